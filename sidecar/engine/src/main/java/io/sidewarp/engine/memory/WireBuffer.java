@@ -1,0 +1,95 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/**
+ * Octets on their way to or from the wire: one piece of direct memory with the two views that the data path needs, made
+ * once. Offsets are absolute, multi-octet fields are big-endian. Not thread-safe; its owner is an event loop.
+ */
+public final class WireBuffer {
+
+    private final ByteBuffer nio;
+    private final MemorySegment segment;
+
+    private WireBuffer(ByteBuffer nio) {
+        this.nio = nio;
+        this.segment = MemorySegment.ofBuffer(nio);
+    }
+
+    /** New zeroed direct memory of the given number of octets. */
+    public static WireBuffer allocate(int capacity) {
+        return new WireBuffer(ByteBuffer.allocateDirect(capacity).order(ByteOrder.BIG_ENDIAN));
+    }
+
+    /** A buffer with a copy of the octets, for tests and start-up frames. */
+    public static WireBuffer copyOf(byte[] octets) {
+        WireBuffer buffer = allocate(octets.length);
+        buffer.putBytes(0, octets, 0, octets.length);
+        return buffer;
+    }
+
+    /** Octets that it holds. */
+    public int capacity() {
+        return nio.capacity();
+    }
+
+    /** The memory as a buffer. Position and limit are scratch: set them before use, rely on neither. */
+    public ByteBuffer nio() {
+        return nio;
+    }
+
+    /** The memory as a segment. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    public int getUnsignedByte(int offset) {
+        return nio.get(offset) & 0xFF;
+    }
+
+    public void putByte(int offset, int value) {
+        nio.put(offset, (byte) value);
+    }
+
+    public int getUnsignedShort(int offset) {
+        return nio.getShort(offset) & 0xFFFF;
+    }
+
+    public void putShort(int offset, int value) {
+        nio.putShort(offset, (short) value);
+    }
+
+    public int getInt(int offset) {
+        return nio.getInt(offset);
+    }
+
+    public void putInt(int offset, int value) {
+        nio.putInt(offset, value);
+    }
+
+    public long getLong(int offset) {
+        return nio.getLong(offset);
+    }
+
+    public void putLong(int offset, long value) {
+        nio.putLong(offset, value);
+    }
+
+    public void getBytes(int offset, byte[] target, int targetOffset, int length) {
+        nio.get(offset, target, targetOffset, length);
+    }
+
+    public void putBytes(int offset, byte[] source, int sourceOffset, int length) {
+        nio.put(offset, source, sourceOffset, length);
+    }
+
+    /** Copies octets from another buffer, or within this one (overlap allowed). */
+    public void putBytes(int offset, WireBuffer source, int sourceOffset, int length) {
+        MemorySegment.copy(source.segment, sourceOffset, segment, offset, length);
+    }
+}

@@ -1,0 +1,22 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+/**
+ * An error that ended a stream, in the numbers of a Terminate message (RFC 5040 section 4.8).
+ *
+ * @param layer 0 RDMAP, 1 DDP, 2 LLP
+ * @param type error type, 0 to 15
+ * @param code error code, 0 to 255
+ * @param name as the RFC words it
+ * @param remote true when the peer reported it in a Terminate
+ */
+public record StreamError(int layer, int type, int code, String name, boolean remote) {
+
+    @Override
+    public String toString() {
+        return "%s (layer 0x%x, type 0x%x, code 0x%02x, %s)"
+                .formatted(name, layer, type, code, remote ? "reported by the peer" : "found here");
+    }
+}

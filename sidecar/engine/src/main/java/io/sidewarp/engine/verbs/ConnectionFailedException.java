@@ -1,0 +1,41 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+import org.jspecify.annotations.Nullable;
+
+/** A connection could not be set up. The kind says where to look, the message says what to do. */
+public final class ConnectionFailedException extends Exception {
+
+    private static final long serialVersionUID = 1L;
+
+    /** Where it failed. */
+    public enum Kind {
+        /** Nobody listens there, or the network refused. */
+        UNREACHABLE,
+        /** The time for start-up was over. */
+        TIMEOUT,
+        /** The peer closed or broke the rules of start-up. */
+        PROTOCOL,
+        /** The parameters are not possible here. */
+        INVALID_PARAMETERS,
+        /** This side ended it. */
+        ABORTED
+    }
+
+    private final Kind kind;
+
+    public ConnectionFailedException(Kind kind, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.kind = kind;
+    }
+
+    public ConnectionFailedException(Kind kind, String message) {
+        this(kind, message, null);
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A queue pair and its stream. Posting is thread-safe and never blocks; results come through the completion queues.
+ */
+public interface QueuePair extends AutoCloseable {
+
+    /** Number within the device, never reused. */
+    long number();
+
+    QueuePairState state();
+
+    /** Posts a Write, Read or Send. The request is copied. */
+    PostResult postSend(WorkRequest request);
+
+    /** Posts a receive; legal from IDLE on. The request is copied. */
+    PostResult postReceive(WorkRequest request);
+
+    /**
+     * Connects. The future fails with {@link ConnectionRejectedException} when the peer rejected, and with
+     * {@link ConnectionFailedException} for everything else.
+     */
+    CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters);
+
+    /** What start-up agreed on, and counters. Legal in every state; addresses are unresolved before CONNECTING ends. */
+    ConnectionAttributes attributes();
+
+    /** A copy of the counters. */
+    QueuePairCounters counters();
+
+    /** Called for state changes and errors. One listener; set it before connecting. Runs on an event loop. */
+    void setEventListener(QueuePairEventListener listener);
+
+    /** Carries out everything posted, then closes gracefully. Complete when the stream is gone. */
+    CompletableFuture<Void> disconnect();
+
+    /** Ends the stream at once and flushes what is outstanding. Complete when the stream is gone. */
+    CompletableFuture<Void> abort();
+
+    /** Aborts if necessary and releases everything. */
+    @Override
+    void close();
+}

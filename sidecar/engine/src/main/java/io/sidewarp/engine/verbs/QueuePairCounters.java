@@ -1,0 +1,21 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+/**
+ * Counters of a queue pair. Octets are payload without headers; messages count when complete.
+ *
+ * @param segmentsSent FPDUs or SCTP chunks, as is {@code segmentsReceived}
+ */
+public record QueuePairCounters(
+        long octetsSent,
+        long octetsReceived,
+        long writesSent,
+        long writesReceived,
+        long readsSent,
+        long readsServed,
+        long sendsSent,
+        long sendsReceived,
+        long segmentsSent,
+        long segmentsReceived) {}

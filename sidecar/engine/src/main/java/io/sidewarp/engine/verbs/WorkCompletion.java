@@ -1,0 +1,91 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+import io.sidewarp.engine.rdmap.StreamError;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One completion, filled by {@link CompletionQueue#poll}. The caller owns the instance and may use it again for the next
+ * poll. Not thread-safe.
+ */
+public final class WorkCompletion {
+
+    private long id;
+    private long queuePair;
+    private Opcode opcode = Opcode.SEND;
+    private CompletionStatus status = CompletionStatus.SUCCESS;
+    private long length;
+    private boolean solicited;
+    private boolean invalidated;
+    private int invalidatedStag;
+    private @Nullable StreamError error;
+
+    /** Fills in everything. Called by providers. */
+    public void set(long newId, long newQueuePair, Opcode newOpcode, CompletionStatus newStatus, long newLength) {
+        id = newId;
+        queuePair = newQueuePair;
+        opcode = newOpcode;
+        status = newStatus;
+        length = newLength;
+        solicited = false;
+        invalidated = false;
+        invalidatedStag = 0;
+        error = null;
+    }
+
+    /** Adds what a received Send-type message brings. Called by providers. */
+    public void setReceived(boolean newSolicited, boolean newInvalidated, int newInvalidatedStag) {
+        solicited = newSolicited;
+        invalidated = newInvalidated;
+        invalidatedStag = newInvalidatedStag;
+    }
+
+    /** Adds the cause of a failure. Called by providers. */
+    public void setError(@Nullable StreamError newError) {
+        error = newError;
+    }
+
+    /** The work request's id. */
+    public long id() {
+        return id;
+    }
+
+    /** {@link QueuePair#number()}. */
+    public long queuePair() {
+        return queuePair;
+    }
+
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    public CompletionStatus status() {
+        return status;
+    }
+
+    /** Octets transferred; of a receive, the length of the message. */
+    public long length() {
+        return length;
+    }
+
+    /** True for a received Send with Solicited Event. */
+    public boolean isSolicited() {
+        return solicited;
+    }
+
+    /** True when the received message invalidated {@link #invalidatedStag()}. */
+    public boolean isInvalidated() {
+        return invalidated;
+    }
+
+    public int invalidatedStag() {
+        return invalidatedStag;
+    }
+
+    /** The error that ended the stream, when the status is not SUCCESS and one is known. */
+    public @Nullable StreamError error() {
+        return error;
+    }
+}

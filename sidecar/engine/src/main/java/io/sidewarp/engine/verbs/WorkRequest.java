@@ -1,0 +1,160 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.verbs;
+
+import io.sidewarp.engine.memory.MemoryRegion;
+import java.util.Objects;
+
+/**
+ * One work request, filled by the caller and copied when it is posted, so that one instance serves any number of posts
+ * without allocation. Not thread-safe.
+ */
+public final class WorkRequest {
+
+    /** Scatter/gather elements that a work request can carry. */
+    public static final int MAX_SGE = 16;
+
+    private final MemoryRegion[] regions = new MemoryRegion[MAX_SGE];
+    private final long[] offsets = new long[MAX_SGE];
+    private final long[] lengths = new long[MAX_SGE];
+    private int sgeCount;
+    private long length;
+
+    private long id;
+    private Opcode opcode = Opcode.SEND;
+    private int remoteStag;
+    private long remoteTaggedOffset;
+    private boolean solicited;
+    private boolean fence;
+    private boolean signaled = true;
+    private boolean invalidate;
+    private int invalidateStag;
+
+    /** Forgets everything and begins a new request. */
+    public WorkRequest reset(long newId, Opcode newOpcode) {
+        for (int i = 0; i < sgeCount; i++) {
+            regions[i] = null;
+        }
+        sgeCount = 0;
+        length = 0;
+        id = newId;
+        opcode = newOpcode;
+        remoteStag = 0;
+        remoteTaggedOffset = 0;
+        solicited = false;
+        fence = false;
+        signaled = true;
+        invalidate = false;
+        invalidateStag = 0;
+        return this;
+    }
+
+    /**
+     * Adds a part of a local region.
+     *
+     * @param offset octets from the beginning of the region
+     * @param octets length of the part
+     * @throws IllegalStateException beyond {@link #MAX_SGE} elements
+     */
+    public WorkRequest addSge(MemoryRegion region, long offset, long octets) {
+        if (sgeCount == MAX_SGE) {
+            throw new IllegalStateException("a work request takes at most " + MAX_SGE + " scatter/gather elements");
+        }
+        regions[sgeCount] = Objects.requireNonNull(region);
+        offsets[sgeCount] = offset;
+        lengths[sgeCount] = octets;
+        sgeCount++;
+        length += octets;
+        return this;
+    }
+
+    /** Names the peer's memory for RDMA Write and RDMA Read. */
+    public WorkRequest remote(int stag, long taggedOffset) {
+        remoteStag = stag;
+        remoteTaggedOffset = taggedOffset;
+        return this;
+    }
+
+    /** Send with Solicited Event. */
+    public WorkRequest solicited(boolean value) {
+        solicited = value;
+        return this;
+    }
+
+    /** Waits until all RDMA Reads posted earlier are complete (RFC 5040 Appendix B). */
+    public WorkRequest fence(boolean value) {
+        fence = value;
+        return this;
+    }
+
+    /** False: no completion is made when the work succeeds. */
+    public WorkRequest signaled(boolean value) {
+        signaled = value;
+        return this;
+    }
+
+    /** Send with Invalidate: the peer's STag to invalidate. */
+    public WorkRequest invalidateStag(int stag) {
+        invalidate = true;
+        invalidateStag = stag;
+        return this;
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    public int sgeCount() {
+        return sgeCount;
+    }
+
+    public MemoryRegion region(int index) {
+        return regions[Objects.checkIndex(index, sgeCount)];
+    }
+
+    public long offset(int index) {
+        return offsets[Objects.checkIndex(index, sgeCount)];
+    }
+
+    public long length(int index) {
+        return lengths[Objects.checkIndex(index, sgeCount)];
+    }
+
+    /** Octets of all elements together. */
+    public long length() {
+        return length;
+    }
+
+    public int remoteStag() {
+        return remoteStag;
+    }
+
+    public long remoteTaggedOffset() {
+        return remoteTaggedOffset;
+    }
+
+    public boolean isSolicited() {
+        return solicited;
+    }
+
+    public boolean isFence() {
+        return fence;
+    }
+
+    public boolean isSignaled() {
+        return signaled;
+    }
+
+    public boolean isInvalidate() {
+        return invalidate;
+    }
+
+    public int invalidateStag() {
+        return invalidateStag;
+    }
+}
