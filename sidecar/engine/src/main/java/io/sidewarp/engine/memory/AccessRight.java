@@ -1,0 +1,41 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.util.Set;
+
+/** What a region may be used for. Local reads are always allowed. */
+public enum AccessRight {
+    /** Receives and the results of this side's RDMA Reads may be placed in it. */
+    LOCAL_WRITE,
+    /** The peer may read it (RDMA Read Request). */
+    REMOTE_READ,
+    /** The peer may write to it (RDMA Write). */
+    REMOTE_WRITE,
+    /** The peer may invalidate its STag (Send with Invalidate). Only for regions of a single stream. */
+    REMOTE_INVALIDATE;
+
+    /** The right as a bit, for {@link MemoryRegion#allows(int)}. */
+    public int bit() {
+        return 1 << ordinal();
+    }
+
+    /** The bits of several rights. */
+    public static int mask(AccessRight... rights) {
+        int mask = 0;
+        for (AccessRight right : rights) {
+            mask |= right.bit();
+        }
+        return mask;
+    }
+
+    /** The bits of a set of rights. */
+    public static int mask(Set<AccessRight> rights) {
+        int mask = 0;
+        for (AccessRight right : rights) {
+            mask |= right.bit();
+        }
+        return mask;
+    }
+}

@@ -1,0 +1,322 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+import java.util.List;
+
+/**
+ * The Linux file calls that java.nio.file lacks and that confinement needs: opening relative to an open directory
+ * without following links and without ever waiting for the other end of a pipe, and questions about the file that was
+ * opened rather than about its name. All calls return the negative error number when they fail.
+ */
+final class LinuxFiles {
+
+    static final int ENOENT = 2;
+    static final int EINTR = 4;
+    static final int ENXIO = 6;
+    static final int ENOMEM = 12;
+    static final int EACCES = 13;
+    static final int EFAULT = 14;
+    static final int EPERM = 1;
+    static final int EEXIST = 17;
+    static final int ENOTDIR = 20;
+    static final int EISDIR = 21;
+    static final int EINVAL = 22;
+    static final int EFBIG = 27;
+    static final int ENOSPC = 28;
+    static final int EROFS = 30;
+    static final int ENAMETOOLONG = 36;
+    static final int ELOOP = 40;
+    static final int EOPNOTSUPP = 95;
+    static final int EDQUOT = 122;
+
+    private static final int O_RDONLY = 0;
+    private static final int O_RDWR = 2;
+    private static final int O_CREAT = 0x40;
+    private static final int O_EXCL = 0x80;
+    private static final int O_NOCTTY = 0x100;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int O_CLOEXEC = 0x80000;
+    /** Two flags differ between processor architectures. */
+    private static final boolean ARM_FLAGS = List.of("aarch64", "ppc64le").contains(System.getProperty("os.arch"));
+
+    private static final int O_DIRECTORY = ARM_FLAGS ? 0x4000 : 0x10000;
+    private static final int O_NOFOLLOW = ARM_FLAGS ? 0x8000 : 0x20000;
+
+    private static final int AT_FDCWD = -100;
+    private static final int AT_SYMLINK_NOFOLLOW = 0x100;
+    private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int STATX_BASIC_STATS = 0x7ff;
+    private static final long STATX_SIZE = 256;
+    private static final long STATX_MODE = 28;
+    private static final long STATX_INODE = 32;
+    private static final long STATX_LENGTH = 40;
+    private static final long STATX_DEVICE = 136;
+
+    private static final int PROT_READ_WRITE = 3;
+    private static final int MAP_SHARED = 1;
+    private static final int MADV_POPULATE_WRITE = 23;
+    private static final int SC_PAGESIZE = 30;
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    private static final AddressLayout POINTER = ValueLayout.ADDRESS;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final Linker.Option CAPTURE_ERRNO = Linker.Option.captureCallState("errno");
+    private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO =
+            CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno")).withInvokeExactBehavior();
+
+    private static final MethodHandle OPENAT = variadic("openat", 3, INT, INT, POINTER, INT, INT);
+    private static final MethodHandle CLOSE = function("close", INT, INT);
+    private static final MethodHandle STATX = function("statx", INT, INT, POINTER, INT, INT, POINTER);
+    private static final MethodHandle FCHMOD = function("fchmod", INT, INT, INT);
+    private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
+    private static final MethodHandle POSIX_FALLOCATE = function("posix_fallocate", INT, INT, LONG, LONG);
+    private static final MethodHandle UNLINKAT = function("unlinkat", INT, INT, POINTER, INT);
+    private static final MethodHandle MMAP = function("mmap", LONG, POINTER, LONG, INT, INT, INT, LONG);
+    private static final MethodHandle MUNMAP = function("munmap", INT, LONG, LONG);
+    private static final MethodHandle MADVISE = function("madvise", INT, LONG, LONG, INT);
+    private static final MethodHandle SYSCONF = function("sysconf", LONG, INT);
+
+    private LinuxFiles() {}
+
+    /** What is known about a file. */
+    record Stat(int mode, long length, long inode, long device) {
+
+        boolean isRegularFile() {
+            return type() == 0x8000;
+        }
+
+        boolean isDirectory() {
+            return type() == 0x4000;
+        }
+
+        boolean isSymbolicLink() {
+            return type() == 0xA000;
+        }
+
+        boolean isSameFile(Stat other) {
+            return inode == other.inode && device == other.device;
+        }
+
+        private int type() {
+            return mode & 0xF000;
+        }
+    }
+
+    /** Opens a directory by a path that may lead over symbolic links. */
+    static int openRoot(String path) {
+        return open(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+    }
+
+    /** Opens a directory inside another one; not over a symbolic link. */
+    static int openDirectory(int directory, String name) {
+        return open(directory, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+    }
+
+    /** Opens a file for reading and writing, or whatever has the name except a symbolic link. Does not wait. */
+    static int openFile(int directory, String name) {
+        return open(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);
+    }
+
+    /** Creates a file that does not exist, for reading and writing. The umask applies to the mode. */
+    static int createFile(int directory, String name, int mode) {
+        return open(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    }
+
+    private static int open(int directory, String name, int flags, int mode) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment path = arena.allocateFrom(name);
+            while (true) {
+                int result = result(state, (int) OPENAT.invokeExact(state, directory, path, flags, mode));
+                if (result != -EINTR) {
+                    return result;
+                }
+            }
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void close(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            // Linux closes the descriptor also when it reports an error.
+            int ignored = (int) CLOSE.invokeExact(arena.allocate(CALL_STATE), descriptor);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Asks about an open file. */
+    static Stat stat(int descriptor) throws ErrnoException {
+        return statx(descriptor, "", AT_EMPTY_PATH);
+    }
+
+    /** Asks about a name in a directory, without following a symbolic link. */
+    static Stat stat(int directory, String name) throws ErrnoException {
+        return statx(directory, name, AT_SYMLINK_NOFOLLOW);
+    }
+
+    private static Stat statx(int directory, String name, int flags) throws ErrnoException {
+        int result;
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment stat = arena.allocate(STATX_SIZE, Long.BYTES);
+            MemorySegment path = arena.allocateFrom(name);
+            result = result(
+                    state, (int) STATX.invokeExact(state, directory, path, flags, STATX_BASIC_STATS, stat));
+            if (result == 0) {
+                return new Stat(
+                        Short.toUnsignedInt(stat.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
+                        stat.get(LONG, STATX_LENGTH),
+                        stat.get(LONG, STATX_INODE),
+                        stat.get(LONG, STATX_DEVICE));
+            }
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+        throw new ErrnoException(-result);
+    }
+
+    static int changeMode(int descriptor, int mode) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (int) FCHMOD.invokeExact(state, descriptor, mode));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Gives an empty file a length and, where the file system can do so in advance, its blocks. */
+    static int allocate(int descriptor, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int result;
+            do {
+                // Unlike the others it returns its error number.
+                result = -(int) POSIX_FALLOCATE.invokeExact(state, descriptor, 0L, length);
+            } while (result == -EINTR);
+            return result == -EOPNOTSUPP || result == -EINVAL
+                    ? result(state, (int) FTRUNCATE.invokeExact(state, descriptor, length))
+                    : result;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static int unlink(int directory, String name) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (int) UNLINKAT.invokeExact(state, directory, arena.allocateFrom(name), 0));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Maps a part of a file for reading and writing, shared; the address, or the negative error number. */
+    static long map(int descriptor, long offset, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            long address = (long) MMAP.invokeExact(
+                    state, MemorySegment.NULL, length, PROT_READ_WRITE, MAP_SHARED, descriptor, offset);
+            return address == -1 ? -errno(state) : address;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void unmap(long address, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int ignored = (int) MUNMAP.invokeExact(state, address, length);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Gives every page of a mapping its memory. -EFAULT where the file has none, -EINVAL before Linux 5.14. */
+    static int populate(long address, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            while (true) {
+                int result =
+                        result(state, (int) MADVISE.invokeExact(state, address, length, MADV_POPULATE_WRITE));
+                if (result != -EINTR) {
+                    return result;
+                }
+            }
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static long pageSize() {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return (long) SYSCONF.invokeExact(state, SC_PAGESIZE);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    private static int result(MemorySegment state, int returned) {
+        return returned == -1 ? -errno(state) : returned;
+    }
+
+    private static int errno(MemorySegment state) {
+        return (int) ERRNO.get(state, 0L);
+    }
+
+    private static MethodHandle function(String name, MemoryLayout result, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow(name), FunctionDescriptor.of(result, arguments), CAPTURE_ERRNO);
+    }
+
+    private static MethodHandle variadic(
+            String name, int firstVariadic, MemoryLayout result, MemoryLayout... arguments) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow(name),
+                FunctionDescriptor.of(result, arguments),
+                CAPTURE_ERRNO,
+                Linker.Option.firstVariadicArg(firstVariadic));
+    }
+
+    /** Native calls throw nothing of their own: what arrives here is an Error or a mistake in this class. */
+    private static RuntimeException rethrown(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException runtime ? runtime : new IllegalStateException(e);
+    }
+
+    /** An error number, where a call has another result than a number. */
+    static final class ErrnoException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        private final int errno;
+
+        ErrnoException(int errno) {
+            super("error " + errno, null, false, false);
+            this.errno = errno;
+        }
+
+        int errno() {
+            return errno;
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of this process alone. It counts as direct memory, which the JVM limits by MaxDirectMemorySize. */
+public final class ManagedBacking implements RegionBacking {
+
+    private static final long ALIGNMENT = 64;
+
+    private final Arena arena;
+    private final MemorySegment segment;
+
+    private ManagedBacking(Arena arena, MemorySegment segment) {
+        this.arena = arena;
+        this.segment = segment;
+    }
+
+    /**
+     * Allocates zeroed memory; zeroing also touches every page of it.
+     *
+     * @param length octets, at least 1
+     * @throws RegionException OUT_OF_BOUNDS for a length below 1, NO_SPACE when there is no memory left
+     */
+    public static ManagedBacking allocate(long length) {
+        if (length < 1) {
+            throw new RegionException(
+                    RegionException.Reason.OUT_OF_BOUNDS, "a managed region needs a length of at least 1, not " + length);
+        }
+        Arena arena = Arena.ofShared();
+        try {
+            return new ManagedBacking(arena, arena.allocate(length, ALIGNMENT));
+        } catch (OutOfMemoryError | IllegalArgumentException e) {
+            arena.close();
+            throw new RegionException(
+                    RegionException.Reason.NO_SPACE,
+                    "no memory for a managed region of " + length
+                            + " octets; register less, or raise -XX:MaxDirectMemorySize and the memory limit",
+                    e);
+        }
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public String path() {
+        return "";
+    }
+
+    @Override
+    public boolean verify() {
+        return segment.scope().isAlive();
+    }
+
+    @Override
+    public synchronized void close() {
+        if (segment.scope().isAlive()) {
+            arena.close();
+        }
+    }
+}

@@ -1,0 +1,240 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Registered memory: a backing that peers and work requests may use through an STag. {@link MemoryManager} makes and
+ * ends regions. Thread-safe; copies of the same octets are not ordered against each other.
+ *
+ * <p>{@link #place}, {@link #fetch}, {@link #isValid} and {@link #allows} are on the data path: no lock, no allocation
+ * unless they fail.
+ */
+public final class MemoryRegion {
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(MemoryRegion.class, "state", RegionState.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int stag;
+    private final long baseTaggedOffset;
+    private final long length;
+    private final long queuePair;
+    private final int accessBits;
+    private final Set<AccessRight> access;
+    private final ProtectionDomain protectionDomain;
+    private final RegionBacking backing;
+    private final MemorySegment segment;
+    private final CompletableFuture<Void> released = new CompletableFuture<>();
+
+    private volatile RegionState state = RegionState.VALID;
+    private boolean faulted;
+    private @Nullable Consumer<MemoryRegion> faultListener;
+
+    MemoryRegion(
+            int stag,
+            ProtectionDomain protectionDomain,
+            RegionBacking backing,
+            RegionAttributes attributes,
+            long queuePair) {
+        this.stag = stag;
+        this.protectionDomain = protectionDomain;
+        this.backing = backing;
+        this.segment = backing.segment();
+        this.length = backing.length();
+        this.access = attributes.access();
+        this.accessBits = AccessRight.mask(access);
+        this.baseTaggedOffset = attributes.baseTaggedOffset();
+        this.queuePair = queuePair;
+    }
+
+    public int stag() {
+        return stag;
+    }
+
+    /** Tagged offset of the first octet, unsigned. */
+    public long baseTaggedOffset() {
+        return baseTaggedOffset;
+    }
+
+    /** Octets, at least 1. */
+    public long length() {
+        return length;
+    }
+
+    public ProtectionDomain protectionDomain() {
+        return protectionDomain;
+    }
+
+    public Set<AccessRight> access() {
+        return access;
+    }
+
+    /** Whether all the given rights ({@link AccessRight#bit()}) are granted. */
+    public boolean allows(int bits) {
+        return (accessBits & bits) == bits;
+    }
+
+    /** The only queue pair that may use the region, or 0 for all of the domain. */
+    public long queuePair() {
+        return queuePair;
+    }
+
+    public RegionState state() {
+        return state;
+    }
+
+    public boolean isValid() {
+        return state == RegionState.VALID;
+    }
+
+    /** Path in the shared volume, or empty for managed memory. */
+    public String path() {
+        return backing.path();
+    }
+
+    /** The memory itself. It becomes inaccessible (IllegalStateException) when the region is deregistered. */
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    /**
+     * Copies octets into the region. The caller has checked state, rights and bounds.
+     *
+     * @param offset octets from the beginning of the region
+     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and some of the octets
+     *     may have been copied
+     * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
+     */
+    public void place(long offset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
+        try {
+            MemorySegment.copy(source.segment(), sourceOffset, segment, offset, octets);
+        } catch (InternalError e) {
+            throw fault(e);
+        } catch (IllegalStateException e) {
+            throw fault(e);
+        }
+    }
+
+    /**
+     * Copies octets out of the region. The caller has checked state, rights and bounds.
+     *
+     * @param offset octets from the beginning of the region
+     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then
+     * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
+     */
+    public void fetch(long offset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
+        try {
+            MemorySegment.copy(segment, offset, target.segment(), targetOffset, octets);
+        } catch (InternalError e) {
+            throw fault(e);
+        } catch (IllegalStateException e) {
+            throw fault(e);
+        }
+    }
+
+    /** Makes the STag unusable, by the peer's request or the application's. True if it was valid. */
+    public boolean invalidate() {
+        return STATE.compareAndSet(this, RegionState.VALID, RegionState.INVALIDATED);
+    }
+
+    /**
+     * Whether the backing can still be touched everywhere. Asks the operating system: not for the data path.
+     */
+    public boolean verifyBacking() {
+        return backing.verify();
+    }
+
+    /** Takes the region out of use because its backing failed, and tells the listener. Idempotent. */
+    public void markFaulted() {
+        Consumer<MemoryRegion> listener;
+        synchronized (this) {
+            if (!advance(RegionState.FAULTED)) {
+                return;
+            }
+            faulted = true;
+            listener = faultListener;
+        }
+        if (listener != null) {
+            listener.accept(this);
+        }
+    }
+
+    /**
+     * Sets who is told, at most once and on any thread, that the backing failed. Told at once when it failed before. A
+     * region without failure never calls.
+     */
+    public void setFaultListener(Consumer<MemoryRegion> listener) {
+        synchronized (this) {
+            if (faultListener != null) {
+                throw new IllegalStateException("the region has a fault listener already");
+            }
+            faultListener = listener;
+            if (!faulted) {
+                return;
+            }
+        }
+        listener.accept(this);
+    }
+
+    /** First step of deregistration. True for the first caller only. */
+    boolean beginRelease() {
+        return advance(RegionState.DEREGISTERED);
+    }
+
+    /** Complete when the region is deregistered and its backing released. */
+    CompletableFuture<Void> released() {
+        return released;
+    }
+
+    RegionBacking backing() {
+        return backing;
+    }
+
+    /** States only ever advance, except that a fault replaces an invalidation and not the reverse. */
+    private boolean advance(RegionState next) {
+        while (true) {
+            RegionState current = state;
+            if (current.ordinal() >= next.ordinal()) {
+                return false;
+            }
+            if (STATE.compareAndSet(this, current, next)) {
+                return true;
+            }
+        }
+    }
+
+    private RegionFault fault(Throwable cause) {
+        markFaulted();
+        return new RegionFault(this, describe(cause));
+    }
+
+    private String describe(Throwable cause) {
+        if (state == RegionState.DEREGISTERED) {
+            return "the region was deregistered while it was in use";
+        }
+        return path().isEmpty()
+                ? "the region's memory failed: " + cause.getMessage()
+                : "the shared file " + path() + " no longer backs its region (truncated?); keep its length while it is"
+                        + " registered";
+    }
+
+    @Override
+    public String toString() {
+        return "region 0x%08x (%d octets, %s)".formatted(stag, length, state);
+    }
+}

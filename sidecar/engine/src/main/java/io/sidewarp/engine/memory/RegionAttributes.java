@@ -1,0 +1,19 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.util.Set;
+
+/**
+ * What to register a region with.
+ *
+ * @param access rights; empty gives neither remote access nor local placement
+ * @param baseTaggedOffset tagged offset of the region's first octet, unsigned
+ */
+public record RegionAttributes(Set<AccessRight> access, long baseTaggedOffset) {
+
+    public RegionAttributes {
+        access = Set.copyOf(access);
+    }
+}

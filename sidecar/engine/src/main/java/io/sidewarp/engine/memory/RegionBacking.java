@@ -1,0 +1,35 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.MemorySegment;
+
+/** The memory under a region. */
+public sealed interface RegionBacking extends AutoCloseable permits SharedBacking, ManagedBacking {
+
+    /** All of the memory, accessible from every thread until {@link #close()}. */
+    MemorySegment segment();
+
+    /** Octets. */
+    default long length() {
+        return segment().byteSize();
+    }
+
+    /** Path in the shared volume, or empty for managed memory. */
+    String path();
+
+    /**
+     * Tells whether the memory is still behind the mapping. False once a shared file has become too short, when touching
+     * the missing part would fail. Asks the operating system: not for the data path.
+     */
+    boolean verify();
+
+    /**
+     * Unmaps or frees the memory. Without effect when it is closed already.
+     *
+     * @throws IllegalStateException while a system call on another thread uses the memory; try again later
+     */
+    @Override
+    void close();
+}

@@ -1,0 +1,282 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The volume that the application shares with this process, and the only place whose files become regions. Every
+ * component of a path is opened relative to the directory before it and never through a symbolic link, so that nothing
+ * the application does to the tree meanwhile leads outside. Linux only. Thread-safe.
+ */
+public final class SharedVolume {
+
+    private static final int MODE = 0660;
+    private static final int NAME_MAX = 255;
+    private static final int PATH_MAX = 4095;
+    private static final VarHandle PAGE_WORD = ValueLayout.JAVA_INT.varHandle();
+
+    private final Path root;
+
+    /** @param root an existing directory; it may be named through symbolic links, since the operator chose it */
+    public SharedVolume(Path root) {
+        this.root = root;
+    }
+
+    /** Octets in a page of memory: what offsets into files must be a multiple of. */
+    public static long pageSize() {
+        return PageSize.VALUE;
+    }
+
+    /**
+     * Opens or creates a file, maps a part of it and gives every page of that part its memory, so that no first access
+     * is slow and a lack of space shows now.
+     *
+     * @param relativePath names separated by "/"
+     * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
+     * @param length octets, or 0 for the rest of the file
+     * @param create true: the file must not exist; it is created with mode 0660 and offset plus length octets, and is
+     *     removed when the backing is closed. False: it must exist and be long enough
+     * @throws RegionException when that is impossible
+     */
+    public SharedBacking open(String relativePath, long offset, long length, boolean create) {
+        List<String> names = names(relativePath);
+        checkRange(relativePath, offset, length, create);
+        int directory = openParent(relativePath, names);
+        boolean directoryPassedOn = false;
+        try {
+            String name = names.getLast();
+            if (create) {
+                directoryPassedOn = true;
+                return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length);
+            }
+            return openExisting(relativePath, directory, name, offset, length);
+        } finally {
+            if (!directoryPassedOn) {
+                LinuxFiles.close(directory);
+            }
+        }
+    }
+
+    private static SharedBacking openExisting(String path, int directory, String name, long offset, long length) {
+        int file = LinuxFiles.openFile(directory, name);
+        if (file < 0) {
+            throw failure(-file, path, directory, name);
+        }
+        boolean done = false;
+        try {
+            LinuxFiles.Stat stat = LinuxFiles.stat(file);
+            if (!stat.isRegularFile()) {
+                throw notAFile(path);
+            }
+            if (offset >= stat.length() || length > stat.length() - offset) {
+                throw new RegionException(
+                        RegionException.Reason.OUT_OF_BOUNDS,
+                        path + " has " + stat.length() + " octets; offset " + offset + " and length " + length
+                                + " do not fit, extend the file first");
+            }
+            SharedBacking backing = map(path, file, offset, length == 0 ? stat.length() - offset : length, null);
+            done = true;
+            return backing;
+        } catch (LinuxFiles.ErrnoException e) {
+            throw failure(e.errno(), path, directory, name);
+        } finally {
+            if (!done) {
+                LinuxFiles.close(file);
+            }
+        }
+    }
+
+    /** Takes over the directory's descriptor. */
+    private static SharedBacking create(String path, SharedBacking.CreatedFile created, long offset, long length) {
+        int file = LinuxFiles.createFile(created.directory(), created.name(), MODE);
+        if (file < 0) {
+            try {
+                throw failure(-file, path, created.directory(), created.name());
+            } finally {
+                LinuxFiles.close(created.directory());
+            }
+        }
+        boolean done = false;
+        try {
+            // The umask may have taken away what the application's group needs.
+            int result = LinuxFiles.changeMode(file, MODE);
+            if (result == 0) {
+                result = LinuxFiles.allocate(file, offset + length);
+            }
+            if (result < 0) {
+                throw failure(-result, path, created.directory(), created.name());
+            }
+            SharedBacking backing = map(path, file, offset, length, created);
+            done = true;
+            return backing;
+        } finally {
+            if (!done) {
+                created.remove(file);
+                LinuxFiles.close(file);
+            }
+        }
+    }
+
+    /** Maps and populates. Leaves descriptors and file alone when it fails. */
+    private static SharedBacking map(
+            String path, int file, long offset, long length, SharedBacking.@Nullable CreatedFile created) {
+        SharedBacking backing = new SharedBacking(path, file, offset, length, created);
+        boolean done = false;
+        try {
+            populate(path, backing);
+            done = true;
+            return backing;
+        } finally {
+            if (!done) {
+                backing.unmap();
+            }
+        }
+    }
+
+    private static void populate(String path, SharedBacking backing) {
+        MemorySegment segment = backing.segment();
+        int result = LinuxFiles.populate(segment.address(), segment.byteSize());
+        if (result == -LinuxFiles.EINVAL) {
+            result = touch(segment) ? 0 : -LinuxFiles.EFAULT;
+        }
+        if (result == 0) {
+            return;
+        }
+        if (result == -LinuxFiles.EFAULT && !backing.verify()) {
+            throw new RegionException(
+                    RegionException.Reason.OUT_OF_BOUNDS,
+                    path + " was truncated while it was registered; keep its length until it is deregistered");
+        }
+        throw new RegionException(
+                RegionException.Reason.NO_SPACE,
+                "no memory for " + segment.byteSize() + " octets of " + path
+                        + "; register less, or raise the size limit of the volume and the memory limit");
+    }
+
+    /** Touches a word in every page by adding nothing to it, which no concurrent store can be lost to. */
+    private static boolean touch(MemorySegment segment) {
+        MemorySegment pages = segment.reinterpret(roundUp(segment.byteSize(), Integer.BYTES));
+        try {
+            for (long at = 0; at < pages.byteSize(); at += pageSize()) {
+                PAGE_WORD.getAndAdd(pages, at, 0);
+            }
+            return true;
+        } catch (InternalError e) {
+            return false;
+        }
+    }
+
+    private static long roundUp(long value, long unit) {
+        return (value + unit - 1) / unit * unit;
+    }
+
+    private int openParent(String path, List<String> names) {
+        int directory = LinuxFiles.openRoot(root.toString());
+        if (directory < 0) {
+            throw new RegionException(
+                    RegionException.Reason.IO,
+                    "cannot open the shared volume " + root + " (error " + -directory
+                            + "); mount it there, or configure where it is");
+        }
+        for (String name : names.subList(0, names.size() - 1)) {
+            int next = LinuxFiles.openDirectory(directory, name);
+            try {
+                if (next < 0) {
+                    throw failure(-next, path, directory, name);
+                }
+            } finally {
+                LinuxFiles.close(directory);
+            }
+            directory = next;
+        }
+        return directory;
+    }
+
+    private static List<String> names(String path) {
+        List<String> names = List.of(path.split("/", -1));
+        for (String name : names) {
+            if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('\0') >= 0) {
+                throw invalidPath(path, "it must be relative to the shared volume, without \"..\", \".\" or empty names");
+            }
+            if (name.getBytes(StandardCharsets.UTF_8).length > NAME_MAX) {
+                throw invalidPath(path, "a name in it is longer than " + NAME_MAX + " octets");
+            }
+        }
+        if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
+            throw invalidPath("the path", "it is longer than " + PATH_MAX + " octets");
+        }
+        return names;
+    }
+
+    private static void checkRange(String path, long offset, long length, boolean create) {
+        if (offset < 0 || offset % pageSize() != 0) {
+            throw new RegionException(
+                    RegionException.Reason.OUT_OF_BOUNDS,
+                    "offset " + offset + " in " + path + " must be a multiple of the page size, " + pageSize());
+        }
+        if (length < 0 || offset + length < 0 || (create && length == 0)) {
+            throw new RegionException(
+                    RegionException.Reason.OUT_OF_BOUNDS,
+                    "offset " + offset + " and length " + length + " are not possible for " + path
+                            + (create ? "; a file to create needs a length of at least 1" : ""));
+        }
+    }
+
+    /** @param name the component that could not be opened, in the open directory */
+    private static RegionException failure(int errno, String path, int directory, String name) {
+        return switch (errno) {
+            case LinuxFiles.ENOENT -> new RegionException(
+                    RegionException.Reason.NOT_FOUND,
+                    path + " is missing in the shared volume (no " + name
+                            + "); create it there first, or ask for its creation");
+            case LinuxFiles.EEXIST -> new RegionException(
+                    RegionException.Reason.ALREADY_EXISTS,
+                    path + " exists already; register it without creation, or choose another name");
+            case LinuxFiles.ELOOP, LinuxFiles.ENOTDIR -> isSymbolicLink(directory, name)
+                    ? invalidPath(path, name + " is a symbolic link; name the file itself")
+                    : invalidPath(path, name + " is not a directory");
+            case LinuxFiles.ENAMETOOLONG, LinuxFiles.EINVAL -> invalidPath(path, "the volume does not take that name");
+            case LinuxFiles.EISDIR, LinuxFiles.ENXIO -> notAFile(path);
+            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.EFBIG, LinuxFiles.ENOMEM -> new RegionException(
+                    RegionException.Reason.NO_SPACE,
+                    "the shared volume has no room for " + path + "; register less, or raise its size limit");
+            case LinuxFiles.EACCES, LinuxFiles.EPERM, LinuxFiles.EROFS -> new RegionException(
+                    RegionException.Reason.IO,
+                    "no permission to open " + path + " for reading and writing; give this process's user or group"
+                            + " access, for instance mode 0660 and a common group");
+            default -> new RegionException(
+                    RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
+        };
+    }
+
+    private static boolean isSymbolicLink(int directory, String name) {
+        try {
+            return LinuxFiles.stat(directory, name).isSymbolicLink();
+        } catch (LinuxFiles.ErrnoException e) {
+            return false;
+        }
+    }
+
+    private static RegionException invalidPath(String path, String why) {
+        return new RegionException(
+                RegionException.Reason.INVALID_PATH, "path " + path.replace('\0', '?') + " cannot be used: " + why);
+    }
+
+    private static RegionException notAFile(String path) {
+        return new RegionException(
+                RegionException.Reason.NOT_A_FILE, path + " is not a regular file; only those can back a region");
+    }
+
+    /** Asked for once, and only where shared regions are used. */
+    private static final class PageSize {
+        private static final long VALUE = LinuxFiles.pageSize();
+    }
+}

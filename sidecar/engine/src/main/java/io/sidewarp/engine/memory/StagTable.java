@@ -1,0 +1,167 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import java.security.SecureRandom;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.IntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The regions of a device by STag. STags come from a secure random source, lie anywhere in the 32 bits except 0 and
+ * 0xFFFFFFFF, and are used again only after {@link #QUARANTINE} others were given back (RFC 5040 section 8.1.1 item 8).
+ *
+ * <p>Lookups take no lock and allocate nothing: open addressing with linear probing over an array that writers, under a
+ * lock, fill with release stores and replace when it gets crowded. A lookup during a removal may still find the region;
+ * its state tells.
+ */
+public final class StagTable {
+
+    /** STags that are given back before one of them may be used again. */
+    public static final int QUARANTINE = 65_536;
+
+    private static final int MIN_SLOTS = 64;
+    private static final Slot REMOVED = new Slot(0, null);
+
+    private final SecureRandom random = new SecureRandom();
+    private final int[] quarantined = new int[QUARANTINE];
+    private final int limit;
+    private int nextQuarantined;
+    private int size;
+    /** Slots that are not null, removed ones included. */
+    private int used;
+
+    private volatile AtomicReferenceArray<@Nullable Slot> slots = new AtomicReferenceArray<>(MIN_SLOTS);
+
+    /** @param limit regions that may be registered at the same time, 1 to 2^24 */
+    public StagTable(int limit) {
+        if (limit < 1 || limit > 1 << 24) {
+            throw new IllegalArgumentException("the limit of regions must be 1 to 2^24, not " + limit);
+        }
+        this.limit = limit;
+    }
+
+    /** The region of an STag, or null. */
+    public @Nullable MemoryRegion lookup(int stag) {
+        AtomicReferenceArray<@Nullable Slot> current = slots;
+        int mask = current.length() - 1;
+        for (int i = index(stag, mask); ; i = (i + 1) & mask) {
+            Slot slot = current.getAcquire(i);
+            if (slot == null) {
+                return null;
+            }
+            if (slot.stag == stag) {
+                return slot.region;
+            }
+        }
+    }
+
+    /**
+     * Draws an STag, makes the region with it and adds the region.
+     *
+     * @throws RegionException LIMIT when the table is full
+     */
+    public synchronized MemoryRegion add(IntFunction<MemoryRegion> factory) {
+        if (size >= limit) {
+            throw new RegionException(
+                    RegionException.Reason.LIMIT,
+                    "all " + limit + " regions are in use; deregister some, or raise the limit of regions");
+        }
+        MemoryRegion region = factory.apply(draw());
+        if ((used + 1) * 2 > slots.length()) {
+            rebuild();
+        }
+        insert(slots, new Slot(region.stag(), region));
+        used++;
+        size++;
+        return region;
+    }
+
+    /** Removes a region; false when it is not in the table. */
+    public synchronized boolean remove(MemoryRegion region) {
+        AtomicReferenceArray<@Nullable Slot> current = slots;
+        int mask = current.length() - 1;
+        for (int i = index(region.stag(), mask); ; i = (i + 1) & mask) {
+            Slot slot = current.getPlain(i);
+            if (slot == null) {
+                return false;
+            }
+            if (slot.region == region) {
+                current.setRelease(i, REMOVED);
+                size--;
+                quarantined[nextQuarantined] = region.stag();
+                nextQuarantined = (nextQuarantined + 1) % QUARANTINE;
+                return true;
+            }
+        }
+    }
+
+    /** Regions in the table. */
+    public synchronized int size() {
+        return size;
+    }
+
+    /** A copy of what the table holds, in no order. */
+    public synchronized List<MemoryRegion> regions() {
+        List<MemoryRegion> result = new ArrayList<>(size);
+        for (int i = 0; i < slots.length(); i++) {
+            Slot slot = slots.getPlain(i);
+            if (slot != null && slot.region != null) {
+                result.add(slot.region);
+            }
+        }
+        return result;
+    }
+
+    private int draw() {
+        int stag;
+        do {
+            stag = random.nextInt();
+        } while (stag == 0 || stag == -1 || lookup(stag) != null || isQuarantined(stag));
+        return stag;
+    }
+
+    /** A walk over 256 KiB, which costs little beside the preparation of a region's pages. */
+    private boolean isQuarantined(int stag) {
+        for (int other : quarantined) {
+            if (other == stag) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Leaves out removed slots and makes room, so that at most a quarter is used afterwards. */
+    private void rebuild() {
+        int capacity = MIN_SLOTS;
+        while (capacity < (size + 1) * 4) {
+            capacity *= 2;
+        }
+        AtomicReferenceArray<@Nullable Slot> next = new AtomicReferenceArray<>(capacity);
+        for (MemoryRegion region : regions()) {
+            insert(next, new Slot(region.stag(), region));
+        }
+        used = size;
+        slots = next;
+    }
+
+    private static void insert(AtomicReferenceArray<@Nullable Slot> target, Slot slot) {
+        int mask = target.length() - 1;
+        int i = index(slot.stag, mask);
+        while (target.getPlain(i) != null) {
+            i = (i + 1) & mask;
+        }
+        target.setRelease(i, slot);
+    }
+
+    /** STags are random already, so their low bits spread them. */
+    private static int index(int stag, int mask) {
+        return stag & mask;
+    }
+
+    /** An entry; the STag 0 of a removed one is never given out, and leads to no region. */
+    private record Slot(int stag, @Nullable MemoryRegion region) {}
+}

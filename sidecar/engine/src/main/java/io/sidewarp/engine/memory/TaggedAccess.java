@@ -1,0 +1,74 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Validation of accesses to a region by STag and tagged offset: RFC 5041 section 7.1 for tagged segments and RFC 5040
+ * section 7.2 for the source of a read. Allocates nothing.
+ */
+public final class TaggedAccess {
+
+    private TaggedAccess() {}
+
+    /**
+     * Validates an access to a range of octets. The first check that fails decides: STag, association, right, wrap,
+     * bounds.
+     *
+     * @param region what {@link StagTable#lookup(int)} gave
+     * @param protectionDomain of the stream
+     * @param queuePair number of the stream's queue pair
+     * @param accessBits rights that are necessary ({@link AccessRight#bit()})
+     * @param taggedOffset first octet, unsigned
+     * @param length octets, 0 to 2^63-1
+     */
+    public static AccessCheck check(
+            @Nullable MemoryRegion region,
+            ProtectionDomain protectionDomain,
+            long queuePair,
+            int accessBits,
+            long taggedOffset,
+            long length) {
+        AccessCheck association = checkAssociation(region, protectionDomain, queuePair, accessBits);
+        if (association != AccessCheck.OK || region == null) {
+            return association;
+        }
+        if (wraps(taggedOffset, length)) {
+            return AccessCheck.WRAP;
+        }
+        return within(region, taggedOffset, length) ? AccessCheck.OK : AccessCheck.BOUNDS;
+    }
+
+    /**
+     * Validates the use of an STag without a range, as an invalidation by the peer needs it (RFC 5040 section 7.2, last
+     * paragraph but one).
+     */
+    public static AccessCheck checkAssociation(
+            @Nullable MemoryRegion region, ProtectionDomain protectionDomain, long queuePair, int accessBits) {
+        if (region == null || !region.isValid()) {
+            return AccessCheck.INVALID_STAG;
+        }
+        if (region.protectionDomain() != protectionDomain
+                || (region.queuePair() != 0 && region.queuePair() != queuePair)) {
+            return AccessCheck.NOT_ASSOCIATED;
+        }
+        return region.allows(accessBits) ? AccessCheck.OK : AccessCheck.NO_RIGHT;
+    }
+
+    /** Whether offset plus length exceeds 2^64. A range that ends with octet 2^64-1 does not. */
+    static boolean wraps(long taggedOffset, long length) {
+        return length != 0 && Long.compareUnsigned(taggedOffset + (length - 1), taggedOffset) < 0;
+    }
+
+    private static boolean within(MemoryRegion region, long taggedOffset, long length) {
+        long base = region.baseTaggedOffset();
+        if (Long.compareUnsigned(taggedOffset, base) < 0) {
+            return false;
+        }
+        long offset = taggedOffset - base;
+        return Long.compareUnsigned(offset, region.length()) <= 0
+                && Long.compareUnsigned(length, region.length() - offset) <= 0;
+    }
+}
