@@ -1,0 +1,62 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How to reach the sidecar. Immutable; the {@code with} methods return changed copies.
+ *
+ * @param target {@code unix:///path} or {@code host:port}
+ * @param sharedVolume where this process mounts the volume for shared regions; empty: the environment's
+ *     SIDEWARP_VOLUME, else {@value #DEFAULT_VOLUME} or the sidecar's own path, whichever exists
+ * @param callTimeout limit of calls that do not wait for a peer
+ * @param eventLoopThreads threads for I/O; completions are handed out on them
+ */
+public record ClientOptions(String target, Optional<Path> sharedVolume, Duration callTimeout, int eventLoopThreads) {
+
+    public static final String DEFAULT_TARGET = "unix:///run/sidewarp/api.sock";
+
+    public static final String DEFAULT_VOLUME = "/run/sidewarp/shared";
+
+    public ClientOptions {
+        if (eventLoopThreads < 1) {
+            throw new IllegalArgumentException("eventLoopThreads must be at least 1, not " + eventLoopThreads);
+        }
+    }
+
+    /** The environment's SIDEWARP_API and SIDEWARP_VOLUME, and defaults for what is not set. */
+    public static ClientOptions defaults() {
+        return fromEnvironment(System.getenv());
+    }
+
+    static ClientOptions fromEnvironment(Map<String, String> environment) {
+        String target = environment.getOrDefault("SIDEWARP_API", "");
+        String volume = environment.getOrDefault("SIDEWARP_VOLUME", "");
+        return new ClientOptions(
+                target.isEmpty() ? DEFAULT_TARGET : target,
+                volume.isEmpty() ? Optional.empty() : Optional.of(Path.of(volume)),
+                Duration.ofSeconds(30),
+                1);
+    }
+
+    public ClientOptions withTarget(String value) {
+        return new ClientOptions(value, sharedVolume, callTimeout, eventLoopThreads);
+    }
+
+    public ClientOptions withSharedVolume(Path value) {
+        return new ClientOptions(target, Optional.of(value), callTimeout, eventLoopThreads);
+    }
+
+    public ClientOptions withCallTimeout(Duration value) {
+        return new ClientOptions(target, sharedVolume, value, eventLoopThreads);
+    }
+
+    public ClientOptions withEventLoopThreads(int value) {
+        return new ClientOptions(target, sharedVolume, callTimeout, value);
+    }
+}

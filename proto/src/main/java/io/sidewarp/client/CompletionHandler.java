@@ -1,0 +1,17 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+/**
+ * Takes completions in the order in which they arrive. Called on the client's event loop: it must not block, and may
+ * post to the queue with {@link WorkQueue#tryPost}.
+ */
+@FunctionalInterface
+public interface CompletionHandler {
+
+    void onCompletion(WorkCompletion completion);
+
+    /** The queue ended before its work was complete; no more completions follow. */
+    default void onFailure(SidewarpException cause) {}
+}

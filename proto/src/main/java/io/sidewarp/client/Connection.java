@@ -1,0 +1,91 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ConnectionStateChange;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * A connection to a peer: a queue pair with its stream. The operations here are one call each and simple; a
+ * {@link WorkQueue} is the fast way for many.
+ *
+ * <p>The blocking operations throw {@link SidewarpException} unless they succeed: a {@link WorkFailedException} when the
+ * sidecar gave a completion with another status. The futures fail with the same.
+ */
+public interface Connection extends AutoCloseable {
+
+    /** The sidecar's number for it. */
+    long id();
+
+    /** The peer's private data; may be empty. */
+    byte[] privateData();
+
+    /** What the set-up agreed on, without asking the sidecar again. */
+    io.sidewarp.v1.Connection established();
+
+    /** The connection's present description and counters, asked of the sidecar. NOT_FOUND when it is gone. */
+    io.sidewarp.v1.Connection info();
+
+    /** The last state that the sidecar told, without asking it. */
+    ConnectionState state();
+
+    /** Completes with the last state change when the connection is closed, and fails when the session is lost. */
+    CompletableFuture<ConnectionStateChange> closed();
+
+    /** One RDMA Write; returns when it is complete at this side. */
+    WorkCompletion write(Sge local, RemoteAddress remote);
+
+    CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote);
+
+    /** As {@link #writeAsync(Sge, RemoteAddress)} with a gather list. */
+    CompletableFuture<WorkCompletion> writeAsync(List<Sge> local, RemoteAddress remote);
+
+    /** One RDMA Read; returns when the data is in the local region. */
+    WorkCompletion read(Sge local, RemoteAddress remote);
+
+    CompletableFuture<WorkCompletion> readAsync(Sge local, RemoteAddress remote);
+
+    /** One Send; returns when it is complete at this side. */
+    WorkCompletion send(Sge local);
+
+    /** Send, with Solicited Event when asked for. */
+    WorkCompletion send(Sge local, boolean solicited);
+
+    CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited);
+
+    CompletableFuture<WorkCompletion> sendAsync(List<Sge> local, boolean solicited);
+
+    /** Send with Invalidate: invalidates an STag of the peer when the message is delivered there. */
+    CompletableFuture<WorkCompletion> sendInvalidateAsync(List<Sge> local, boolean solicited, int stag);
+
+    /** Posts one receive and returns when a message has filled it. */
+    WorkCompletion receive(Sge local);
+
+    CompletableFuture<WorkCompletion> receiveAsync(Sge local);
+
+    CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
+
+    /** Waits for the next message that arrives in the receives given to connect or accept. */
+    WorkCompletion receive();
+
+    CompletableFuture<WorkCompletion> receiveAsync();
+
+    /** Every change of state until the connection is closed, beginning with the present state. One at a time. */
+    Subscription watch(Consumer<ConnectionStateChange> listener);
+
+    /** Carries out everything posted, then closes. Returns when the connection is closed. */
+    void disconnect();
+
+    CompletableFuture<Void> disconnectAsync();
+
+    /** Closes at once; outstanding work is flushed. */
+    void abort();
+
+    /** As {@link #disconnect()}, and does nothing when the connection is gone already. */
+    @Override
+    void close();
+}

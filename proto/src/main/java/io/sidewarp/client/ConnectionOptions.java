@@ -1,0 +1,135 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.ByteString;
+import io.sidewarp.v1.CrcPreference;
+import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.ReceiveWork;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What is asked of a connection, by the side that connects or the side that accepts. Everything has a default. */
+public final class ConnectionOptions {
+
+    private static final ConnectionOptions DEFAULTS = builder().build();
+
+    private final io.sidewarp.v1.ConnectionOptions proto;
+    private final ByteString privateData;
+    private final List<ReceiveWork> receives;
+
+    private ConnectionOptions(Builder builder) {
+        proto = builder.proto.build();
+        privateData = builder.privateData;
+        receives = List.copyOf(builder.receives);
+    }
+
+    public static ConnectionOptions defaults() {
+        return DEFAULTS;
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    io.sidewarp.v1.ConnectionOptions proto() {
+        return proto;
+    }
+
+    ByteString privateData() {
+        return privateData;
+    }
+
+    List<ReceiveWork> receives() {
+        return receives;
+    }
+
+    /** Collects options; see the contract's ConnectionOptions for what the defaults are. */
+    public static final class Builder {
+
+        private final io.sidewarp.v1.ConnectionOptions.Builder proto = io.sidewarp.v1.ConnectionOptions.newBuilder();
+        private ByteString privateData = ByteString.EMPTY;
+        private final List<ReceiveWork> receives = new ArrayList<>();
+
+        private Builder() {}
+
+        public Builder llp(Llp value) {
+            proto.setLlp(value);
+            return this;
+        }
+
+        public Builder protectionDomain(ProtectionDomain value) {
+            proto.setProtectionDomain(value.id());
+            return this;
+        }
+
+        /** Inbound RDMA Read Requests that are served at a time. The peer's ord should be the same. */
+        public Builder ird(int value) {
+            proto.setIrd(value);
+            return this;
+        }
+
+        /** Outbound RDMA Read Requests at a time. Must not exceed the peer's ird. */
+        public Builder ord(int value) {
+            proto.setOrd(value);
+            return this;
+        }
+
+        /** True: CRCs whatever the peer prefers. False: none if the peer agrees and the administrator allows it. */
+        public Builder crc(boolean value) {
+            proto.setCrc(value ? CrcPreference.CRC_PREFERENCE_ON : CrcPreference.CRC_PREFERENCE_OFF);
+            return this;
+        }
+
+        /** Ask the peer to insert MPA Markers. Linux siw refuses such connections. */
+        public Builder receiveMarkers(boolean value) {
+            proto.setReceiveMarkers(value);
+            return this;
+        }
+
+        /** Writes, reads and sends that can be outstanding on the connection. */
+        public Builder sendQueue(int value) {
+            proto.setSendQueue(value);
+            return this;
+        }
+
+        /** Receives that can be outstanding on the connection. */
+        public Builder receiveQueue(int value) {
+            proto.setReceiveQueue(value);
+            return this;
+        }
+
+        /** Upper bound of an FPDU in octets; 0 for none but the path's. */
+        public Builder maxFpdu(int octets) {
+            proto.setMaxFpdu(octets);
+            return this;
+        }
+
+        /** Time for the set-up. */
+        public Builder timeout(Duration value) {
+            proto.setTimeout(Protos.duration(value));
+            return this;
+        }
+
+        /** For the peer's application: see Limits.max_private_data for how much. */
+        public Builder privateData(byte[] value) {
+            privateData = ByteString.copyFrom(value);
+            return this;
+        }
+
+        /**
+         * A receive that is posted before the peer can send. It completes in a queue that was opened for the
+         * connection, with this id, or in {@link Connection#receive()}.
+         */
+        public Builder receive(long id, Sge... local) {
+            receives.add(Protos.receive(id, List.of(local)));
+            return this;
+        }
+
+        public ConnectionOptions build() {
+            return new ConnectionOptions(this);
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.util.concurrent.CompletableFuture;
+
+/** A peer's connection request. Decide once: accept or reject. It lapses when the set-up time is over. */
+public interface IncomingConnection {
+
+    /** The sidecar's number for the request. */
+    long id();
+
+    /** The peer's IP address. */
+    String remoteAddress();
+
+    int remotePort();
+
+    /** What the peer sent along; may be empty. */
+    byte[] privateData();
+
+    /** Accepts with defaults, as {@link #accept(ConnectionOptions)}. */
+    default Connection accept() {
+        return accept(ConnectionOptions.defaults());
+    }
+
+    /**
+     * Accepts, with the private data and initial receives of the options. Returns when the stream is in full operation.
+     *
+     * @throws SidewarpException NOT_FOUND when the request lapsed or was decided already
+     */
+    Connection accept(ConnectionOptions options);
+
+    CompletableFuture<Connection> acceptAsync(ConnectionOptions options);
+
+    /** Rejects; the peer gets the private data. */
+    void reject(byte[] privateData);
+
+    /** Rejects without private data. */
+    default void reject() {
+        reject(new byte[0]);
+    }
+}

@@ -1,0 +1,27 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.Llp;
+
+/**
+ * What is asked of a listener.
+ *
+ * @param llp lower layer; LLP_UNSPECIFIED for the sidecar's default
+ * @param backlog connection requests that may wait for a decision; 0 for the sidecar's default
+ */
+public record ListenOptions(Llp llp, int backlog) {
+
+    public static ListenOptions defaults() {
+        return new ListenOptions(Llp.LLP_UNSPECIFIED, 0);
+    }
+
+    public ListenOptions withLlp(Llp value) {
+        return new ListenOptions(value, backlog);
+    }
+
+    public ListenOptions withBacklog(int value) {
+        return new ListenOptions(llp, value);
+    }
+}

@@ -1,0 +1,42 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/**
+ * A region in the sidecar's own memory, filled and read through the API in pieces. For programs that cannot map files,
+ * and for a first try; a {@link SharedRegion} is faster.
+ *
+ * <p>All methods block, and throw {@link SidewarpException}: OUT_OF_RANGE outside of the region, NOT_FOUND when it was
+ * deregistered.
+ */
+public non-sealed interface ManagedRegion extends Region {
+
+    /** Stores the remaining octets of {@code source}, and moves its position to its limit. */
+    void store(long offset, ByteBuffer source);
+
+    void store(long offset, byte[] source);
+
+    /**
+     * Stores everything that the stream yields. Never holds more than a few pieces of it in memory. Does not close it.
+     *
+     * @return octets stored
+     * @throws java.io.UncheckedIOException when the stream fails; what was read before may have been stored
+     */
+    long store(long offset, InputStream source);
+
+    /** Fills the remaining space of {@code target} from the region. */
+    void load(long offset, ByteBuffer target);
+
+    byte[] load(long offset, int octets);
+
+    /**
+     * Reads a part of the region piece by piece, as fast as the caller reads. Close the stream to end it early.
+     *
+     * @param octets 0 for everything from {@code offset} to the region's end
+     */
+    InputStream stream(long offset, long octets);
+}

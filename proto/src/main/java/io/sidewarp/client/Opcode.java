@@ -1,0 +1,20 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+/** What a completed work request did. */
+public enum Opcode {
+    WRITE,
+    READ,
+    SEND,
+    RECEIVE,
+    /** An operation that a newer sidecar knows and this client does not. */
+    UNKNOWN;
+
+    private static final Opcode[] BY_NUMBER = {UNKNOWN, WRITE, READ, SEND, RECEIVE};
+
+    static Opcode ofNumber(int number) {
+        return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
+    }
+}

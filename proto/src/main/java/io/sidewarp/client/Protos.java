@@ -1,0 +1,68 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.Duration;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.WriteWork;
+import java.util.List;
+
+/** Conversions between the client's own types and the messages of the contract. */
+final class Protos {
+
+    private Protos() {}
+
+    static WriteWork write(RemoteAddress remote, List<Sge> local) {
+        return WriteWork.newBuilder()
+                .setRemote(remote.toProto())
+                .addAllLocal(sges(local))
+                .build();
+    }
+
+    static ReadWork read(RemoteAddress remote, Sge local) {
+        return ReadWork.newBuilder()
+                .setRemote(remote.toProto())
+                .addLocal(local.toProto())
+                .build();
+    }
+
+    static SendWork send(List<Sge> local) {
+        return SendWork.newBuilder().addAllLocal(sges(local)).build();
+    }
+
+    static ReceiveWork receive(long id, List<Sge> local) {
+        return ReceiveWork.newBuilder().setId(id).addAllLocal(sges(local)).build();
+    }
+
+    static WorkCompletion completion(io.sidewarp.v1.WorkCompletion completion, long id) {
+        return new WorkCompletion(
+                id,
+                completion.getConnection(),
+                Opcode.ofNumber(completion.getOpcodeValue()),
+                CompletionStatus.ofNumber(completion.getStatusValue()),
+                completion.getLength(),
+                completion.getSolicited(),
+                completion.hasInvalidatedStag(),
+                completion.getInvalidatedStag(),
+                completion.hasError() ? completion.getError() : null,
+                completion.getMessage());
+    }
+
+    static Duration duration(java.time.Duration duration) {
+        return Duration.newBuilder()
+                .setSeconds(duration.getSeconds())
+                .setNanos(duration.getNano())
+                .build();
+    }
+
+    static java.time.Duration duration(Duration duration) {
+        return java.time.Duration.ofSeconds(duration.getSeconds(), duration.getNanos());
+    }
+
+    private static List<io.sidewarp.v1.Sge> sges(List<Sge> local) {
+        return local.stream().map(Sge::toProto).toList();
+    }
+}

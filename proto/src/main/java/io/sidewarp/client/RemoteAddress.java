@@ -1,0 +1,77 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.nio.ByteBuffer;
+
+/**
+ * A place in a region of the peer: what the peer's application advertised, in private data or in a message.
+ *
+ * @param stag steering tag of the peer's region
+ * @param taggedOffset the region's base tagged offset plus an offset in the region; unsigned
+ */
+public record RemoteAddress(int stag, long taggedOffset) {
+
+    /** Octets of the encoded form. */
+    public static final int ENCODED_LENGTH = 12;
+
+    /** The place {@code octets} further on in the same region. */
+    public RemoteAddress plus(long octets) {
+        return new RemoteAddress(stag, taggedOffset + octets);
+    }
+
+    /**
+     * Writes the address as {@value #ENCODED_LENGTH} octets, STag first, both in network order whatever the order of
+     * the buffer: an encoding for private data and messages between applications, not part of any protocol.
+     */
+    public void encode(ByteBuffer target) {
+        for (int shift = 24; shift >= 0; shift -= 8) {
+            target.put((byte) (stag >>> shift));
+        }
+        for (int shift = 56; shift >= 0; shift -= 8) {
+            target.put((byte) (taggedOffset >>> shift));
+        }
+    }
+
+    /** As {@link #encode(ByteBuffer)}, in an array of its own. */
+    public byte[] encode() {
+        ByteBuffer buffer = ByteBuffer.allocate(ENCODED_LENGTH);
+        encode(buffer);
+        return buffer.array();
+    }
+
+    /**
+     * Reads what {@link #encode(ByteBuffer)} wrote.
+     *
+     * @throws java.nio.BufferUnderflowException when fewer than {@value #ENCODED_LENGTH} octets remain
+     */
+    public static RemoteAddress decode(ByteBuffer source) {
+        int stag = 0;
+        for (int i = 0; i < 4; i++) {
+            stag = stag << 8 | source.get() & 0xFF;
+        }
+        long taggedOffset = 0;
+        for (int i = 0; i < 8; i++) {
+            taggedOffset = taggedOffset << 8 | source.get() & 0xFF;
+        }
+        return new RemoteAddress(stag, taggedOffset);
+    }
+
+    /** As {@link #decode(ByteBuffer)}, from the beginning of an array. */
+    public static RemoteAddress decode(byte[] source) {
+        return decode(ByteBuffer.wrap(source));
+    }
+
+    io.sidewarp.v1.RemoteAddress toProto() {
+        return io.sidewarp.v1.RemoteAddress.newBuilder()
+                .setStag(stag)
+                .setTaggedOffset(taggedOffset)
+                .build();
+    }
+
+    @Override
+    public String toString() {
+        return "0x%08x+%s".formatted(stag, Long.toUnsignedString(taggedOffset));
+    }
+}

@@ -1,0 +1,118 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.Limits;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * An open session, like an open verbs device. Regions, connections and listeners belong to it and are released by the
+ * sidecar when it ends: by {@link #close()}, or because this process or the sidecar died. When it is lost, everything
+ * outstanding fails with a {@link SidewarpException} that says so.
+ */
+public interface Session extends AutoCloseable {
+
+    /** Names the session in calls. Whoever knows it can use the session. */
+    String id();
+
+    /** The name given to {@link SidewarpClient#openSession}. */
+    String name();
+
+    Limits limits();
+
+    /** The protection domain that is used when none is named. */
+    long defaultProtectionDomain();
+
+    ProtectionDomain allocateProtectionDomain();
+
+    /** Adds a listener for this session's events. */
+    Subscription onEvent(SessionListener listener);
+
+    /**
+     * Creates a file in the shared volume, registers it, and maps it here. The file is removed with the region.
+     *
+     * @param path relative to the shared volume; must not exist
+     * @param length octets, at least 1
+     * @throws SidewarpException ALREADY_EXISTS, INVALID_ARGUMENT (path), RESOURCE_EXHAUSTED (limits, space);
+     *     FAILED_PRECONDITION when the volume is not mounted in this process
+     */
+    default SharedRegion createSharedRegion(String path, long length, Access... access) {
+        return createSharedRegion(path, length, RegionOptions.of(access));
+    }
+
+    SharedRegion createSharedRegion(String path, long length, RegionOptions options);
+
+    /**
+     * Registers and maps a part of an existing file of the shared volume.
+     *
+     * @param offset where the region begins in the file, a multiple of the device's page size
+     * @param length octets; 0 for everything up to the end of the file
+     * @throws SidewarpException as {@link #createSharedRegion}, and NOT_FOUND
+     */
+    default SharedRegion openSharedRegion(String path, long offset, long length, Access... access) {
+        return openSharedRegion(path, offset, length, RegionOptions.of(access));
+    }
+
+    SharedRegion openSharedRegion(String path, long offset, long length, RegionOptions options);
+
+    /** Registers memory of the sidecar. */
+    default ManagedRegion registerManaged(long length, Access... access) {
+        return registerManaged(length, RegionOptions.of(access));
+    }
+
+    ManagedRegion registerManaged(long length, RegionOptions options);
+
+    /** Connects with defaults. */
+    default Connection connect(String host, int port) {
+        return connect(host, port, ConnectionOptions.defaults());
+    }
+
+    /**
+     * Connects to a listening iWARP endpoint. Returns when the peer accepted.
+     *
+     * @throws ConnectionRejectedException when the peer rejected
+     * @throws SidewarpException UNAVAILABLE when nothing listens there, DEADLINE_EXCEEDED, and others
+     */
+    Connection connect(String host, int port, ConnectionOptions options);
+
+    CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options);
+
+    /**
+     * Listens. The handler is called for each connection request, on a virtual thread of its own: it may block, and
+     * may serve the connection until it ends.
+     *
+     * <p>When the handler throws before it decided, the request is rejected.
+     *
+     * @param address IP address; empty for all that the sidecar's configuration permits
+     * @param port 0 for any free port; {@link Listener#port()} tells which
+     */
+    default Listener listen(String address, int port, Consumer<IncomingConnection> handler) {
+        return listen(address, port, ListenOptions.defaults(), handler);
+    }
+
+    Listener listen(String address, int port, ListenOptions options, Consumer<IncomingConnection> handler);
+
+    /**
+     * Opens a pipeline of work requests.
+     *
+     * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant fewer.
+     * @param receiveConnections connections whose initial receives (of connect or accept) complete in this queue
+     */
+    WorkQueue openQueue(int outstanding, Connection... receiveConnections);
+
+    /** Regions of this session. */
+    List<io.sidewarp.v1.Region> listRegions();
+
+    /** Connections of this session. */
+    List<io.sidewarp.v1.Connection> listConnections();
+
+    /** Completes when the session is closed, and fails when it is lost. */
+    CompletableFuture<Void> closed();
+
+    /** Ends the session; the sidecar releases everything that it created. */
+    @Override
+    void close();
+}

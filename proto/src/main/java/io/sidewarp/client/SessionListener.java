@@ -1,0 +1,26 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.RegionFault;
+import java.time.Duration;
+
+/**
+ * Asynchronous events of a session. Called one at a time, in order, on a thread that may block.
+ */
+public interface SessionListener {
+
+    /** A connection of the session changed its state. */
+    default void connectionChanged(ConnectionStateChange change) {}
+
+    /** A region's backing failed; it is unusable until it is closed. */
+    default void regionFault(RegionFault fault) {}
+
+    /** The sidecar is stopping: no new connections, and work under way may finish within the given time. */
+    default void draining(Duration grace) {}
+
+    /** The session ended other than by {@link Session#close()}; everything outstanding fails with this cause. */
+    default void lost(SidewarpException cause) {}
+}

@@ -1,0 +1,125 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.RdmaError;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/** The end of one work request. */
+public final class WorkCompletion {
+
+    private final long id;
+    private final long connection;
+    private final Opcode opcode;
+    private final CompletionStatus status;
+    private final long length;
+    private final boolean solicited;
+    private final boolean invalidated;
+    private final int invalidatedStag;
+    private final @Nullable RdmaError error;
+    private final String message;
+
+    WorkCompletion(
+            long id,
+            long connection,
+            Opcode opcode,
+            CompletionStatus status,
+            long length,
+            boolean solicited,
+            boolean invalidated,
+            int invalidatedStag,
+            @Nullable RdmaError error,
+            String message) {
+        this.id = id;
+        this.connection = connection;
+        this.opcode = opcode;
+        this.status = status;
+        this.length = length;
+        this.solicited = solicited;
+        this.invalidated = invalidated;
+        this.invalidatedStag = invalidatedStag;
+        this.error = error;
+        this.message = message;
+    }
+
+    /** The id that the caller gave the work request. */
+    public long id() {
+        return id;
+    }
+
+    /** {@link Connection#id()}. */
+    public long connection() {
+        return connection;
+    }
+
+    public Opcode opcode() {
+        return opcode;
+    }
+
+    public CompletionStatus status() {
+        return status;
+    }
+
+    public boolean isSuccess() {
+        return status == CompletionStatus.SUCCESS;
+    }
+
+    /** Octets transferred; for a receive, the length of the message. */
+    public long length() {
+        return length;
+    }
+
+    /** Receives: the sender asked for an event. */
+    public boolean solicited() {
+        return solicited;
+    }
+
+    /** Receives: the local STag that the sender invalidated. */
+    public OptionalInt invalidatedStag() {
+        return invalidated ? OptionalInt.of(invalidatedStag) : OptionalInt.empty();
+    }
+
+    /** The protocol error that was the cause, where there is one. */
+    public Optional<RdmaError> error() {
+        return Optional.ofNullable(error);
+    }
+
+    /** Without success: the cause and the remedy, for people. Else empty. */
+    public String message() {
+        return message;
+    }
+
+    /**
+     * This completion when it is a success.
+     *
+     * @throws WorkFailedException else
+     */
+    public WorkCompletion orThrow() {
+        if (status != CompletionStatus.SUCCESS) {
+            throw new WorkFailedException(this);
+        }
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        StringBuilder text = new StringBuilder(96)
+                .append(opcode)
+                .append(" ")
+                .append(id)
+                .append(" on connection ")
+                .append(connection)
+                .append(": ")
+                .append(status)
+                .append(", ")
+                .append(length)
+                .append(" octets");
+        if (!message.isEmpty()) {
+            text.append(": ").append(message);
+        }
+        return text.toString();
+    }
+}

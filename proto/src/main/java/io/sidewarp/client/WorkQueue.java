@@ -1,0 +1,90 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/**
+ * A pipeline of work requests and completions over one stream to the sidecar, for any connections of its session.
+ * Thread-safe. As many requests may be outstanding as {@link #credits()} says; a completion makes room again. Requests
+ * of one connection start in the order in which they were posted.
+ *
+ * <p>Requests that are posted close together travel in one message without being asked to; nothing waits for a timer.
+ *
+ * <p>Completions of posted requests go to the handler, or without one wait for {@link #poll}; those of submitted
+ * requests go to their futures, which complete on the client's event loop. All in the order of their arrival.
+ */
+public interface WorkQueue extends AutoCloseable {
+
+    /** Work requests that may be outstanding, as the sidecar granted. */
+    int credits();
+
+    /** Work requests that can be posted now without waiting. */
+    int available();
+
+    /**
+     * Sets who takes the completions of posted requests. Set it before the first post.
+     *
+     * @throws IllegalStateException when there is a handler already
+     */
+    void onCompletion(CompletionHandler handler);
+
+    /**
+     * Posts without waiting.
+     *
+     * @param id the caller's own, returned in the completion
+     * @return false when no credit is free; nothing was posted then
+     * @throws SidewarpException when the queue or its session ended
+     */
+    boolean tryPost(long id, WorkRequest request);
+
+    /** Posts, and waits for a credit as long as it takes. Not on the event loop. */
+    void post(long id, WorkRequest request);
+
+    /**
+     * Posts, and waits for a credit at most as long as given.
+     *
+     * @throws SidewarpException DEADLINE_EXCEEDED when no credit became free
+     */
+    void post(long id, WorkRequest request, Duration timeout);
+
+    /**
+     * Runs {@code posting}, and hands everything that it posts from this thread to the sidecar in one message, or in
+     * few when it is much.
+     */
+    void batch(Consumer<WorkQueue> posting);
+
+    /**
+     * Posts like {@link #post(long, WorkRequest)} and tells the outcome through a future, which completes with any
+     * status; {@link WorkCompletion#orThrow()} turns failures into exceptions. The id of the completion is 0.
+     *
+     * @throws IllegalArgumentException when the request is unsignaled
+     */
+    CompletableFuture<WorkCompletion> submit(WorkRequest request);
+
+    /**
+     * The next completion of a posted request. Without a handler only; the request's credit becomes free with it.
+     *
+     * @return empty when none came in time
+     * @throws SidewarpException when the queue ended and no completions are left
+     */
+    Optional<WorkCompletion> poll(Duration timeout);
+
+    /**
+     * Takes no more posts and waits until all outstanding work is complete.
+     *
+     * @return false when it is not complete in time
+     */
+    boolean drain(Duration timeout);
+
+    /**
+     * Ends the queue. Outstanding work is still carried out by the sidecar, but its completions are lost: futures fail,
+     * and so does the handler. {@link #drain} first to see them.
+     */
+    @Override
+    void close();
+}
