@@ -7,7 +7,7 @@ package io.sidewarp.engine.llp;
  * Errors of the lower layer as a Terminate carries them: layer 0x2, type 0x0 (RFC 5044 section 8, RFC 6581 section 9,
  * registered by RFC 6580).
  */
-public enum LlpError {
+public enum LlpError implements ProtocolError {
     /** TCP connection closed, terminated or lost (RFC 5044 section 8, error 1). */
     CONNECTION_LOST(0x01, "TCP connection closed, terminated or lost"),
     /** Received MPA CRC does not match the calculated value (error 2). */
@@ -34,12 +34,22 @@ public enum LlpError {
         this.description = description;
     }
 
-    /** Error code, 0 to 255. */
+    @Override
+    public int layer() {
+        return 2;
+    }
+
+    @Override
+    public int type() {
+        return ERROR_TYPE;
+    }
+
+    @Override
     public int code() {
         return code;
     }
 
-    /** Name as the RFC words it. */
+    @Override
     public String description() {
         return description;
     }

@@ -28,6 +28,8 @@ public interface LowerLayer {
     /**
      * Claims room for one ULPDU. Legal only during {@link UpperLayer#produce()}.
      *
+     * <p>A claim that is not committed is void: the next claim takes its place.
+     *
      * @param ulpduLength octets of the ULPDU, at most {@link #mulpdu()}
      * @return false when the transport takes no more at present; then nothing was claimed
      */
@@ -50,6 +52,12 @@ public interface LowerLayer {
      * completion at the source, RFC 5041 section 5.4).
      */
     long transferredPosition();
+
+    /**
+     * False while the rules of the lower layer forbid any output, so that a Terminate cannot be sent: an MPA responder
+     * before its first valid FPDU (RFC 5044 section 7.1.2 rule 4), or an output direction that was closed.
+     */
+    boolean outputPermitted();
 
     /** Asks for a call of {@link UpperLayer#produce()} as soon as the transport can take octets. Cheap to repeat. */
     void requestOutput();

@@ -13,7 +13,8 @@ public final class RegionFault extends Exception {
 
     private final transient MemoryRegion region;
 
-    RegionFault(MemoryRegion region, String message) {
+    /** @param region the region that cannot be used */
+    public RegionFault(MemoryRegion region, String message) {
         super(message, null, false, false);
         this.region = region;
     }

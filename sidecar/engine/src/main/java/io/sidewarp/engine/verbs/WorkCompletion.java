@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.verbs;
 
+import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.verbs;
+package io.sidewarp.engine.rdmap;
 
 /** Outcome of a work request. */
 public enum CompletionStatus {

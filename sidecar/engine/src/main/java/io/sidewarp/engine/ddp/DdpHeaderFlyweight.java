@@ -1,0 +1,91 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.ddp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+
+/**
+ * What the tagged and the untagged header share: the DDP Control octet and the first ULP-reserved octet (RFC 5041
+ * section 4.1). Lies over a buffer, owns nothing.
+ *
+ * <pre>
+ *    0                   1
+ *    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *   |T|L| Rsvd  |DV |   RsvdULP     |
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ * </pre>
+ */
+public class DdpHeaderFlyweight {
+
+    /** Tagged flag. */
+    public static final int TAGGED_FLAG = 0x80;
+    /** Last flag. */
+    public static final int LAST_FLAG = 0x40;
+    /** Reserved bits: sent as zero, not checked on reception. */
+    public static final int RESERVED_MASK = 0x3C;
+    /** DDP Version. */
+    public static final int VERSION_MASK = 0x03;
+
+    /** Offset of the DDP Control octet. */
+    public static final int CONTROL_OFFSET = 0;
+    /** Offset of the (first) ULP-reserved octet. */
+    public static final int ULP_CONTROL_OFFSET = 1;
+
+    private static final WireBuffer NOTHING = WireBuffer.allocate(0);
+
+    /** The buffer below. */
+    protected WireBuffer buffer = NOTHING;
+    /** Offset of the header's first octet in the buffer. */
+    protected int offset;
+
+    /** Lays this flyweight over a buffer. */
+    public void wrap(WireBuffer newBuffer, int newOffset) {
+        buffer = newBuffer;
+        offset = newOffset;
+    }
+
+    /** True when the segment whose first octet this is has a tagged header. */
+    public static boolean isTagged(int control) {
+        return (control & TAGGED_FLAG) != 0;
+    }
+
+    /** The buffer that this lies over. */
+    public WireBuffer buffer() {
+        return buffer;
+    }
+
+    /** Offset of the header's first octet in {@link #buffer()}. */
+    public int offset() {
+        return offset;
+    }
+
+    /** The DDP Control octet. */
+    public int control() {
+        return buffer.getUnsignedByte(offset + CONTROL_OFFSET);
+    }
+
+    /** L: the last segment of its message. */
+    public boolean last() {
+        return (control() & LAST_FLAG) != 0;
+    }
+
+    /** DV. */
+    public int version() {
+        return control() & VERSION_MASK;
+    }
+
+    /** The ULP-reserved octet, which RDMAP uses as its Control Field. */
+    public int ulpControl() {
+        return buffer.getUnsignedByte(offset + ULP_CONTROL_OFFSET);
+    }
+
+    /** Writes the DDP Control octet with reserved bits zero, and the ULP-reserved octet. */
+    protected void putControl(boolean tagged, boolean last, int version, int ulpControl) {
+        buffer.putByte(
+                offset + CONTROL_OFFSET,
+                (tagged ? TAGGED_FLAG : 0) | (last ? LAST_FLAG : 0) | (version & VERSION_MASK));
+        buffer.putByte(offset + ULP_CONTROL_OFFSET, ulpControl);
+    }
+}

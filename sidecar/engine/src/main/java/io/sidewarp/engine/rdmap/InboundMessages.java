@@ -1,0 +1,324 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpError;
+import io.sidewarp.engine.ddp.DdpReceiver;
+import io.sidewarp.engine.ddp.DdpUser;
+import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
+import io.sidewarp.engine.ddp.UntaggedBuffers;
+import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
+import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.memory.AccessCheck;
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.memory.TaggedAccess;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What arrives on a stream: judges each segment before it is placed (RFC 5040 section 7.2), and carries out the messages
+ * that DDP delivers. Allocates nothing while all goes well.
+ */
+final class InboundMessages implements DdpUser {
+
+    /** Room for a Terminate, with some for peers that append octets. */
+    private static final int TERMINATE_BUFFER = 256;
+
+    private final RdmapStream stream;
+    private final StagTable stags;
+    private final ProtectionDomain protectionDomain;
+    private final long queuePair;
+    private final WorkQueue receiveQueue;
+    private final CompletionSink completions;
+    private final StreamCounters counters;
+    private final OutboundReads outboundReads;
+    private final InboundReads inboundReads;
+    private final DdpReceiver receiver;
+
+    private final ReceiveBuffers receiveBuffers = new ReceiveBuffers();
+    private final ControlBuffer readRequestBuffer = new ControlBuffer(ReadRequestFlyweight.LENGTH);
+    private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.buffer, 0);
+    private final ControlBuffer terminateBuffer = new ControlBuffer(TERMINATE_BUFFER);
+
+    private int version = 1;
+
+    InboundMessages(RdmapStream stream, StreamSettings settings, OutboundReads outboundReads, InboundReads inboundReads) {
+        this.stream = stream;
+        this.stags = settings.stags();
+        this.protectionDomain = settings.protectionDomain();
+        this.queuePair = settings.queuePair();
+        this.receiveQueue = settings.receiveQueue();
+        this.completions = settings.completions();
+        this.counters = stream.counters();
+        this.outboundReads = outboundReads;
+        this.inboundReads = inboundReads;
+        this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, RdmapControl.QUEUES);
+    }
+
+    DdpReceiver receiver() {
+        return receiver;
+    }
+
+    void setVersion(int newVersion) {
+        version = newVersion;
+        receiver.setVersion(newVersion);
+    }
+
+    @Override
+    public @Nullable ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload) {
+        int control = header.ulpControl();
+        if (RdmapControl.version(control) != version) {
+            return RdmapError.INVALID_VERSION;
+        }
+        return switch (RdmapControl.opcode(control)) {
+            case RdmapControl.RDMA_WRITE -> null;
+            case RdmapControl.RDMA_READ_RESPONSE -> admitReadResponse(header, payload);
+            default -> RdmapError.UNEXPECTED_OPCODE;
+        };
+    }
+
+    /** A response has to be the one asked for (RFC 5040 section 5.2.2 permits the check). */
+    private @Nullable ProtocolError admitReadResponse(TaggedHeaderFlyweight header, int payload) {
+        Wqe read = outboundReads.oldest();
+        if (read == null) {
+            return RdmapError.UNEXPECTED_OPCODE;
+        }
+        long octets = read.received() + payload;
+        if (octets > read.length() || header.last() && octets != read.length()) {
+            return DdpError.BASE_OR_BOUNDS;
+        }
+        if (payload == 0) {
+            return null;
+        }
+        if (header.stag() != read.sinkStag()) {
+            return DdpError.INVALID_STAG;
+        }
+        return header.to() == read.sinkTaggedOffset() + read.received() ? null : DdpError.BASE_OR_BOUNDS;
+    }
+
+    @Override
+    public int requiredAccess(TaggedHeaderFlyweight header) {
+        return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE
+                ? AccessRight.REMOTE_WRITE.bit()
+                : AccessRight.LOCAL_WRITE.bit();
+    }
+
+    @Override
+    public void onTagged(TaggedHeaderFlyweight header, int payload) {
+        counters.received(payload);
+        if (RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE) {
+            if (header.last()) {
+                counters.writeReceived();
+            }
+            return;
+        }
+        Wqe read = outboundReads.oldest();
+        if (read == null) {
+            return;
+        }
+        read.addReceived(payload);
+        if (header.last()) {
+            stream.onReadResponse(read);
+        }
+    }
+
+    @Override
+    public @Nullable ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload) {
+        int control = header.ulpControl();
+        if (RdmapControl.version(control) != version) {
+            return RdmapError.INVALID_VERSION;
+        }
+        int opcode = RdmapControl.opcode(control);
+        if (!RdmapControl.isDefined(opcode) || RdmapControl.isTagged(opcode)) {
+            return RdmapError.UNEXPECTED_OPCODE;
+        }
+        if (RdmapControl.queueOf(opcode) != header.qn()) {
+            return DdpError.INVALID_QN;
+        }
+        if (opcode == RdmapControl.RDMA_READ_REQUEST && inboundReads.isFull()) {
+            return RdmapError.CATASTROPHIC_STREAM;
+        }
+        return null;
+    }
+
+    @Override
+    public UntaggedBuffers untaggedBuffers(int queueNumber) {
+        return switch (queueNumber) {
+            case RdmapControl.SEND_QUEUE -> receiveBuffers;
+            case RdmapControl.READ_REQUEST_QUEUE -> readRequestBuffer;
+            default -> terminateBuffer;
+        };
+    }
+
+    @Override
+    public void onUntagged(UntaggedHeaderFlyweight header, long messageLength) {
+        switch (header.qn()) {
+            case RdmapControl.SEND_QUEUE -> onSend(header, messageLength);
+            case RdmapControl.READ_REQUEST_QUEUE -> onReadRequest(header, messageLength);
+            default ->
+                stream.onTerminateReceived(
+                        new ReceivedTerminate(terminateBuffer.buffer, (int) messageLength));
+        }
+    }
+
+    private void onSend(UntaggedHeaderFlyweight header, long messageLength) {
+        Wqe receive = receiveQueue.oldest();
+        if (receive == null) {
+            return;
+        }
+        int control = header.ulpControl();
+        int stag = 0;
+        if (RdmapControl.invalidates(RdmapControl.opcode(control))) {
+            stag = header.ulpWord();
+            ProtocolError error = invalidate(stag);
+            if (error != null) {
+                rejectDelivered(error, header);
+                return;
+            }
+        }
+        counters.sendReceived(messageLength);
+        completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, messageLength, control, stag, null);
+        receiveQueue.retire();
+    }
+
+    /**
+     * Invalidates an STag for the peer, if it is bound to this stream alone and permits it: one that several streams
+     * share is never invalidated remotely (RFC 5040 section 8.1.1 item 7).
+     */
+    private @Nullable ProtocolError invalidate(int stag) {
+        MemoryRegion region = stags.lookup(stag);
+        if (region == null || !region.isValid()) {
+            return RdmapError.STAG_NOT_INVALIDATED;
+        }
+        if (region.queuePair() != queuePair || !region.allows(AccessRight.REMOTE_INVALIDATE.bit())) {
+            return RdmapError.PROTECTED_STAG_NOT_INVALIDATED;
+        }
+        region.invalidate();
+        return null;
+    }
+
+    private void onReadRequest(UntaggedHeaderFlyweight header, long messageLength) {
+        if (messageLength != ReadRequestFlyweight.LENGTH) {
+            rejectDelivered(RdmapError.UNSPECIFIED_OPERATION, header);
+            return;
+        }
+        MemoryRegion source = null;
+        if (readRequest.rdmaRdSz() > 0) {
+            source = stags.lookup(readRequest.srcStag());
+            AccessCheck check = TaggedAccess.check(
+                    source,
+                    protectionDomain,
+                    queuePair,
+                    AccessRight.REMOTE_READ.bit(),
+                    readRequest.srcTo(),
+                    readRequest.rdmaRdSz());
+            if (check != AccessCheck.OK) {
+                rejectDelivered(toError(check), header);
+                return;
+            }
+        }
+        inboundReads.add().set(header, readRequest, source);
+        stream.onReadRequest();
+    }
+
+    private static RdmapError toError(AccessCheck check) {
+        return switch (check) {
+            case OK, INVALID_STAG -> RdmapError.INVALID_STAG;
+            case NOT_ASSOCIATED -> RdmapError.STAG_NOT_ASSOCIATED;
+            case NO_RIGHT -> RdmapError.ACCESS_RIGHTS;
+            case BOUNDS -> RdmapError.BASE_OR_BOUNDS;
+            case WRAP -> RdmapError.TO_WRAP;
+        };
+    }
+
+    /** An error of a message that DDP delivered. */
+    private void rejectDelivered(ProtocolError error, UntaggedHeaderFlyweight header) {
+        receiver.stop();
+        onSegmentError(error, header.buffer(), header.offset(), receiver.segmentLength());
+    }
+
+    @Override
+    public void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length) {
+        Wqe receive = receiveQueue.oldest();
+        boolean tooLong = error == DdpError.MESSAGE_TOO_LONG && receive != null;
+        stream.terminate(
+                error,
+                TerminateMessage.of(error, buffer, offset, length),
+                tooLong ? receive : null,
+                CompletionStatus.LOCAL_LENGTH_ERROR);
+    }
+
+    @Override
+    public void onPlacementFault(RegionFault fault) {
+        MemoryRegion region = fault.region();
+        stream.terminate(
+                RdmapError.LOCAL_CATASTROPHIC,
+                TerminateMessage.of(RdmapError.LOCAL_CATASTROPHIC),
+                null,
+                SendWork.statusOf(region));
+    }
+
+    /** Completes all receives that are left. */
+    void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
+        Wqe wqe = receiveQueue.oldest();
+        while (wqe != null) {
+            CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
+            completions.onReceiveCompletion(wqe, status, 0, 0, 0, error);
+            receiveQueue.retire();
+            wqe = receiveQueue.oldest();
+        }
+    }
+
+    /** Queue number 0: the receives in the order of posting. */
+    private final class ReceiveBuffers implements UntaggedBuffers {
+
+        @Override
+        public boolean available() {
+            return receiveQueue.oldest() != null;
+        }
+
+        @Override
+        public long capacity() {
+            Wqe receive = receiveQueue.oldest();
+            return receive == null ? 0 : receive.length();
+        }
+
+        @Override
+        public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault {
+            Wqe receive = receiveQueue.oldest();
+            if (receive != null) {
+                receive.place(messageOffset, source, sourceOffset, length);
+            }
+        }
+    }
+
+    /** Queue numbers 1 and 2: one small buffer that is always there (RFC 5040 sections 5.2.2 and 5.4). */
+    private static final class ControlBuffer implements UntaggedBuffers {
+
+        private final WireBuffer buffer;
+
+        ControlBuffer(int capacity) {
+            buffer = WireBuffer.allocate(capacity);
+        }
+
+        @Override
+        public boolean available() {
+            return true;
+        }
+
+        @Override
+        public long capacity() {
+            return buffer.capacity();
+        }
+
+        @Override
+        public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) {
+            buffer.putBytes((int) messageOffset, source, sourceOffset, length);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.PayloadSource;
+import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * RDMA Read Requests of the peer that wait for their response, at most IRD of them (RFC 5040 section 6.1). Responses are
+ * made in the order of the requests (section 5.5 rule 20). Slots are allocated when they are used for the first time.
+ */
+final class InboundReads {
+
+    private final @Nullable Request[] ring;
+    private int first;
+    private int count;
+
+    InboundReads(int ird) {
+        ring = new Request[ird];
+    }
+
+    boolean isFull() {
+        return count == ring.length;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** The request that is answered next; there is one. */
+    Request oldest() {
+        Request request = ring[first];
+        if (count == 0 || request == null) {
+            throw new IllegalStateException("no RDMA Read Request is waiting");
+        }
+        return request;
+    }
+
+    /** A slot for one more request; the queue is not full. */
+    Request add() {
+        int index = (first + count) % ring.length;
+        count++;
+        Request request = ring[index];
+        if (request == null) {
+            request = new Request();
+            ring[index] = request;
+        }
+        return request;
+    }
+
+    void removeOldest() {
+        oldest().region = null;
+        first = (first + 1) % ring.length;
+        count--;
+    }
+
+    void clear() {
+        while (count > 0) {
+            removeOldest();
+        }
+    }
+
+    /** One request, as the source of its response. */
+    static final class Request implements PayloadSource {
+
+        private final byte[] ddpHeader = new byte[UntaggedHeaderFlyweight.LENGTH];
+        private @Nullable MemoryRegion region;
+        private int sinkStag;
+        private long sinkTo;
+        private long size;
+        private int srcStag;
+        private long srcTo;
+
+        /** @param source the validated source, or null for a request of no octets */
+        void set(UntaggedHeaderFlyweight header, ReadRequestFlyweight request, @Nullable MemoryRegion source) {
+            header.buffer().getBytes(header.offset(), ddpHeader, 0, ddpHeader.length);
+            region = source;
+            sinkStag = request.sinkStag();
+            sinkTo = request.sinkTo();
+            size = request.rdmaRdSz();
+            srcStag = request.srcStag();
+            srcTo = request.srcTo();
+        }
+
+        int sinkStag() {
+            return sinkStag;
+        }
+
+        long sinkTo() {
+            return sinkTo;
+        }
+
+        long size() {
+            return size;
+        }
+
+        int srcStag() {
+            return srcStag;
+        }
+
+        long srcTo() {
+            return srcTo;
+        }
+
+        /** DDP header of the request's segment. */
+        byte[] ddpHeader() {
+            return ddpHeader;
+        }
+
+        @Override
+        public void fetch(long messageOffset, WireBuffer target, int targetOffset, int length) throws RegionFault {
+            MemoryRegion source = region;
+            if (source == null) {
+                throw new IllegalStateException("a read of no octets has no source");
+            }
+            if (!source.isValid()) {
+                throw new RegionFault(source, "the region is not valid any more");
+            }
+            source.fetch(srcTo - source.baseTaggedOffset() + messageOffset, target, targetOffset, length);
+        }
+    }
+}

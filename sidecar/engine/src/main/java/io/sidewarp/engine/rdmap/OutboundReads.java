@@ -1,0 +1,59 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import org.jspecify.annotations.Nullable;
+
+/** Own RDMA Reads whose response is not complete, at most ORD of them (RFC 5040 section 6.1), oldest first. */
+final class OutboundReads {
+
+    private final @Nullable Wqe[] ring;
+    private int first;
+    private int count;
+
+    OutboundReads(int ord) {
+        ring = new Wqe[ord];
+    }
+
+    boolean isFull() {
+        return count == ring.length;
+    }
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    /** The read whose response comes next, or null. */
+    @Nullable Wqe oldest() {
+        return count == 0 ? null : ring[first];
+    }
+
+    /** The read with this MSN, or null. */
+    @Nullable Wqe withMsn(int msn) {
+        for (int i = 0; i < count; i++) {
+            Wqe wqe = ring[(first + i) % ring.length];
+            if (wqe != null && wqe.msn() == msn) {
+                return wqe;
+            }
+        }
+        return null;
+    }
+
+    void add(Wqe wqe) {
+        ring[(first + count) % ring.length] = wqe;
+        count++;
+    }
+
+    void removeOldest() {
+        ring[first] = null;
+        first = (first + 1) % ring.length;
+        count--;
+    }
+
+    void clear() {
+        while (count > 0) {
+            removeOldest();
+        }
+    }
+}

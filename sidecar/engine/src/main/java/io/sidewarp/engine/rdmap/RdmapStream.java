@@ -1,0 +1,352 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpSender;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One RDMAP stream in RDMA mode (RFC 5040), over a DDP stream, over a lower layer: a state machine without I/O and
+ * threads. Work requests come from work queues, octets from the lower layer; completions go to a sink. One event loop
+ * owns it. The data path allocates nothing.
+ */
+public final class RdmapStream implements UpperLayer {
+
+    /** What the message that is being sent is. */
+    private enum Outbound {
+        NOTHING,
+        WORK,
+        READ_RESPONSE,
+        TERMINATE
+    }
+
+    private final LowerLayer llp;
+    private final CompletionSink completions;
+    private final StreamListener listener;
+    private final StreamCounters counters = new StreamCounters();
+    private final DdpSender sender = new DdpSender(RdmapControl.QUEUES);
+    private final SendWork work;
+    private final InboundReads inboundReads;
+    private final InboundMessages inbound;
+
+    private StreamState state = StreamState.OPEN;
+    private Outbound outbound = Outbound.NOTHING;
+    private boolean responseWasLast;
+    private boolean outputClosed;
+    private boolean peerClosed;
+    private @Nullable TerminateMessage terminate;
+    private @Nullable StreamError error;
+
+    /** A stream over a lower layer that is in full operation. */
+    public RdmapStream(LowerLayer llp, StreamSettings settings) {
+        this.llp = llp;
+        this.completions = settings.completions();
+        this.listener = settings.listener();
+        this.work = new SendWork(settings.sendQueue(), settings.ord(), completions, counters);
+        this.inboundReads = new InboundReads(settings.ird());
+        this.inbound = new InboundMessages(this, settings, work.reads(), inboundReads);
+        inbound.setVersion(llp.protocolVersion());
+    }
+
+    public StreamState state() {
+        return state;
+    }
+
+    /** What ended the stream, or null. */
+    public @Nullable StreamError error() {
+        return error;
+    }
+
+    public StreamCounters counters() {
+        return counters;
+    }
+
+    /** Segments committed to the lower layer. */
+    public long segmentsSent() {
+        return sender.segments();
+    }
+
+    /** Valid segments received. */
+    public long segmentsReceived() {
+        return inbound.receiver().segments();
+    }
+
+    // Requests of the application's side, on the event loop.
+
+    /** Something was posted to a work queue. */
+    public void onWorkPosted() {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            flush(null, CompletionStatus.FLUSHED);
+            completions.onCompletionsDone();
+        } else if (!outputClosed) {
+            llp.requestOutput();
+        }
+    }
+
+    /** Carries out everything posted, then closes the outbound direction (RFC 5041 section 6.2.1). */
+    public void close() {
+        if (state == StreamState.OPEN) {
+            changeState(StreamState.CLOSING, "closed by this side");
+        }
+        if (state == StreamState.CLOSING) {
+            llp.requestOutput();
+        }
+    }
+
+    /** Ends the stream at once, without a Terminate. */
+    public void abort() {
+        if (state != StreamState.CLOSED) {
+            llp.abort();
+        }
+    }
+
+    /** Ends the stream because of an error of this side that no message of the peer caused. */
+    public void fail(ProtocolError cause) {
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL);
+    }
+
+    // Output.
+
+    @Override
+    public void produce() {
+        while (!outputClosed) {
+            try {
+                if (!sender.isActive() && !begin()) {
+                    break;
+                }
+                if (!sender.emit(llp)) {
+                    return;
+                }
+                finish();
+            } catch (RegionFault fault) {
+                onSourceFault(fault);
+            }
+        }
+        closeOutputWhenDrained();
+    }
+
+    private boolean begin() {
+        if (terminate != null) {
+            outbound = Outbound.TERMINATE;
+            int control = RdmapControl.of(llp.protocolVersion(), RdmapControl.TERMINATE);
+            sender.beginUntagged(control, 0, RdmapControl.TERMINATE_QUEUE, terminate, terminate.length());
+            return true;
+        }
+        if (state == StreamState.TERMINATED) {
+            return false;
+        }
+        // Responses and own work take turns, so that neither starves the other.
+        return responseWasLast ? beginWork() || beginResponse() : beginResponse() || beginWork();
+    }
+
+    private boolean beginResponse() {
+        if (inboundReads.isEmpty()) {
+            return false;
+        }
+        responseWasLast = true;
+        outbound = Outbound.READ_RESPONSE;
+        InboundReads.Request request = inboundReads.oldest();
+        int control = RdmapControl.of(llp.protocolVersion(), RdmapControl.RDMA_READ_RESPONSE);
+        sender.beginTagged(control, request.sinkStag(), request.sinkTo(), request, request.size());
+        return true;
+    }
+
+    private boolean beginWork() {
+        Wqe wqe = work.startable();
+        if (wqe == null) {
+            return false;
+        }
+        responseWasLast = false;
+        MemoryRegion unusable = wqe.unusableRegion();
+        if (unusable != null) {
+            terminateLocally(wqe, unusable);
+            return terminate != null && begin();
+        }
+        outbound = Outbound.WORK;
+        work.begin(wqe, sender, llp.protocolVersion());
+        return true;
+    }
+
+    private void finish() {
+        switch (outbound) {
+            case WORK -> work.finish(llp);
+            case READ_RESPONSE -> {
+                counters.sent(RdmapControl.RDMA_READ_RESPONSE, inboundReads.oldest().size());
+                inboundReads.removeOldest();
+            }
+            case TERMINATE -> {
+                terminate = null;
+                outputClosed = true;
+                llp.close();
+            }
+            case NOTHING -> {}
+        }
+        outbound = Outbound.NOTHING;
+    }
+
+    private void closeOutputWhenDrained() {
+        if (state == StreamState.CLOSING && !outputClosed && work.isDrained() && inboundReads.isEmpty()) {
+            outputClosed = true;
+            llp.closeOutput();
+        }
+    }
+
+    @Override
+    public void onTransferred() {
+        work.retire(llp.transferredPosition());
+        completions.onCompletionsDone();
+    }
+
+    // Input.
+
+    @Override
+    public void onUlpdu(WireBuffer buffer, int offset, int length) {
+        inbound.receiver().onSegment(buffer, offset, length);
+    }
+
+    @Override
+    public void onInputDone() {
+        completions.onCompletionsDone();
+    }
+
+    /** A Read Request was accepted. */
+    void onReadRequest() {
+        llp.requestOutput();
+    }
+
+    /** The response of the oldest read was delivered. */
+    void onReadResponse(Wqe read) {
+        work.onReadDone(read);
+        work.retire(llp.transferredPosition());
+        // A read that waited for ORD, a fence or a graceful close may go on now.
+        if (work.hasUnstarted() || state == StreamState.CLOSING) {
+            llp.requestOutput();
+        }
+    }
+
+    void onTerminateReceived(ReceivedTerminate received) {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            return;
+        }
+        Wqe culprit = received.culprit(work);
+        CompletionStatus status = culprit == null ? CompletionStatus.FLUSHED : received.culpritStatus();
+        end(received.error(), culprit, status, "terminated by the peer: " + received.error());
+        outputClosed = true;
+        llp.close();
+    }
+
+    @Override
+    public void onPeerClosed() {
+        peerClosed = true;
+        if (state == StreamState.OPEN) {
+            changeState(StreamState.CLOSING, "closed by the peer");
+        }
+        if (state == StreamState.CLOSING) {
+            // No response can come any more; what else is posted still goes out.
+            if (work.reads().isEmpty()) {
+                llp.requestOutput();
+            } else {
+                fail(LlpError.CONNECTION_LOST);
+            }
+        }
+    }
+
+    @Override
+    public void onError(LlpError cause) {
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL);
+    }
+
+    @Override
+    public void onClosed(boolean graceful, String cause) {
+        if (state == StreamState.CLOSED) {
+            return;
+        }
+        boolean lost = state != StreamState.TERMINATED && !(graceful && peerClosed && outputClosed);
+        if (lost && error == null) {
+            error = local(LlpError.CONNECTION_LOST);
+        }
+        inbound.receiver().stop();
+        terminate = null;
+        outputClosed = true;
+        sender.abandon();
+        work.retire(llp.transferredPosition());
+        flush(null, CompletionStatus.FLUSHED);
+        changeState(StreamState.CLOSED, cause);
+        completions.onCompletionsDone();
+    }
+
+    // Errors.
+
+    /** Local memory failed under the message that is being sent. */
+    private void onSourceFault(RegionFault fault) {
+        MemoryRegion region = fault.region();
+        if (outbound == Outbound.READ_RESPONSE) {
+            boolean faulted = region != null && region.state() == RegionState.FAULTED;
+            RdmapError cause = faulted ? RdmapError.LOCAL_CATASTROPHIC : RdmapError.INVALID_STAG;
+            TerminateMessage message = faulted
+                    ? TerminateMessage.of(cause)
+                    : TerminateMessage.of(cause, inboundReads.oldest(), sender.sent());
+            terminate(cause, message, null, CompletionStatus.FATAL);
+        } else {
+            terminateLocally(work.current(), region);
+        }
+    }
+
+    /** Work of this side cannot be carried out: a Terminate goes out instead (RFC 5040 section 7.1 rule 1). */
+    private void terminateLocally(@Nullable Wqe wqe, @Nullable MemoryRegion region) {
+        RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
+        terminate(cause, TerminateMessage.of(cause), wqe, SendWork.statusOf(region));
+    }
+
+    /** Ends the stream for an error found here: flushes, and sends the Terminate if the lower layer can carry it. */
+    void terminate(
+            ProtocolError cause, TerminateMessage message, @Nullable Wqe culprit, CompletionStatus culpritStatus) {
+        if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
+            return;
+        }
+        StreamError found = local(cause);
+        end(found, culprit, culpritStatus, "terminated by this side: " + found);
+        if (!outputClosed && llp.outputPermitted()) {
+            terminate = message;
+            llp.requestOutput();
+        } else {
+            outputClosed = true;
+            llp.close();
+        }
+    }
+
+    private void end(StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
+        error = cause;
+        inbound.receiver().stop();
+        sender.abandon();
+        outbound = Outbound.NOTHING;
+        inboundReads.clear();
+        work.retire(llp.transferredPosition());
+        flush(culprit, culpritStatus);
+        changeState(StreamState.TERMINATED, message);
+        completions.onCompletionsDone();
+    }
+
+    private void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus) {
+        work.flush(culprit, culpritStatus, error);
+        inbound.flush(culprit, culpritStatus, error);
+    }
+
+    private static StreamError local(ProtocolError cause) {
+        return new StreamError(cause.layer(), cause.type(), cause.code(), cause.description(), false);
+    }
+
+    private void changeState(StreamState newState, String message) {
+        state = newState;
+        listener.onStreamState(newState, error, message);
+    }
+}

@@ -1,0 +1,95 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpError;
+import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
+import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
+import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Terminate of the peer: what it says, and which outstanding work it points at. Trusts HdrCt only as far as the
+ * message is long (see the notes on siw in the conformance documents).
+ */
+final class ReceivedTerminate {
+
+    private final WireBuffer buffer;
+    private final int length;
+    private final TerminateFlyweight header;
+
+    ReceivedTerminate(WireBuffer buffer, int length) {
+        this.buffer = buffer;
+        this.length = length;
+        this.header = new TerminateFlyweight(buffer);
+    }
+
+    /** False when the message is too short to say anything. */
+    boolean isWellFormed() {
+        return length >= TerminateFlyweight.MIN_LENGTH;
+    }
+
+    StreamError error() {
+        if (!isWellFormed()) {
+            return new StreamError(0, 0, 0, "Terminate without content", true);
+        }
+        int layer = header.layer();
+        int type = header.type();
+        int code = header.code();
+        return new StreamError(layer, type, code, nameOf(layer, type, code), true);
+    }
+
+    private static String nameOf(int layer, int type, int code) {
+        ProtocolError[] known =
+                switch (layer) {
+                    case 0 -> RdmapError.values();
+                    case 1 -> DdpError.values();
+                    case 2 -> LlpError.values();
+                    default -> new ProtocolError[0];
+                };
+        for (ProtocolError error : known) {
+            if (error.type() == type && error.code() == code) {
+                return error.description();
+            }
+        }
+        return "Unknown error";
+    }
+
+    /** The outstanding work whose message the peer refused, or null when none can be told. */
+    @Nullable Wqe culprit(SendWork work) {
+        if (!isWellFormed() || (header.hdrCt() & TerminateFlyweight.D_FLAG) == 0) {
+            return null;
+        }
+        int at = TerminateFlyweight.DDP_HEADER_OFFSET;
+        if (length < at + TaggedHeaderFlyweight.LENGTH) {
+            return null;
+        }
+        if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(at))) {
+            TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
+            tagged.wrap(buffer, at);
+            return work.writeTo(tagged.stag(), tagged.to());
+        }
+        if (length < at + UntaggedHeaderFlyweight.LENGTH) {
+            return null;
+        }
+        UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
+        untagged.wrap(buffer, at);
+        if (untagged.qn() != RdmapControl.READ_REQUEST_QUEUE) {
+            return work.sendWithMsn(untagged.msn());
+        }
+        // Linux siw returns another value than the MSN here; the oldest read is then the best guess.
+        Wqe exact = work.reads().withMsn(untagged.msn());
+        return exact == null ? work.reads().oldest() : exact;
+    }
+
+    /** Status of that work. */
+    CompletionStatus culpritStatus() {
+        boolean protection = header.layer() == 0 && header.type() == RdmapError.TYPE_REMOTE_PROTECTION
+                || header.layer() == 1 && header.type() == DdpError.INVALID_STAG.type();
+        return protection ? CompletionStatus.REMOTE_ACCESS_ERROR : CompletionStatus.REMOTE_OPERATION_ERROR;
+    }
+}

@@ -1,0 +1,76 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+/**
+ * Counters of a stream. Written by its event loop only; other threads may read them at any time and see values that are
+ * a moment old.
+ */
+public final class StreamCounters {
+
+    private long octetsSent;
+    private long octetsReceived;
+    private long writesSent;
+    private long writesReceived;
+    private long readsSent;
+    private long readsServed;
+    private long sendsSent;
+    private long sendsReceived;
+
+    void sent(int opcode, long octets) {
+        octetsSent += octets;
+        switch (opcode) {
+            case RdmapControl.RDMA_WRITE -> writesSent++;
+            case RdmapControl.RDMA_READ_REQUEST -> readsSent++;
+            case RdmapControl.RDMA_READ_RESPONSE -> readsServed++;
+            default -> sendsSent++;
+        }
+    }
+
+    void received(int octets) {
+        octetsReceived += octets;
+    }
+
+    void writeReceived() {
+        writesReceived++;
+    }
+
+    void sendReceived(long octets) {
+        octetsReceived += octets;
+        sendsReceived++;
+    }
+
+    /** Octets of payload of Writes, Sends and Read Responses. */
+    public long octetsSent() {
+        return octetsSent;
+    }
+
+    public long octetsReceived() {
+        return octetsReceived;
+    }
+
+    public long writesSent() {
+        return writesSent;
+    }
+
+    public long writesReceived() {
+        return writesReceived;
+    }
+
+    public long readsSent() {
+        return readsSent;
+    }
+
+    public long readsServed() {
+        return readsServed;
+    }
+
+    public long sendsSent() {
+        return sendsSent;
+    }
+
+    public long sendsReceived() {
+        return sendsReceived;
+    }
+}

@@ -1,0 +1,25 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.StagTable;
+
+/**
+ * What a stream is made of.
+ *
+ * @param queuePair number of its queue pair
+ * @param ird inbound RDMA Read Requests that are taken at a time, 0 for none
+ * @param ord outbound RDMA Read Requests at a time, 0 for none
+ */
+public record StreamSettings(
+        long queuePair,
+        ProtectionDomain protectionDomain,
+        StagTable stags,
+        WorkQueue sendQueue,
+        WorkQueue receiveQueue,
+        int ird,
+        int ord,
+        CompletionSink completions,
+        StreamListener listener) {}

@@ -1,0 +1,103 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.memory.WireBuffer;
+
+/**
+ * Terminate header (RFC 5040 section 4.8). The fixed word is followed by those optional parts that HdrCt names: the
+ * DDP segment length, the terminated DDP header (14 or 18 octets) and the terminated RDMA Read Request header.
+ *
+ * <pre>
+ *    0                   1                   2                   3
+ *    0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *   | Layer | EType |  Error Code   |M|D|R|        Reserved         |
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *   |      DDP Segment Length       |                               |
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+                               +
+ *   |              Terminated DDP Header, Terminated RDMA Header    |
+ *   //                                                             //
+ *   +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ * </pre>
+ */
+public final class TerminateFlyweight {
+
+    public static final int LAYER_TYPE_OFFSET = 0;
+    public static final int CODE_OFFSET = 1;
+    public static final int HDRCT_OFFSET = 2;
+    public static final int SEGMENT_LENGTH_OFFSET = 4;
+    public static final int DDP_HEADER_OFFSET = 6;
+    /** Octets without optional parts. */
+    public static final int MIN_LENGTH = 4;
+    /** Octets with all optional parts. */
+    public static final int MAX_LENGTH = 6 + 18 + ReadRequestFlyweight.LENGTH;
+
+    /** M: the DDP Segment Length is valid. */
+    public static final int M_FLAG = 0x80;
+    /** D: DDP Segment Length and terminated DDP header are present. */
+    public static final int D_FLAG = 0x40;
+    /** R: the terminated RDMA header is present. */
+    public static final int R_FLAG = 0x20;
+
+    private static final int HDRCT_MASK = M_FLAG | D_FLAG | R_FLAG;
+
+    private final WireBuffer buffer;
+
+    /** Lies over a buffer from its beginning on. */
+    public TerminateFlyweight(WireBuffer buffer) {
+        this.buffer = buffer;
+    }
+
+    /** Writes the fixed word, reserved bits zero. */
+    public void set(int layer, int type, int code, int hdrCt) {
+        buffer.putByte(LAYER_TYPE_OFFSET, layer << 4 | type);
+        buffer.putByte(CODE_OFFSET, code);
+        buffer.putShort(HDRCT_OFFSET, hdrCt << 8);
+    }
+
+    /** Writes the DDP Segment Length. */
+    public void segmentLength(int length) {
+        buffer.putShort(SEGMENT_LENGTH_OFFSET, length);
+    }
+
+    /**
+     * True when the word is laid out as Linux siw lays it on little-endian machines: nibbles of the first octet
+     * swapped, flags at the low end of the third. Told by flags where the RFC has reserved bits; without any flag, by
+     * an LLP error code (which RDMAP does not use with type 0x2).
+     */
+    private boolean isNibbleSwapped() {
+        int flags = buffer.getUnsignedByte(HDRCT_OFFSET);
+        if ((flags & HDRCT_MASK) == 0 && (flags & 0x07) != 0) {
+            return true;
+        }
+        int code = code();
+        return flags == 0 && buffer.getUnsignedByte(LAYER_TYPE_OFFSET) == 0x02 && code >= 1 && code <= 4;
+    }
+
+    public int layer() {
+        int octet = buffer.getUnsignedByte(LAYER_TYPE_OFFSET);
+        return isNibbleSwapped() ? octet & 0x0F : octet >>> 4;
+    }
+
+    public int type() {
+        int octet = buffer.getUnsignedByte(LAYER_TYPE_OFFSET);
+        return isNibbleSwapped() ? octet >>> 4 : octet & 0x0F;
+    }
+
+    public int code() {
+        return buffer.getUnsignedByte(CODE_OFFSET);
+    }
+
+    /** M, D and R as {@link #M_FLAG}, {@link #D_FLAG} and {@link #R_FLAG}. */
+    public int hdrCt() {
+        int octet = buffer.getUnsignedByte(HDRCT_OFFSET);
+        if (!isNibbleSwapped()) {
+            return octet & HDRCT_MASK;
+        }
+        return ((octet & 0x01) != 0 ? M_FLAG : 0)
+                | ((octet & 0x02) != 0 ? D_FLAG : 0)
+                | ((octet & 0x04) != 0 ? R_FLAG : 0);
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
+import io.sidewarp.engine.ddp.PayloadSource;
+import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
+import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
+import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.memory.WireBuffer;
+
+/**
+ * The one Terminate that a stream may send (RFC 5040 section 5.4): describes the first error, with the headers that
+ * sections 4.8 and 7.1 ask for.
+ */
+final class TerminateMessage implements PayloadSource {
+
+    private final WireBuffer buffer = WireBuffer.allocate(TerminateFlyweight.MAX_LENGTH);
+    private final TerminateFlyweight header = new TerminateFlyweight(buffer);
+    private final int length;
+
+    private TerminateMessage(int length) {
+        this.length = length;
+    }
+
+    /** For an error that no incoming segment caused: no optional parts (section 7.1 rule 1). */
+    static TerminateMessage of(ProtocolError error) {
+        TerminateMessage message = new TerminateMessage(TerminateFlyweight.MIN_LENGTH);
+        message.header.set(error.layer(), error.type(), error.code(), 0);
+        return message;
+    }
+
+    /**
+     * For an error of an incoming segment (section 7.1 rules 2 and 3).
+     *
+     * @param segmentLength octets of the whole segment
+     */
+    static TerminateMessage of(ProtocolError error, WireBuffer segment, int offset, int segmentLength) {
+        boolean tagged = segmentLength > 0 && DdpHeaderFlyweight.isTagged(segment.getUnsignedByte(offset));
+        int headerLength = tagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH;
+        if (segmentLength < headerLength || isLocalCatastrophic(error)) {
+            return of(error);
+        }
+        boolean withRequest = isReadProtection(error, segment, offset)
+                && segmentLength >= headerLength + ReadRequestFlyweight.LENGTH;
+        int copied = headerLength + (withRequest ? ReadRequestFlyweight.LENGTH : 0);
+        TerminateMessage message = new TerminateMessage(TerminateFlyweight.DDP_HEADER_OFFSET + copied);
+        message.setWithHeaders(error, segmentLength, withRequest);
+        message.buffer.putBytes(TerminateFlyweight.DDP_HEADER_OFFSET, segment, offset, copied);
+        return message;
+    }
+
+    /**
+     * For an RDMA Read whose response could not be continued: the request, advanced by what was sent (section 4.8).
+     *
+     * @param sent octets of the response that were sent
+     */
+    static TerminateMessage of(ProtocolError error, InboundReads.Request request, long sent) {
+        int headerLength = UntaggedHeaderFlyweight.LENGTH;
+        int requestOffset = TerminateFlyweight.DDP_HEADER_OFFSET + headerLength;
+        TerminateMessage message = new TerminateMessage(requestOffset + ReadRequestFlyweight.LENGTH);
+        message.setWithHeaders(error, headerLength + ReadRequestFlyweight.LENGTH, true);
+        message.buffer.putBytes(TerminateFlyweight.DDP_HEADER_OFFSET, request.ddpHeader(), 0, headerLength);
+        new ReadRequestFlyweight(message.buffer, requestOffset)
+                .set(
+                        request.sinkStag(),
+                        request.sinkTo() + sent,
+                        request.size() - sent,
+                        request.srcStag(),
+                        request.srcTo() + sent);
+        return message;
+    }
+
+    private void setWithHeaders(ProtocolError error, int segmentLength, boolean withRequest) {
+        int hdrCt = TerminateFlyweight.M_FLAG
+                | TerminateFlyweight.D_FLAG
+                | (withRequest ? TerminateFlyweight.R_FLAG : 0);
+        header.set(error.layer(), error.type(), error.code(), hdrCt);
+        header.segmentLength(segmentLength);
+    }
+
+    private static boolean isLocalCatastrophic(ProtocolError error) {
+        return error.layer() == 2 || error.type() == RdmapError.TYPE_LOCAL_CATASTROPHIC;
+    }
+
+    /** Only a Remote Protection error of an RDMA Read Request returns the RDMA header (section 4.8). */
+    private static boolean isReadProtection(ProtocolError error, WireBuffer segment, int offset) {
+        int control = segment.getUnsignedByte(offset + DdpHeaderFlyweight.ULP_CONTROL_OFFSET);
+        return error.layer() == 0
+                && error.type() == RdmapError.TYPE_REMOTE_PROTECTION
+                && RdmapControl.opcode(control) == RdmapControl.RDMA_READ_REQUEST;
+    }
+
+    /** Octets of the message. */
+    int length() {
+        return length;
+    }
+
+    @Override
+    public void fetch(long messageOffset, WireBuffer target, int targetOffset, int octets) {
+        target.putBytes(targetOffset, buffer, (int) messageOffset, octets);
+    }
+}

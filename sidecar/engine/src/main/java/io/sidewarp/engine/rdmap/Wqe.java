@@ -1,0 +1,253 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.PayloadSource;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Work queue element: a slot of a work queue with a copy of one work request. A slot lives as long as its queue and is
+ * filled again and again. The poster owns it between claim and publication, the event loop from then until it retires.
+ */
+public final class Wqe implements PayloadSource {
+
+    private @Nullable MemoryRegion[] regions = new MemoryRegion[1];
+    private long[] offsets = new long[1];
+    private long[] lengths = new long[1];
+    private int sgeCount;
+    private long length;
+
+    private long id;
+    private int opcode;
+    private boolean signaled;
+    private boolean fence;
+    private int remoteStag;
+    private long remoteTaggedOffset;
+    private int invalidateStag;
+
+    // State of the event loop.
+    private boolean started;
+    private boolean done;
+    private boolean failed;
+    private long endPosition;
+    private int msn;
+    private long received;
+    private int cursor;
+    private long cursorBase;
+
+    Wqe() {}
+
+    /** Begins a new request. Opcodes are those of {@link RdmapControl}. */
+    public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {
+        sgeCount = 0;
+        length = 0;
+        id = newId;
+        opcode = newOpcode;
+        signaled = isSignaled;
+        fence = isFence;
+        remoteStag = 0;
+        remoteTaggedOffset = 0;
+        invalidateStag = 0;
+        started = false;
+        done = false;
+        failed = false;
+        endPosition = 0;
+        msn = 0;
+        received = 0;
+        cursor = 0;
+        cursorBase = 0;
+    }
+
+    /** Names the peer's memory. */
+    public void remote(int stag, long taggedOffset) {
+        remoteStag = stag;
+        remoteTaggedOffset = taggedOffset;
+    }
+
+    /** Names the peer's STag to invalidate. */
+    public void invalidate(int stag) {
+        invalidateStag = stag;
+    }
+
+    /** Adds a part of a local region; the caller has checked that it lies in the region. */
+    public void addSge(MemoryRegion region, long offset, long octets) {
+        if (sgeCount == regions.length) {
+            int grown = sgeCount * 2;
+            regions = Arrays.copyOf(regions, grown);
+            offsets = Arrays.copyOf(offsets, grown);
+            lengths = Arrays.copyOf(lengths, grown);
+        }
+        regions[sgeCount] = region;
+        offsets[sgeCount] = offset;
+        lengths[sgeCount] = octets;
+        sgeCount++;
+        length += octets;
+    }
+
+    /** Forgets the regions, so that a retired slot keeps none alive. */
+    void clear() {
+        for (int i = 0; i < sgeCount; i++) {
+            regions[i] = null;
+        }
+        sgeCount = 0;
+    }
+
+    public long id() {
+        return id;
+    }
+
+    public int opcode() {
+        return opcode;
+    }
+
+    public boolean isSignaled() {
+        return signaled;
+    }
+
+    /** Octets of all elements. */
+    public long length() {
+        return length;
+    }
+
+    boolean isFence() {
+        return fence;
+    }
+
+    int remoteStag() {
+        return remoteStag;
+    }
+
+    long remoteTaggedOffset() {
+        return remoteTaggedOffset;
+    }
+
+    int invalidateStag() {
+        return invalidateStag;
+    }
+
+    boolean isStarted() {
+        return started;
+    }
+
+    void markStarted() {
+        started = true;
+    }
+
+    boolean isDone() {
+        return done;
+    }
+
+    void markDone() {
+        done = true;
+    }
+
+    boolean isFailed() {
+        return failed;
+    }
+
+    void markFailed() {
+        failed = true;
+    }
+
+    long endPosition() {
+        return endPosition;
+    }
+
+    void endPosition(long position) {
+        endPosition = position;
+    }
+
+    int msn() {
+        return msn;
+    }
+
+    void msn(int newMsn) {
+        msn = newMsn;
+    }
+
+    /** Octets of a Read Response that were placed. */
+    long received() {
+        return received;
+    }
+
+    void addReceived(int octets) {
+        received += octets;
+    }
+
+    /** STag of the sink of an RDMA Read, 0 for a read of no octets without a sink. */
+    int sinkStag() {
+        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        return region == null ? 0 : region.stag();
+    }
+
+    /** Tagged offset of the sink of an RDMA Read. */
+    long sinkTaggedOffset() {
+        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        return region == null ? 0 : region.baseTaggedOffset() + offsets[0];
+    }
+
+    /** The first region that is not valid any more, or null. */
+    @Nullable MemoryRegion unusableRegion() {
+        for (int i = 0; i < sgeCount; i++) {
+            MemoryRegion region = regions[i];
+            if (region != null && !region.isValid()) {
+                return region;
+            }
+        }
+        return null;
+    }
+
+    @Override
+    public void fetch(long messageOffset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
+        transfer(messageOffset, target, targetOffset, octets, true);
+    }
+
+    /** Places octets of a received message. */
+    void place(long messageOffset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
+        transfer(messageOffset, source, sourceOffset, octets, false);
+    }
+
+    private void transfer(long messageOffset, WireBuffer buffer, int bufferOffset, int octets, boolean fetch)
+            throws RegionFault {
+        seek(messageOffset);
+        long at = messageOffset - cursorBase;
+        int moved = 0;
+        while (moved < octets) {
+            while (at == lengths[cursor]) {
+                cursorBase += lengths[cursor++];
+                at = 0;
+            }
+            int part = (int) Math.min(octets - moved, lengths[cursor] - at);
+            MemoryRegion region = regions[cursor];
+            if (region == null) {
+                throw new IllegalStateException("work queue element without region");
+            }
+            if (!region.isValid()) {
+                throw new RegionFault(region, "the region is not valid any more");
+            }
+            if (fetch) {
+                region.fetch(offsets[cursor] + at, buffer, bufferOffset + moved, part);
+            } else {
+                region.place(offsets[cursor] + at, buffer, bufferOffset + moved, part);
+            }
+            moved += part;
+            at += part;
+        }
+    }
+
+    /** Moves the cursor to the element that holds an offset; messages mostly advance, so this is mostly one step. */
+    private void seek(long messageOffset) {
+        if (messageOffset < cursorBase) {
+            cursor = 0;
+            cursorBase = 0;
+        }
+        while (cursor < sgeCount - 1 && messageOffset >= cursorBase + lengths[cursor]) {
+            cursorBase += lengths[cursor++];
+        }
+    }
+}
