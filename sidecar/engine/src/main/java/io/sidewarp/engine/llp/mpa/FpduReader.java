@@ -1,0 +1,190 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.mpa;
+
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Inbound half of Full Operation: finds the FPDUs in the octet stream by their ULPDU_Length, verifies them and passes
+ * their ULPDUs up (RFC 5044 sections 5.2 and 6).
+ *
+ * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
+ * of the transport, which is held only until the FPDU is complete. Markers are taken out in place. Any ULPDU_Length that
+ * the field can express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a
+ * receiver to raise. Allocates nothing.
+ */
+final class FpduReader {
+
+    private static final int MAX_HEADER = MarkerFlyweight.LENGTH + FpduFlyweight.ULPDU_LENGTH_FIELD_LENGTH;
+
+    private final Crc32c crc32c = new Crc32c();
+    private final byte[] header = new byte[MAX_HEADER];
+    private final MpaTransport transport;
+    private final UpperLayer upper;
+    private final boolean crc;
+    private final boolean markers;
+
+    private long position;
+    private int held;
+    private int partialLength;
+    private @Nullable WireBuffer partial;
+    private boolean validated;
+    private boolean stopped;
+
+    /**
+     * @param crc whether CRCs are checked
+     * @param markers whether the peer inserts Markers
+     * @param position where in the stream the first FPDU begins, counted as {@link MarkerFlyweight} says
+     */
+    FpduReader(MpaTransport transport, UpperLayer upper, boolean crc, boolean markers, long position) {
+        this.transport = transport;
+        this.upper = upper;
+        this.crc = crc;
+        this.markers = markers;
+        this.position = position;
+    }
+
+    /** Whether at least one FPDU was received and validated. */
+    boolean validated() {
+        return validated;
+    }
+
+    /** Whether the input so far ends inside an FPDU. */
+    boolean insideFpdu() {
+        return held > 0;
+    }
+
+    /** Drops what is held of an incomplete FPDU; further input is ignored. */
+    void stop() {
+        stopped = true;
+        held = 0;
+        if (partial != null) {
+            transport.releaseReassembly(partial);
+            partial = null;
+        }
+    }
+
+    /**
+     * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has stopped.
+     *
+     * @return what is wrong with the stream, or null
+     */
+    @Nullable LlpError receive(WireBuffer in, int offset, int length) {
+        int at = offset;
+        int end = offset + length;
+        while (at < end && !stopped) {
+            int available = end - at;
+            if (held == 0 && available >= headerLength()) {
+                int fpduLength = fpduLength(FpduFlyweight.ulpduLength(in, at + leadingMarkerLength()));
+                if (available >= fpduLength) {
+                    LlpError error = pass(in, at, fpduLength);
+                    if (error != null) {
+                        stop();
+                        return error;
+                    }
+                    at += fpduLength;
+                    continue;
+                }
+            }
+            at += hold(in, at, available);
+            if (partial != null && held == partialLength) {
+                LlpError error = passPartial(partial);
+                if (error != null) {
+                    stop();
+                    return error;
+                }
+            }
+        }
+        return null;
+    }
+
+    /** Keeps octets of an incomplete FPDU: its header here, all of it in a buffer once its length is known. */
+    private int hold(WireBuffer in, int offset, int available) {
+        int taken = 0;
+        WireBuffer target = partial;
+        if (target == null) {
+            int headerLength = headerLength();
+            taken = Math.min(available, headerLength - held);
+            in.getBytes(offset, header, held, taken);
+            held += taken;
+            if (held < headerLength) {
+                return taken;
+            }
+            int field = leadingMarkerLength();
+            partialLength = fpduLength((header[field] & 0xFF) << 8 | (header[field + 1] & 0xFF));
+            target = transport.acquireReassembly(partialLength);
+            target.putBytes(0, header, 0, headerLength);
+            partial = target;
+        }
+        int more = Math.min(available - taken, partialLength - held);
+        target.putBytes(held, in, offset + taken, more);
+        held += more;
+        return taken + more;
+    }
+
+    private @Nullable LlpError passPartial(WireBuffer whole) {
+        partial = null;
+        held = 0;
+        try {
+            return pass(whole, 0, partialLength);
+        } finally {
+            transport.releaseReassembly(whole);
+        }
+    }
+
+    /** Verifies the FPDU of the given length and passes its ULPDU up. */
+    private @Nullable LlpError pass(WireBuffer buffer, int offset, int length) {
+        int crcOffset = offset + length - FpduFlyweight.CRC_FIELD_LENGTH;
+        if (crc && crc32c.of(buffer, offset, crcOffset - offset) != FpduFlyweight.crc(buffer, crcOffset)) {
+            return LlpError.CRC_MISMATCH;
+        }
+        int fpdu = offset + leadingMarkerLength();
+        int ulpduLength = FpduFlyweight.ulpduLength(buffer, fpdu);
+        if (markers && !removeMarkers(buffer, offset, fpdu, offset + length)) {
+            return LlpError.MARKER_MISMATCH;
+        }
+        position += length;
+        validated = true;
+        upper.onUlpdu(buffer, fpdu + FpduFlyweight.ULPDU_OFFSET, ulpduLength);
+        return null;
+    }
+
+    /** Checks the Markers of an FPDU and closes the gaps that they leave; false if one points elsewhere. */
+    private boolean removeMarkers(WireBuffer buffer, int offset, int fpdu, int end) {
+        if (fpdu != offset && MarkerFlyweight.fpduPtr(buffer, offset) != 0) {
+            return false;
+        }
+        int distance = MarkerFlyweight.distance(position);
+        int first = offset + (distance == 0 ? MarkerFlyweight.INTERVAL : distance);
+        for (int marker = first; marker < end; marker += MarkerFlyweight.INTERVAL) {
+            if (!MarkerFlyweight.pointsBack(buffer, marker, marker - fpdu)) {
+                return false;
+            }
+        }
+        int target = first;
+        for (int marker = first; marker < end; marker += MarkerFlyweight.INTERVAL) {
+            int source = marker + MarkerFlyweight.LENGTH;
+            int length = Math.min(MarkerFlyweight.GAP, end - source);
+            buffer.putBytes(target, buffer, source, length);
+            target += length;
+        }
+        return true;
+    }
+
+    private int headerLength() {
+        return leadingMarkerLength() + FpduFlyweight.ULPDU_LENGTH_FIELD_LENGTH;
+    }
+
+    private int leadingMarkerLength() {
+        return markers && MarkerFlyweight.distance(position) == 0 ? MarkerFlyweight.LENGTH : 0;
+    }
+
+    private int fpduLength(int ulpduLength) {
+        int plain = FpduFlyweight.length(ulpduLength);
+        return markers ? plain + MarkerFlyweight.count(position, plain) * MarkerFlyweight.LENGTH : plain;
+    }
+}

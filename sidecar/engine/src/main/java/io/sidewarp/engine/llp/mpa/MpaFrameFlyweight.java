@@ -1,0 +1,180 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.mpa;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * MPA Request and Reply Frame (RFC 5044 section 7.1.1, Figure 8).
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *  |                                                               |
+ *  +              Key: 16 octets, "MPA ID Req Frame"               +
+ *  |                        or "MPA ID Rep Frame"                  |
+ *  +                                                               +
+ *  |                                                               |
+ *  +                                                               +
+ *  |                                                               |
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *  |M|C|R|   Res   |      Rev      |           PD_Length           |
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *  ~                   Private Data, 0 to 512 octets               ~
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ * </pre>
+ */
+public final class MpaFrameFlyweight {
+
+    /** Octets in front of the Private Data. */
+    public static final int HEADER_LENGTH = 20;
+
+    public static final int KEY_FIELD_OFFSET = 0;
+    public static final int KEY_LENGTH = 16;
+    public static final int FLAGS_FIELD_OFFSET = 16;
+    public static final int REV_FIELD_OFFSET = 17;
+    public static final int PD_LENGTH_FIELD_OFFSET = 18;
+    public static final int PRIVATE_DATA_FIELD_OFFSET = HEADER_LENGTH;
+
+    /** Private Data that a frame may hold, in octets. */
+    public static final int MAX_PD_LENGTH = 512;
+
+    /** The largest frame, in octets. */
+    public static final int MAX_LENGTH = HEADER_LENGTH + MAX_PD_LENGTH;
+
+    private static final int M_FLAG = 0x80;
+    private static final int C_FLAG = 0x40;
+    private static final int R_FLAG = 0x20;
+    private static final int RES_MASK = 0x1F;
+
+    private static final byte[] REQUEST_KEY = "MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] REPLY_KEY = "MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII);
+
+    private static final WireBuffer NO_BUFFER = WireBuffer.allocate(0);
+
+    private WireBuffer buffer = NO_BUFFER;
+    private int offset;
+
+    /** Lays this flyweight over a frame that begins at the offset. */
+    public MpaFrameFlyweight wrap(WireBuffer newBuffer, int newOffset) {
+        this.buffer = newBuffer;
+        this.offset = newOffset;
+        return this;
+    }
+
+    /** Whether the first octets of Key, up to all 16, are those of a Request. */
+    public boolean isRequestKey(int octets) {
+        return isKey(REQUEST_KEY, octets);
+    }
+
+    /** Whether the first octets of Key, up to all 16, are those of a Reply. */
+    public boolean isReplyKey(int octets) {
+        return isKey(REPLY_KEY, octets);
+    }
+
+    /** Writes the Key of a Request. */
+    public MpaFrameFlyweight requestKey() {
+        buffer.putBytes(offset + KEY_FIELD_OFFSET, REQUEST_KEY, 0, KEY_LENGTH);
+        return this;
+    }
+
+    /** Writes the Key of a Reply. */
+    public MpaFrameFlyweight replyKey() {
+        buffer.putBytes(offset + KEY_FIELD_OFFSET, REPLY_KEY, 0, KEY_LENGTH);
+        return this;
+    }
+
+    /** M: the sender of this frame requires Markers in what it receives. */
+    public boolean m() {
+        return flag(M_FLAG);
+    }
+
+    public MpaFrameFlyweight m(boolean value) {
+        return flag(M_FLAG, value);
+    }
+
+    /** C: the sender of this frame requires CRCs. */
+    public boolean c() {
+        return flag(C_FLAG);
+    }
+
+    public MpaFrameFlyweight c(boolean value) {
+        return flag(C_FLAG, value);
+    }
+
+    /** R: rejected connection, in a Reply. */
+    public boolean r() {
+        return flag(R_FLAG);
+    }
+
+    public MpaFrameFlyweight r(boolean value) {
+        return flag(R_FLAG, value);
+    }
+
+    /** Res: the five reserved bits. */
+    public int res() {
+        return buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & RES_MASK;
+    }
+
+    public MpaFrameFlyweight res(int value) {
+        int flags = buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & ~RES_MASK;
+        buffer.putByte(offset + FLAGS_FIELD_OFFSET, flags | (value & RES_MASK));
+        return this;
+    }
+
+    /** Rev: revision of MPA. */
+    public int rev() {
+        return buffer.getUnsignedByte(offset + REV_FIELD_OFFSET);
+    }
+
+    public MpaFrameFlyweight rev(int value) {
+        buffer.putByte(offset + REV_FIELD_OFFSET, value);
+        return this;
+    }
+
+    /** PD_Length: octets of Private Data, as the field says. */
+    public int pdLength() {
+        return buffer.getUnsignedShort(offset + PD_LENGTH_FIELD_OFFSET);
+    }
+
+    /** A copy of the Private Data, {@link #pdLength()} octets. */
+    public byte[] privateData() {
+        byte[] data = new byte[pdLength()];
+        buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET, data, 0, data.length);
+        return data;
+    }
+
+    /** Writes PD_Length and the Private Data. */
+    public MpaFrameFlyweight privateData(byte[] data) {
+        buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, data.length);
+        buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET, data, 0, data.length);
+        return this;
+    }
+
+    /** Octets of the whole frame. */
+    public int length() {
+        return HEADER_LENGTH + pdLength();
+    }
+
+    private boolean isKey(byte[] key, int octets) {
+        for (int i = 0; i < Math.min(octets, KEY_LENGTH); i++) {
+            if (buffer.getUnsignedByte(offset + KEY_FIELD_OFFSET + i) != key[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private boolean flag(int mask) {
+        return (buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & mask) != 0;
+    }
+
+    private MpaFrameFlyweight flag(int mask, boolean value) {
+        int flags = buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & ~mask;
+        buffer.putByte(offset + FLAGS_FIELD_OFFSET, value ? flags | mask : flags);
+        return this;
+    }
+}

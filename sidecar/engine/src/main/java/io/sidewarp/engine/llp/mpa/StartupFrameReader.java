@@ -1,0 +1,112 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.mpa;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collects the one start-up frame that this side receives and checks it as it comes (RFC 5044 sections 7.1.1 and
+ * 7.1.2). Takes no octet beyond the frame.
+ */
+final class StartupFrameReader {
+
+    /** What the octets so far amount to. */
+    enum Verdict {
+        /** So far nothing is wrong. */
+        INCOMPLETE,
+        /** A valid frame. */
+        COMPLETE,
+        /** Not the Key that was expected. */
+        WRONG_KEY,
+        /** The Key of the frame that this side sends itself: both sides have the same role. */
+        SAME_ROLE,
+        /** A revision that this side cannot work with. */
+        UNUSABLE_REVISION,
+        /** PD_Length beyond 512 octets, or beyond what this side takes. */
+        TOO_MUCH_PRIVATE_DATA
+    }
+
+    private final MpaFrameFlyweight frame = new MpaFrameFlyweight();
+    private final MpaTransport transport;
+    private final MpaRole role;
+    private final MpaOptions options;
+    private @Nullable WireBuffer buffer;
+    private int held;
+
+    StartupFrameReader(MpaTransport transport, MpaRole role, MpaOptions options) {
+        this.transport = transport;
+        this.role = role;
+        this.options = options;
+    }
+
+    /** The frame; legal while it is {@link Verdict#COMPLETE} or its revision is unusable, until {@link #release}. */
+    MpaFrameFlyweight frame() {
+        return frame;
+    }
+
+    /** Octets of the frame that arrived. */
+    int held() {
+        return held;
+    }
+
+    /**
+     * Takes octets of the frame.
+     *
+     * @return how many were taken
+     */
+    int receive(WireBuffer in, int offset, int length) {
+        WireBuffer target = buffer;
+        if (target == null) {
+            target = transport.acquireReassembly(MpaFrameFlyweight.MAX_LENGTH);
+            buffer = target;
+            frame.wrap(target, 0);
+        }
+        int taken = take(target, in, offset, Math.min(length, MpaFrameFlyweight.HEADER_LENGTH - held));
+        if (verdict() == Verdict.INCOMPLETE && held >= MpaFrameFlyweight.HEADER_LENGTH) {
+            taken += take(target, in, offset + taken, Math.min(length - taken, frame.length() - held));
+        }
+        return taken;
+    }
+
+    private int take(WireBuffer target, WireBuffer in, int offset, int length) {
+        if (length <= 0) {
+            return 0;
+        }
+        target.putBytes(held, in, offset, length);
+        held += length;
+        return length;
+    }
+
+    /** Judges what arrived. A wrong Key is seen with its first wrong octet. */
+    Verdict verdict() {
+        if (held == 0) {
+            return Verdict.INCOMPLETE;
+        }
+        boolean initiator = role == MpaRole.INITIATOR;
+        if (!(initiator ? frame.isReplyKey(held) : frame.isRequestKey(held))) {
+            return (initiator ? frame.isRequestKey(held) : frame.isReplyKey(held))
+                    ? Verdict.SAME_ROLE
+                    : Verdict.WRONG_KEY;
+        }
+        if (held < MpaFrameFlyweight.HEADER_LENGTH) {
+            return Verdict.INCOMPLETE;
+        }
+        if (!options.acceptedRevisions().contains(frame.rev())) {
+            return Verdict.UNUSABLE_REVISION;
+        }
+        if (frame.pdLength() > options.maxPrivateData()) {
+            return Verdict.TOO_MUCH_PRIVATE_DATA;
+        }
+        return held < frame.length() ? Verdict.INCOMPLETE : Verdict.COMPLETE;
+    }
+
+    /** Gives the buffer back; the frame must not be used any more. */
+    void release() {
+        if (buffer != null) {
+            transport.releaseReassembly(buffer);
+            buffer = null;
+        }
+    }
+}

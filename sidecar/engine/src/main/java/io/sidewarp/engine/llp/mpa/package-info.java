@@ -1,0 +1,13 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Marker PDU Aligned Framing for TCP (RFC 5044) as a state machine: octets of a TCP stream in, octets of a TCP stream
+ * out, and ULPDUs in between. No I/O, no threads, no timers; whoever owns the socket drives
+ * {@link io.sidewarp.engine.llp.mpa.MpaConnection} and implements {@link io.sidewarp.engine.llp.mpa.MpaTransport}.
+ *
+ * <p>This is a non-permissive IETF endpoint in the words of RFC 5044 Appendix C: MPA revision 1, DDP and RDMAP version
+ * 1. FPDUs are passed up in order only, so Markers help the receiver with nothing but a consistency check and are not
+ * asked for by default.
+ */
+package io.sidewarp.engine.llp.mpa;
