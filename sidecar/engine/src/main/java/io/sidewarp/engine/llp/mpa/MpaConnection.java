@@ -40,6 +40,7 @@ public final class MpaConnection implements LowerLayer {
     private boolean outputEnded;
     private boolean closing;
     private boolean aborted;
+    private boolean peerClosed;
     private boolean truncated;
     private boolean closed;
 
@@ -150,12 +151,12 @@ public final class MpaConnection implements LowerLayer {
     }
 
     private void receiveFpdus(FpduReader fpdus, WireBuffer in, int offset, int length) {
-        boolean gated = !mayProduce();
+        boolean permitted = outputPermitted();
         LlpError error = fpdus.receive(in, offset, length);
         if (error != null && upper != null) {
             upper.onError(error);
         }
-        if (gated) {
+        if (!permitted && outputPermitted()) {
             replayRequestOutput();
         }
     }
@@ -172,6 +173,7 @@ public final class MpaConnection implements LowerLayer {
         if (startup.inProgress()) {
             startup.receiveEnd();
         } else if (reader != null && upper != null && !closing && !aborted && !closed) {
+            peerClosed = true;
             truncated = reader.insideFpdu();
             reader.stop();
             if (truncated) {
@@ -228,7 +230,7 @@ public final class MpaConnection implements LowerLayer {
             }
             endOutputBehindStartup();
         }
-        if (mayProduce() && upper != null) {
+        if (reader != null && upper != null && !outputEnded) {
             updateMulpdu();
             buffer = out;
             limit = end;
@@ -237,6 +239,10 @@ public final class MpaConnection implements LowerLayer {
             } finally {
                 buffer = null;
                 claimed = NO_CLAIM;
+            }
+            if (outputWanted && peerClosed) {
+                // No FPDU can come any more that would permit the output which the upper layer tried.
+                close();
             }
         }
         return cursor - offset;
@@ -250,15 +256,29 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    /** The Responder sends neither FPDU nor Marker before it has validated one (RFC 5044 section 7.1.2 rule 4). */
-    private boolean mayProduce() {
+    /**
+     * {@inheritDoc}
+     *
+     * <p>Here too {@link UpperLayer#produce()} is called, so that it can end the direction, but its claims are refused.
+     */
+    @Override
+    public boolean outputPermitted() {
         return reader != null && !outputEnded && (role == MpaRole.INITIATOR || reader.validated());
     }
 
-    private void replayRequestOutput() {
-        if (outputWanted && mayProduce()) {
-            outputWanted = false;
+    @Override
+    public void requestOutput() {
+        if (reader == null) {
+            outputWanted = true;
+        } else if (!outputEnded) {
             transport.requestOutput();
+        }
+    }
+
+    private void replayRequestOutput() {
+        if (outputWanted) {
+            outputWanted = false;
+            requestOutput();
         }
     }
 
@@ -292,7 +312,8 @@ public final class MpaConnection implements LowerLayer {
         if (ulpduLength < 1 || ulpduLength > mulpdu) {
             throw new IllegalArgumentException("ULPDU of " + ulpduLength + " octets, MULPDU is " + mulpdu);
         }
-        if (outputEnded) {
+        if (!outputPermitted()) {
+            outputWanted = !outputEnded;
             return false;
         }
         if (writer.fpduLength(ulpduLength) > limit - cursor) {
@@ -339,15 +360,6 @@ public final class MpaConnection implements LowerLayer {
     @Override
     public long transferredPosition() {
         return transferredPosition;
-    }
-
-    @Override
-    public void requestOutput() {
-        if (mayProduce()) {
-            transport.requestOutput();
-        } else {
-            outputWanted = true;
-        }
     }
 
     // ---- Ending

@@ -17,7 +17,10 @@ public interface MpaTransport {
     /** Asks for a call of {@link MpaConnection#produce} as soon as TCP can take octets. Cheap to repeat. */
     void requestOutput();
 
-    /** Sends a FIN behind all output given so far. Input goes on. */
+    /**
+     * Sends a FIN behind all output given so far. Input goes on. The connection has ended when the peer's FIN was passed
+     * to {@link MpaConnection#receiveEnd} too, in either order.
+     */
     void shutdownOutput();
 
     /**
