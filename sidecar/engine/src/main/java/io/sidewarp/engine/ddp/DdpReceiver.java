@@ -89,8 +89,7 @@ public final class DdpReceiver {
             return;
         }
         tagged.wrap(buffer, offset);
-        ProtocolError error =
-                tagged.version() == version ? user.admitTagged(tagged, payload) : DdpError.TAGGED_VERSION;
+        ProtocolError error = tagged.version() == version ? user.admitTagged(tagged, payload) : DdpError.TAGGED_VERSION;
         if (error != null) {
             fail(error, buffer, offset, length);
             return;

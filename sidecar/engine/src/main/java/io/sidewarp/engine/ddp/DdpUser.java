@@ -17,7 +17,8 @@ public interface DdpUser {
      * @param payload octets of payload
      * @return the error, or null when DDP may go on
      */
-    @Nullable ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload);
+    @Nullable
+    ProtocolError admitTagged(TaggedHeaderFlyweight header, int payload);
 
     /** Access bits that a tagged segment, admitted just now, needs of its region. */
     int requiredAccess(TaggedHeaderFlyweight header);
@@ -26,7 +27,8 @@ public interface DdpUser {
     void onTagged(TaggedHeaderFlyweight header, int payload);
 
     /** Judges an untagged segment, whose queue number exists, before anything is placed. */
-    @Nullable ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload);
+    @Nullable
+    ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload);
 
     /** The buffers of a queue number. */
     UntaggedBuffers untaggedBuffers(int queueNumber);

@@ -177,8 +177,7 @@ final class LinuxFiles {
             MemorySegment state = arena.allocate(CALL_STATE);
             MemorySegment stat = arena.allocate(STATX_SIZE, Long.BYTES);
             MemorySegment path = arena.allocateFrom(name);
-            result = result(
-                    state, (int) STATX.invokeExact(state, directory, path, flags, STATX_BASIC_STATS, stat));
+            result = result(state, (int) STATX.invokeExact(state, directory, path, flags, STATX_BASIC_STATS, stat));
             if (result == 0) {
                 return new Stat(
                         Short.toUnsignedInt(stat.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
@@ -253,8 +252,7 @@ final class LinuxFiles {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
             while (true) {
-                int result =
-                        result(state, (int) MADVISE.invokeExact(state, address, length, MADV_POPULATE_WRITE));
+                int result = result(state, (int) MADVISE.invokeExact(state, address, length, MADV_POPULATE_WRITE));
                 if (result != -EINTR) {
                     return result;
                 }

@@ -28,7 +28,8 @@ public final class ManagedBacking implements RegionBacking {
     public static ManagedBacking allocate(long length) {
         if (length < 1) {
             throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS, "a managed region needs a length of at least 1, not " + length);
+                    RegionException.Reason.OUT_OF_BOUNDS,
+                    "a managed region needs a length of at least 1, not " + length);
         }
         Arena arena = Arena.ofShared();
         try {

@@ -204,7 +204,8 @@ public final class SharedVolume {
         List<String> names = List.of(path.split("/", -1));
         for (String name : names) {
             if (name.isEmpty() || name.equals(".") || name.equals("..") || name.indexOf('\0') >= 0) {
-                throw invalidPath(path, "it must be relative to the shared volume, without \"..\", \".\" or empty names");
+                throw invalidPath(
+                        path, "it must be relative to the shared volume, without \"..\", \".\" or empty names");
             }
             if (name.getBytes(StandardCharsets.UTF_8).length > NAME_MAX) {
                 throw invalidPath(path, "a name in it is longer than " + NAME_MAX + " octets");
@@ -233,27 +234,33 @@ public final class SharedVolume {
     /** @param name the component that could not be opened, in the open directory */
     private static RegionException failure(int errno, String path, int directory, String name) {
         return switch (errno) {
-            case LinuxFiles.ENOENT -> new RegionException(
-                    RegionException.Reason.NOT_FOUND,
-                    path + " is missing in the shared volume (no " + name
-                            + "); create it there first, or ask for its creation");
-            case LinuxFiles.EEXIST -> new RegionException(
-                    RegionException.Reason.ALREADY_EXISTS,
-                    path + " exists already; register it without creation, or choose another name");
-            case LinuxFiles.ELOOP, LinuxFiles.ENOTDIR -> isSymbolicLink(directory, name)
-                    ? invalidPath(path, name + " is a symbolic link; name the file itself")
-                    : invalidPath(path, name + " is not a directory");
+            case LinuxFiles.ENOENT ->
+                new RegionException(
+                        RegionException.Reason.NOT_FOUND,
+                        path + " is missing in the shared volume (no " + name
+                                + "); create it there first, or ask for its creation");
+            case LinuxFiles.EEXIST ->
+                new RegionException(
+                        RegionException.Reason.ALREADY_EXISTS,
+                        path + " exists already; register it without creation, or choose another name");
+            case LinuxFiles.ELOOP, LinuxFiles.ENOTDIR ->
+                isSymbolicLink(directory, name)
+                        ? invalidPath(path, name + " is a symbolic link; name the file itself")
+                        : invalidPath(path, name + " is not a directory");
             case LinuxFiles.ENAMETOOLONG, LinuxFiles.EINVAL -> invalidPath(path, "the volume does not take that name");
             case LinuxFiles.EISDIR, LinuxFiles.ENXIO -> notAFile(path);
-            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.EFBIG, LinuxFiles.ENOMEM -> new RegionException(
-                    RegionException.Reason.NO_SPACE,
-                    "the shared volume has no room for " + path + "; register less, or raise its size limit");
-            case LinuxFiles.EACCES, LinuxFiles.EPERM, LinuxFiles.EROFS -> new RegionException(
-                    RegionException.Reason.IO,
-                    "no permission to open " + path + " for reading and writing; give this process's user or group"
-                            + " access, for instance mode 0660 and a common group");
-            default -> new RegionException(
-                    RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
+            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.EFBIG, LinuxFiles.ENOMEM ->
+                new RegionException(
+                        RegionException.Reason.NO_SPACE,
+                        "the shared volume has no room for " + path + "; register less, or raise its size limit");
+            case LinuxFiles.EACCES, LinuxFiles.EPERM, LinuxFiles.EROFS ->
+                new RegionException(
+                        RegionException.Reason.IO,
+                        "no permission to open " + path + " for reading and writing; give this process's user or group"
+                                + " access, for instance mode 0660 and a common group");
+            default ->
+                new RegionException(
+                        RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
         };
     }
 

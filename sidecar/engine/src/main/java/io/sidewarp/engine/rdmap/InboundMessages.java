@@ -47,7 +47,8 @@ final class InboundMessages implements DdpUser {
 
     private int version = 1;
 
-    InboundMessages(RdmapStream stream, StreamSettings settings, OutboundReads outboundReads, InboundReads inboundReads) {
+    InboundMessages(
+            RdmapStream stream, StreamSettings settings, OutboundReads outboundReads, InboundReads inboundReads) {
         this.stream = stream;
         this.stags = settings.stags();
         this.protectionDomain = settings.protectionDomain();
@@ -160,9 +161,7 @@ final class InboundMessages implements DdpUser {
         switch (header.qn()) {
             case RdmapControl.SEND_QUEUE -> onSend(header, messageLength);
             case RdmapControl.READ_REQUEST_QUEUE -> onReadRequest(header, messageLength);
-            default ->
-                stream.onTerminateReceived(
-                        new ReceivedTerminate(terminateBuffer.buffer, (int) messageLength));
+            default -> stream.onTerminateReceived(new ReceivedTerminate(terminateBuffer.buffer, (int) messageLength));
         }
     }
 

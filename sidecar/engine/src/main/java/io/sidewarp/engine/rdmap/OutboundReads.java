@@ -25,12 +25,14 @@ final class OutboundReads {
     }
 
     /** The read whose response comes next, or null. */
-    @Nullable Wqe oldest() {
+    @Nullable
+    Wqe oldest() {
         return count == 0 ? null : ring[first];
     }
 
     /** The read with this MSN, or null. */
-    @Nullable Wqe withMsn(int msn) {
+    @Nullable
+    Wqe withMsn(int msn) {
         for (int i = 0; i < count; i++) {
             Wqe wqe = ring[(first + i) % ring.length];
             if (wqe != null && wqe.msn() == msn) {

@@ -70,6 +70,11 @@ public final class RdmapStream implements UpperLayer {
         return counters;
     }
 
+    /** Octets of the largest segment that is sent now. */
+    public int mulpdu() {
+        return llp.mulpdu();
+    }
+
     /** Segments committed to the lower layer. */
     public long segmentsSent() {
         return sender.segments();
@@ -180,7 +185,8 @@ public final class RdmapStream implements UpperLayer {
         switch (outbound) {
             case WORK -> work.finish(llp);
             case READ_RESPONSE -> {
-                counters.sent(RdmapControl.RDMA_READ_RESPONSE, inboundReads.oldest().size());
+                counters.sent(
+                        RdmapControl.RDMA_READ_RESPONSE, inboundReads.oldest().size());
                 inboundReads.removeOldest();
             }
             case TERMINATE -> {

@@ -44,13 +44,12 @@ final class ReceivedTerminate {
     }
 
     private static String nameOf(int layer, int type, int code) {
-        ProtocolError[] known =
-                switch (layer) {
-                    case 0 -> RdmapError.values();
-                    case 1 -> DdpError.values();
-                    case 2 -> LlpError.values();
-                    default -> new ProtocolError[0];
-                };
+        ProtocolError[] known = switch (layer) {
+            case 0 -> RdmapError.values();
+            case 1 -> DdpError.values();
+            case 2 -> LlpError.values();
+            default -> new ProtocolError[0];
+        };
         for (ProtocolError error : known) {
             if (error.type() == type && error.code() == code) {
                 return error.description();
@@ -60,7 +59,8 @@ final class ReceivedTerminate {
     }
 
     /** The outstanding work whose message the peer refused, or null when none can be told. */
-    @Nullable Wqe culprit(SendWork work) {
+    @Nullable
+    Wqe culprit(SendWork work) {
         if (!isWellFormed() || (header.hdrCt() & TerminateFlyweight.D_FLAG) == 0) {
             return null;
         }

@@ -52,13 +52,14 @@ final class SendWork {
     }
 
     /** The next element, if the rules let it start now; else null. */
-    @Nullable Wqe startable() {
+    @Nullable
+    Wqe startable() {
         Wqe wqe = queue.peekNext();
         if (wqe == null) {
             return null;
         }
-        boolean waits = wqe.isFence() && !reads.isEmpty()
-                || wqe.opcode() == RdmapControl.RDMA_READ_REQUEST && reads.isFull();
+        boolean waits =
+                wqe.isFence() && !reads.isEmpty() || wqe.opcode() == RdmapControl.RDMA_READ_REQUEST && reads.isFull();
         return waits ? null : wqe;
     }
 
@@ -77,11 +78,7 @@ final class SendWork {
                         wqe.remoteStag(),
                         wqe.remoteTaggedOffset());
                 wqe.msn(sender.beginUntagged(
-                        control,
-                        0,
-                        RdmapControl.READ_REQUEST_QUEUE,
-                        readRequestSource,
-                        ReadRequestFlyweight.LENGTH));
+                        control, 0, RdmapControl.READ_REQUEST_QUEUE, readRequestSource, ReadRequestFlyweight.LENGTH));
             }
             default ->
                 wqe.msn(sender.beginUntagged(
@@ -107,7 +104,8 @@ final class SendWork {
     }
 
     /** The element whose message is being sent, or null. */
-    @Nullable Wqe current() {
+    @Nullable
+    Wqe current() {
         return current;
     }
 
@@ -130,9 +128,7 @@ final class SendWork {
     }
 
     private static boolean isComplete(Wqe wqe, long transferredPosition) {
-        return wqe.opcode() == RdmapControl.RDMA_READ_REQUEST
-                ? wqe.isDone()
-                : wqe.endPosition() <= transferredPosition;
+        return wqe.opcode() == RdmapControl.RDMA_READ_REQUEST ? wqe.isDone() : wqe.endPosition() <= transferredPosition;
     }
 
     /**
@@ -153,7 +149,8 @@ final class SendWork {
     }
 
     /** The outstanding Send with this MSN, or null when it is complete already. */
-    @Nullable Wqe sendWithMsn(int msn) {
+    @Nullable
+    Wqe sendWithMsn(int msn) {
         for (int i = 0; i < queue.capacity(); i++) {
             Wqe wqe = queue.peek(i);
             if (wqe == null || !wqe.isStarted()) {
@@ -169,7 +166,8 @@ final class SendWork {
     }
 
     /** The outstanding Write that covers this tagged offset, or null when it is complete already. */
-    @Nullable Wqe writeTo(int stag, long taggedOffset) {
+    @Nullable
+    Wqe writeTo(int stag, long taggedOffset) {
         for (int i = 0; i < queue.capacity(); i++) {
             Wqe wqe = queue.peek(i);
             if (wqe == null) {

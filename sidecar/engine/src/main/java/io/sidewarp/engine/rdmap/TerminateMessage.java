@@ -42,8 +42,8 @@ final class TerminateMessage implements PayloadSource {
         if (segmentLength < headerLength || isLocalCatastrophic(error)) {
             return of(error);
         }
-        boolean withRequest = isReadProtection(error, segment, offset)
-                && segmentLength >= headerLength + ReadRequestFlyweight.LENGTH;
+        boolean withRequest =
+                isReadProtection(error, segment, offset) && segmentLength >= headerLength + ReadRequestFlyweight.LENGTH;
         int copied = headerLength + (withRequest ? ReadRequestFlyweight.LENGTH : 0);
         TerminateMessage message = new TerminateMessage(TerminateFlyweight.DDP_HEADER_OFFSET + copied);
         message.setWithHeaders(error, segmentLength, withRequest);
@@ -73,9 +73,8 @@ final class TerminateMessage implements PayloadSource {
     }
 
     private void setWithHeaders(ProtocolError error, int segmentLength, boolean withRequest) {
-        int hdrCt = TerminateFlyweight.M_FLAG
-                | TerminateFlyweight.D_FLAG
-                | (withRequest ? TerminateFlyweight.R_FLAG : 0);
+        int hdrCt =
+                TerminateFlyweight.M_FLAG | TerminateFlyweight.D_FLAG | (withRequest ? TerminateFlyweight.R_FLAG : 0);
         header.set(error.layer(), error.type(), error.code(), hdrCt);
         header.segmentLength(segmentLength);
     }

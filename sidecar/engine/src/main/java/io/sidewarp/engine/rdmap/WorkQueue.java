@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,7 +99,8 @@ public final class WorkQueue {
     }
 
     /** The next element to start, or null. Event loop only, as all that follows. */
-    @Nullable Wqe peekNext() {
+    @Nullable
+    Wqe peekNext() {
         return at(next);
     }
 
@@ -108,13 +110,25 @@ public final class WorkQueue {
     }
 
     /** The oldest element that has not retired, or null when there is none. */
-    @Nullable Wqe oldest() {
+    @Nullable
+    Wqe oldest() {
         return at(retired);
     }
 
     /** The element at a distance from the oldest, or null. */
-    @Nullable Wqe peek(int distance) {
+    @Nullable
+    Wqe peek(int distance) {
         return at(retired + distance);
+    }
+
+    /** Hands over and retires everything that is left, in order. For queues whose stream never began. */
+    public void drain(Consumer<Wqe> consumer) {
+        Wqe wqe = oldest();
+        while (wqe != null) {
+            consumer.accept(wqe);
+            retire();
+            wqe = oldest();
+        }
     }
 
     /** Gives the oldest element's slot back to posters. */

@@ -192,7 +192,8 @@ public final class Wqe implements PayloadSource {
     }
 
     /** The first region that is not valid any more, or null. */
-    @Nullable MemoryRegion unusableRegion() {
+    @Nullable
+    MemoryRegion unusableRegion() {
         for (int i = 0; i < sgeCount; i++) {
             MemoryRegion region = regions[i];
             if (region != null && !region.isValid()) {

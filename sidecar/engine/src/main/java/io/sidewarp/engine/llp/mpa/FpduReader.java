@@ -73,7 +73,8 @@ final class FpduReader {
      *
      * @return what is wrong with the stream, or null
      */
-    @Nullable LlpError receive(WireBuffer in, int offset, int length) {
+    @Nullable
+    LlpError receive(WireBuffer in, int offset, int length) {
         int at = offset;
         int end = offset + length;
         while (at < end && !stopped) {

@@ -144,7 +144,8 @@ public final class MpaConnection implements LowerLayer {
         }
         if (reader != null) {
             receiveFpdus(reader, in, offset + taken, length - taken);
-        } else if (startup.state() == Startup.State.REJECTED && !startup.options().closeOnReject()) {
+        } else if (startup.state() == Startup.State.REJECTED
+                && !startup.options().closeOnReject()) {
             return taken;
         }
         return length;

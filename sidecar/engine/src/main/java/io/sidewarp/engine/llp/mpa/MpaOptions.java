@@ -42,11 +42,12 @@ public record MpaOptions(
 
     public MpaOptions {
         if (privateData.length > MAX_PRIVATE_DATA) {
-            throw new IllegalArgumentException("Private Data of " + privateData.length + " octets; MPA carries at most "
-                    + MAX_PRIVATE_DATA);
+            throw new IllegalArgumentException(
+                    "Private Data of " + privateData.length + " octets; MPA carries at most " + MAX_PRIVATE_DATA);
         }
         if (maxPrivateData < 0 || maxPrivateData > MAX_PRIVATE_DATA) {
-            throw new IllegalArgumentException("maxPrivateData " + maxPrivateData + " is not in 0.." + MAX_PRIVATE_DATA);
+            throw new IllegalArgumentException(
+                    "maxPrivateData " + maxPrivateData + " is not in 0.." + MAX_PRIVATE_DATA);
         }
         if (maxFpdu < 0) {
             throw new IllegalArgumentException("maxFpdu " + maxFpdu + " is negative");

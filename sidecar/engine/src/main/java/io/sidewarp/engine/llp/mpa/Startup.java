@@ -64,7 +64,8 @@ final class Startup {
     }
 
     /** What both sides agreed on, or null before {@link State#ESTABLISHED}. */
-    @Nullable MpaStartup agreed() {
+    @Nullable
+    MpaStartup agreed() {
         return agreed;
     }
 

@@ -1,0 +1,133 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import io.sidewarp.engine.memory.Quiescence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The event loops that own connections: native epoll where there is one, else NIO. */
+public final class EngineLoops implements Quiescence, AutoCloseable {
+
+    private static final Logger LOG = LoggerFactory.getLogger(EngineLoops.class);
+
+    private final EventLoopGroup group;
+    private final boolean owned;
+    private final NetSettings settings;
+    private final Map<EventExecutor, LoopResources> resources = new ConcurrentHashMap<>();
+    private volatile Consumer<Throwable> faultHandler = fault -> LOG.error("a connection failed on this side", fault);
+
+    private EngineLoops(EventLoopGroup group, boolean owned, NetSettings settings) {
+        this.group = group;
+        this.owned = owned;
+        this.settings = settings;
+    }
+
+    /** Loops of our own. */
+    public static EngineLoops create(int loops, NetSettings settings) {
+        DefaultThreadFactory threads = new DefaultThreadFactory("sidewarp-loop", true);
+        EventLoopGroup group =
+                Epoll.isAvailable() ? new EpollEventLoopGroup(loops, threads) : new NioEventLoopGroup(loops, threads);
+        return new EngineLoops(group, true, settings);
+    }
+
+    /** Loops that somebody else owns and closes; epoll or NIO ones. */
+    public static EngineLoops shared(EventLoopGroup group, NetSettings settings) {
+        return new EngineLoops(group, false, settings);
+    }
+
+    /** Says who learns of exceptions that escaped a connection; that connection is aborted. */
+    public void setFaultHandler(Consumer<Throwable> handler) {
+        faultHandler = handler;
+    }
+
+    void onFault(Throwable fault) {
+        faultHandler.accept(fault);
+    }
+
+    public NetSettings settings() {
+        return settings;
+    }
+
+    /** The loop that the caller runs on, if it is one of these, else the next in turn: work stays on one thread. */
+    public EventLoop choose() {
+        for (EventExecutor executor : group) {
+            if (executor.inEventLoop()) {
+                return (EventLoop) executor;
+            }
+        }
+        return group.next();
+    }
+
+    /** True when the caller runs on one of these loops and so must not block. */
+    public boolean inLoop() {
+        for (EventExecutor executor : group) {
+            if (executor.inEventLoop()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    boolean isEpoll() {
+        return group instanceof EpollEventLoopGroup;
+    }
+
+    Class<? extends Channel> channelType() {
+        return isEpoll() ? EpollSocketChannel.class : NioSocketChannel.class;
+    }
+
+    Class<? extends ServerChannel> serverChannelType() {
+        return isEpoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    LoopResources resources(EventLoop loop) {
+        return resources.computeIfAbsent(loop, ignored -> new LoopResources(settings.stagingCapacity()));
+    }
+
+    @Override
+    public CompletableFuture<Void> afterCurrentWork() {
+        List<CompletableFuture<Void>> barriers = new ArrayList<>();
+        for (EventExecutor executor : group) {
+            CompletableFuture<Void> barrier = new CompletableFuture<>();
+            try {
+                executor.execute(() -> barrier.complete(null));
+            } catch (RejectedExecutionException e) {
+                // A loop that has ended does no work.
+                barrier.complete(null);
+            }
+            barriers.add(barrier);
+        }
+        return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
+    }
+
+    /** Ends loops of our own, within 5 seconds. */
+    @Override
+    public void close() {
+        if (owned) {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).awaitUninterruptibly(5, TimeUnit.SECONDS);
+        }
+    }
+}

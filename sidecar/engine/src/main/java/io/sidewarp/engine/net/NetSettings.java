@@ -1,0 +1,33 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import java.time.Duration;
+
+/**
+ * Settings of sockets and event loops.
+ *
+ * @param stagingCapacity octets of a buffer between socket and regions, at least 128 KiB; what a loop reads or writes
+ *     at a time
+ * @param defaultEmss octets of a TCP segment where the operating system does not tell
+ * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
+ * @param connectTimeout for the TCP connection
+ */
+public record NetSettings(int stagingCapacity, int defaultEmss, Duration lingerTimeout, Duration connectTimeout) {
+
+    /** Smallest {@link #stagingCapacity}: holds the largest FPDU with Markers. */
+    public static final int MIN_STAGING_CAPACITY = 128 * 1024;
+
+    public NetSettings {
+        if (stagingCapacity < MIN_STAGING_CAPACITY) {
+            throw new IllegalArgumentException("staging buffers of " + stagingCapacity
+                    + " octets are too small: at least " + MIN_STAGING_CAPACITY + " are needed for the largest FPDU");
+        }
+    }
+
+    /** 256 KiB, 1448 octets, 5 s, 10 s. */
+    public static NetSettings defaults() {
+        return new NetSettings(256 * 1024, 1448, Duration.ofSeconds(5), Duration.ofSeconds(10));
+    }
+}

@@ -1,0 +1,34 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.sidewarp.engine.memory.WireBuffer;
+
+/** One piece of direct memory, seen by Netty as a {@link ByteBuf} and by the engine as a {@link WireBuffer}. */
+final class StagingBuffer {
+
+    private final WireBuffer wire;
+    private final ByteBuf netty;
+
+    StagingBuffer(int capacity) {
+        wire = WireBuffer.allocate(capacity);
+        netty = Unpooled.wrappedBuffer(wire.nio());
+    }
+
+    WireBuffer wire() {
+        return wire;
+    }
+
+    /** The view for a channel to read into: empty, one reference for the channel. */
+    ByteBuf forReading() {
+        return netty.clear().retain();
+    }
+
+    /** The view for a channel to write the first octets of, one reference for the channel. */
+    ByteBuf forWriting(int octets) {
+        return netty.setIndex(0, octets).retain();
+    }
+}

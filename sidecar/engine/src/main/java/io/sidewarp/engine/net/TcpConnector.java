@@ -1,0 +1,66 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+
+/** Opens TCP connections. */
+public final class TcpConnector {
+
+    private TcpConnector() {}
+
+    /**
+     * Connects.
+     *
+     * @param loop that will own the connection
+     * @param remote resolved
+     * @param onConnected called on the loop before any octet moves; has to bind the transport
+     * @return complete when {@code onConnected} has returned; fails with what the operating system said
+     */
+    public static CompletableFuture<Void> connect(
+            EngineLoops loops,
+            EventLoop loop,
+            InetSocketAddress remote,
+            Duration timeout,
+            Consumer<TcpTransport> onConnected) {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        long millis =
+                Math.min(timeout.toMillis(), loops.settings().connectTimeout().toMillis());
+        ChannelFuture connect = new Bootstrap()
+                .group(loop)
+                .channel(loops.channelType())
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, millis))
+                .handler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        channel.pipeline().addLast(new TcpTransport((SocketChannel) channel, loops));
+                    }
+                })
+                .connect(remote);
+        connect.addListener(ignored -> {
+            if (!connect.isSuccess()) {
+                result.completeExceptionally(connect.cause());
+                return;
+            }
+            try {
+                onConnected.accept(connect.channel().pipeline().get(TcpTransport.class));
+                result.complete(null);
+            } catch (RuntimeException e) {
+                connect.channel().close();
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+}

@@ -1,0 +1,357 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.EventLoop;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.epoll.EpollTcpInfo;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaTransport;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One TCP connection below MPA. Input is read into the loop's buffer and parsed there; output is produced into one
+ * buffer, given to the socket in one call, and nothing more is produced until the socket took all of it. So a
+ * connection holds a buffer only while the socket is full. Once warm, nothing is allocated.
+ */
+public final class TcpTransport extends ChannelInboundHandlerAdapter implements MpaTransport {
+
+    /** Buffers written in a row before other connections of the loop get their turn. */
+    private static final int WRITES_PER_TURN = 8;
+    /** Calls after which the segment size is asked for again; the first ones ask at powers of two. */
+    private static final int EMSS_PERIOD = 1024;
+
+    private final SocketChannel channel;
+    private final EventLoop loop;
+    private final EngineLoops loops;
+    private final LoopResources resources;
+    private final NetSettings settings;
+    private final Runnable drive = this::driveGuarded;
+    private final Runnable lingerCheck = this::checkLinger;
+
+    private @Nullable MpaConnection connection;
+    private boolean outputWanted;
+    private boolean driveScheduled;
+    private boolean driving;
+    private boolean reading;
+    private @Nullable StagingBuffer pending;
+    private int pendingOctets;
+    private boolean shutdownWanted;
+    private boolean outputShut;
+    private boolean inputShut;
+    private boolean closeWanted;
+    private boolean aborted;
+    private boolean lost;
+    private long lastInputNanos;
+    private boolean lingerScheduled;
+    private int emss;
+    private int emssCalls;
+
+    TcpTransport(SocketChannel channel, EngineLoops loops) {
+        this.channel = channel;
+        this.loop = channel.eventLoop();
+        this.loops = loops;
+        this.resources = loops.resources(loop);
+        this.settings = loops.settings();
+        this.emss = settings.defaultEmss();
+        channel.config().setTcpNoDelay(true);
+        channel.config().setAllowHalfClosure(true);
+        channel.config().setAutoClose(true);
+        channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input()));
+        // One buffer is written at a time; "writable" then means that the socket took all of it.
+        channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
+    }
+
+    /** Gives the state machine above; before any octet moves. */
+    public void bind(MpaConnection newConnection) {
+        connection = newConnection;
+    }
+
+    /** The loop that owns this connection. */
+    public EventLoop loop() {
+        return loop;
+    }
+
+    public InetSocketAddress localAddress() {
+        return channel.localAddress();
+    }
+
+    public InetSocketAddress remoteAddress() {
+        return channel.remoteAddress();
+    }
+
+    // Input.
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        ByteBuf input = (ByteBuf) message;
+        try {
+            reading = true;
+            lastInputNanos = System.nanoTime();
+            if (connection != null) {
+                connection.receive(resources.input().wire(), input.readerIndex(), input.readableBytes());
+            }
+        } finally {
+            input.release();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        reading = false;
+        if (connection != null) {
+            connection.receiveDone();
+        }
+        if (outputWanted) {
+            drive();
+        }
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event instanceof ChannelInputShutdownEvent && !inputShut) {
+            inputShut = true;
+            if (connection != null) {
+                connection.receiveEnd();
+            }
+            finishClose();
+        }
+    }
+
+    @Override
+    public void channelInactive(ChannelHandlerContext context) {
+        if (lost) {
+            return;
+        }
+        if (aborted || outputShut && inputShut) {
+            lost = true;
+            releasePending();
+            if (connection != null) {
+                connection.closed();
+            }
+        } else {
+            lose("the TCP connection was closed by the peer or the network");
+        }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        if (cause instanceof IOException) {
+            lose("the TCP connection failed: " + cause.getMessage());
+            channel.close();
+        } else {
+            loops.onFault(cause);
+            lose("this side failed: " + cause);
+            abort();
+        }
+    }
+
+    private void lose(String cause) {
+        if (!lost) {
+            lost = true;
+            releasePending();
+            if (connection != null) {
+                connection.receiveLost(cause);
+            }
+        }
+    }
+
+    // Output.
+
+    @Override
+    public void requestOutput() {
+        outputWanted = true;
+        if (!driveScheduled && !driving && !reading && pending == null) {
+            scheduleDrive();
+        }
+    }
+
+    private void scheduleDrive() {
+        driveScheduled = true;
+        loop.execute(drive);
+    }
+
+    /** As a task of the loop, where nobody else catches what goes wrong. */
+    private void driveGuarded() {
+        try {
+            drive();
+        } catch (RuntimeException | Error e) {
+            loops.onFault(e);
+            lose("this side failed: " + e);
+            abort();
+        }
+    }
+
+    private void drive() {
+        driveScheduled = false;
+        if (driving) {
+            return;
+        }
+        driving = true;
+        try {
+            for (int turns = WRITES_PER_TURN; turns > 0; turns--) {
+                if (!produce()) {
+                    break;
+                }
+            }
+        } finally {
+            driving = false;
+        }
+        if (outputWanted && pending == null && !lost && !driveScheduled) {
+            scheduleDrive();
+        }
+        finishClose();
+    }
+
+    /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
+    private boolean produce() {
+        if (connection == null || pending != null || lost || outputShut) {
+            return false;
+        }
+        outputWanted = false;
+        StagingBuffer buffer = resources.acquireOutput();
+        int octets = connection.produce(buffer.wire(), 0, buffer.wire().capacity());
+        if (octets == 0) {
+            resources.releaseOutput(buffer);
+            return false;
+        }
+        pending = buffer;
+        pendingOctets = octets;
+        channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        if (outbound == null || !outbound.isEmpty()) {
+            return false;
+        }
+        return onWritten();
+    }
+
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (channel.isWritable() && pending != null && !driving && onWritten()) {
+            drive();
+        }
+    }
+
+    /** The socket took the pending buffer. */
+    private boolean onWritten() {
+        int octets = pendingOctets;
+        releasePending();
+        if (connection != null && !lost) {
+            connection.transferred(octets);
+        }
+        return !lost;
+    }
+
+    private void releasePending() {
+        if (pending != null) {
+            StagingBuffer buffer = pending;
+            pending = null;
+            pendingOctets = 0;
+            // After a loss Netty may still hold the buffer for a moment; then it is not used again.
+            if (!lost) {
+                resources.releaseOutput(buffer);
+            }
+        }
+    }
+
+    // Teardown.
+
+    @Override
+    public void shutdownOutput() {
+        shutdownWanted = true;
+        if (!driving) {
+            finishClose();
+        }
+    }
+
+    @Override
+    public void close() {
+        closeWanted = true;
+        shutdownOutput();
+    }
+
+    @Override
+    public void abort() {
+        aborted = true;
+        if (channel.isOpen()) {
+            channel.config().setOption(ChannelOption.SO_LINGER, 0);
+            channel.close();
+        }
+    }
+
+    /** Goes on with a close as far as it can: FIN behind the output, then wait for the peer's. */
+    private void finishClose() {
+        if (driving || lost) {
+            return;
+        }
+        if (shutdownWanted && !outputShut && pending == null && !driveScheduled) {
+            outputShut = true;
+            channel.shutdownOutput();
+            lastInputNanos = System.nanoTime();
+            scheduleLinger(settings.lingerTimeout().toNanos());
+        }
+        if (outputShut && inputShut) {
+            channel.close();
+        }
+    }
+
+    private void scheduleLinger(long nanos) {
+        if (!lingerScheduled && channel.isOpen()) {
+            lingerScheduled = true;
+            loop.schedule(lingerCheck, nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void checkLinger() {
+        lingerScheduled = false;
+        if (!channel.isOpen() || inputShut) {
+            return;
+        }
+        long left = settings.lingerTimeout().toNanos() - (System.nanoTime() - lastInputNanos);
+        if (left > 0 && !closeWanted) {
+            scheduleLinger(left);
+        } else {
+            lose("the peer did not close its side in time");
+            abort();
+        }
+    }
+
+    // Facts.
+
+    @Override
+    public int emss() {
+        int call = emssCalls++;
+        boolean due = call < EMSS_PERIOD ? Integer.bitCount(call) <= 1 : call % EMSS_PERIOD == 0;
+        if (due && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
+            EpollTcpInfo info = resources.tcpInfo();
+            epoll.tcpInfo(info);
+            if (info.sndMss() > 0) {
+                emss = (int) info.sndMss();
+            }
+        }
+        return emss;
+    }
+
+    @Override
+    public WireBuffer acquireReassembly(int capacity) {
+        return resources.acquireReassembly(capacity);
+    }
+
+    @Override
+    public void releaseReassembly(WireBuffer buffer) {
+        resources.releaseReassembly(buffer);
+    }
+}

@@ -1,0 +1,188 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Completions in a ring: any event loop adds, one thread at a time polls. No locks; an entry is allocated when its slot
+ * is used for the first time.
+ */
+final class SoftwareCompletionQueue implements CompletionQueue {
+
+    private final int capacity;
+    private final int mask;
+    private final @Nullable Entry[] entries;
+    private final AtomicLongArray published;
+    private final AtomicLong claimed = new AtomicLong();
+    private final AtomicLong polled = new AtomicLong();
+    private final AtomicReference<@Nullable Runnable> listener = new AtomicReference<>();
+    private final AtomicInteger users = new AtomicInteger();
+    private final Executor notifier;
+    private volatile boolean solicitedOnly;
+    private volatile boolean overrun;
+
+    /** @param notifier runs a listener for which completions are waiting already */
+    SoftwareCompletionQueue(int capacity, Executor notifier) {
+        if (capacity < 1) {
+            throw new IllegalArgumentException("a completion queue has at least 1 entry, not " + capacity);
+        }
+        this.capacity = capacity;
+        int size = Integer.highestOneBit(capacity);
+        size = size == capacity ? size : size << 1;
+        this.mask = size - 1;
+        this.entries = new Entry[size];
+        this.published = new AtomicLongArray(size);
+        this.notifier = notifier;
+    }
+
+    /** A slot for one completion, to be filled and published; -1 when the queue is full, which is then overrun. */
+    long claim() {
+        while (true) {
+            long sequence = claimed.get();
+            if (sequence - polled.get() >= capacity) {
+                overrun = true;
+                return -1;
+            }
+            if (claimed.compareAndSet(sequence, sequence + 1)) {
+                return sequence;
+            }
+        }
+    }
+
+    Entry entry(long sequence) {
+        int index = (int) sequence & mask;
+        Entry entry = entries[index];
+        if (entry == null) {
+            entry = new Entry();
+            entries[index] = entry;
+        }
+        return entry;
+    }
+
+    void publish(long sequence) {
+        published.setRelease((int) sequence & mask, sequence + 1);
+    }
+
+    /** Calls a waiting listener if what was published is reason to. */
+    void signal(boolean solicitedOrFailed) {
+        Runnable waiting = listener.get();
+        if (waiting != null && (solicitedOrFailed || !solicitedOnly) && listener.compareAndSet(waiting, null)) {
+            waiting.run();
+        }
+    }
+
+    @Override
+    public int poll(WorkCompletion[] into) {
+        long sequence = polled.get();
+        int count = 0;
+        while (count < into.length) {
+            int index = (int) sequence & mask;
+            if (published.getAcquire(index) != sequence + 1) {
+                break;
+            }
+            Entry entry = entries[index];
+            if (entry != null) {
+                entry.copyTo(into[count]);
+            }
+            count++;
+            sequence++;
+        }
+        if (count > 0) {
+            polled.set(sequence);
+        }
+        return count;
+    }
+
+    @Override
+    public void requestNotification(Runnable newListener, boolean onlySolicited) {
+        solicitedOnly = onlySolicited;
+        listener.set(newListener);
+        long sequence = polled.get();
+        boolean waiting = published.getAcquire((int) sequence & mask) == sequence + 1;
+        if (waiting && listener.compareAndSet(newListener, null)) {
+            notifier.execute(newListener);
+        }
+    }
+
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public boolean isOverrun() {
+        return overrun;
+    }
+
+    void retain() {
+        users.incrementAndGet();
+    }
+
+    void release() {
+        users.decrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        if (users.get() > 0) {
+            throw new IllegalStateException("queue pairs use this completion queue; close them first");
+        }
+        listener.set(null);
+    }
+
+    /** One completion. */
+    static final class Entry {
+
+        private long id;
+        private long queuePair;
+        private Opcode opcode = Opcode.SEND;
+        private CompletionStatus status = CompletionStatus.SUCCESS;
+        private long length;
+        private boolean solicited;
+        private boolean invalidated;
+        private int invalidatedStag;
+        private @Nullable StreamError error;
+
+        void set(
+                long newId,
+                long newQueuePair,
+                Opcode newOpcode,
+                CompletionStatus newStatus,
+                long newLength,
+                @Nullable StreamError newError) {
+            id = newId;
+            queuePair = newQueuePair;
+            opcode = newOpcode;
+            status = newStatus;
+            length = newLength;
+            error = newError;
+            solicited = false;
+            invalidated = false;
+            invalidatedStag = 0;
+        }
+
+        void setReceived(boolean isSolicited, boolean isInvalidated, int stag) {
+            solicited = isSolicited;
+            invalidated = isInvalidated;
+            invalidatedStag = stag;
+        }
+
+        private void copyTo(WorkCompletion completion) {
+            completion.set(id, queuePair, opcode, status, length);
+            completion.setReceived(solicited, invalidated, invalidatedStag);
+            completion.setError(error);
+        }
+    }
+}

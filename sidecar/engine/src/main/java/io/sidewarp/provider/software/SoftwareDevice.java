@@ -1,0 +1,183 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.memory.MemoryManager;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.memory.RegionBacking;
+import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionRequestHandler;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.DeviceAttributes;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairAttributes;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** The engine as a device. */
+final class SoftwareDevice implements Device {
+
+    private static final int MAX_PRIVATE_DATA = 512;
+    private static final long CLOSE_SECONDS = 10;
+
+    private final SoftwareSettings settings;
+    private final EngineLoops loops;
+    private final SoftwareEvents events;
+    private final StagTable stags;
+    private final MemoryManager memory;
+    private final AtomicLong numbers = new AtomicLong();
+    private final AtomicLong domains = new AtomicLong();
+    private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
+    private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
+
+    SoftwareDevice(SoftwareSettings settings, EngineLoops loops, SoftwareEvents events) {
+        this.settings = settings;
+        this.loops = loops;
+        this.events = events;
+        this.stags = new StagTable(settings.maxRegions());
+        this.memory = new MemoryManager(stags, loops);
+        loops.setFaultHandler(this::onFault);
+    }
+
+    SoftwareSettings settings() {
+        return settings;
+    }
+
+    EngineLoops loops() {
+        return loops;
+    }
+
+    SoftwareEvents events() {
+        return events;
+    }
+
+    StagTable stags() {
+        return stags;
+    }
+
+    /** A fault of shared memory that surfaced late: finds the region. */
+    private void onFault(Throwable fault) {
+        if (fault instanceof InternalError) {
+            memory.onLateFault();
+        }
+        events.onFault(fault);
+    }
+
+    @Override
+    public DeviceAttributes attributes() {
+        return new DeviceAttributes(
+                SoftwareProvider.NAME,
+                Set.of(Llp.TCP),
+                SoftwareSettings.MAX_SGE,
+                settings.maxSendQueue(),
+                settings.maxReceiveQueue(),
+                settings.maxIrd(),
+                settings.maxOrd(),
+                MAX_PRIVATE_DATA);
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        return new ProtectionDomain(domains.incrementAndGet());
+    }
+
+    @Override
+    public void deallocateProtectionDomain(ProtectionDomain protectionDomain) {
+        protectionDomain.deallocate();
+    }
+
+    @Override
+    public MemoryRegion registerMemory(
+            ProtectionDomain protectionDomain, RegionBacking backing, RegionAttributes attributes, long queuePair) {
+        return memory.register(protectionDomain, backing, attributes, queuePair);
+    }
+
+    @Override
+    public CompletableFuture<Void> deregisterMemory(MemoryRegion region) {
+        return memory.deregister(region);
+    }
+
+    @Override
+    public CompletionQueue createCompletionQueue(int capacity) {
+        return new SoftwareCompletionQueue(capacity, task -> loops.choose().execute(task));
+    }
+
+    @Override
+    public QueuePair createQueuePair(QueuePairAttributes attributes) {
+        if (attributes.sendQueue() > settings.maxSendQueue()
+                || attributes.receiveQueue() > settings.maxReceiveQueue()) {
+            throw new IllegalArgumentException("a queue pair has at most " + settings.maxSendQueue() + " send and "
+                    + settings.maxReceiveQueue() + " receive entries");
+        }
+        SoftwareQueuePair queuePair =
+                new SoftwareQueuePair(this, numbers.incrementAndGet(), attributes, loops.choose());
+        queuePairs.add(queuePair);
+        return queuePair;
+    }
+
+    @Override
+    public CompletableFuture<Listener> listen(
+            InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
+        if (attributes.llp() != Llp.TCP) {
+            return CompletableFuture.failedFuture(new ConnectionFailedException(
+                    ConnectionFailedException.Kind.INVALID_PARAMETERS,
+                    "the software provider has no " + attributes.llp() + " here; use TCP"));
+        }
+        SoftwareListener listener = new SoftwareListener(this, loops.choose(), attributes, handler);
+        listeners.add(listener);
+        return listener.listen(address).exceptionallyCompose(failure -> {
+            listeners.remove(listener);
+            Throwable cause =
+                    failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+            return CompletableFuture.failedFuture(new ConnectionFailedException(
+                    ConnectionFailedException.Kind.UNREACHABLE,
+                    "cannot listen at " + address + ": " + cause.getMessage()
+                            + "; choose an address of this host and a free port",
+                    cause));
+        });
+    }
+
+    void onClosed(SoftwareQueuePair queuePair) {
+        queuePairs.remove(queuePair);
+    }
+
+    void onClosed(SoftwareListener listener) {
+        listeners.remove(listener);
+    }
+
+    @Override
+    public void close() {
+        List<CompletableFuture<Void>> pending = new ArrayList<>();
+        for (SoftwareListener listener : new ArrayList<>(listeners)) {
+            pending.add(listener.close());
+        }
+        for (SoftwareQueuePair queuePair : new ArrayList<>(queuePairs)) {
+            pending.add(queuePair.abort());
+        }
+        for (MemoryRegion region : memory.regions()) {
+            pending.add(memory.deregister(region));
+        }
+        if (!loops.inLoop()) {
+            CompletableFuture.allOf(pending.toArray(CompletableFuture[]::new))
+                    .orTimeout(CLOSE_SECONDS, TimeUnit.SECONDS)
+                    .handle((ignored, failure) -> null)
+                    .join();
+        }
+    }
+}

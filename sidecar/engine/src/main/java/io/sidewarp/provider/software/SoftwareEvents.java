@@ -1,0 +1,22 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import java.net.InetSocketAddress;
+
+/** Learns of things that concern no queue pair. Called on event loops, must not block. */
+public interface SoftwareEvents {
+
+    /** Nobody listens to these events. */
+    SoftwareEvents NONE = new SoftwareEvents() {};
+
+    /** An inbound connection failed before it became a connection request, or lapsed while it waited for an answer. */
+    default void onStartupFailed(InetSocketAddress remote, String message) {}
+
+    /** An inbound connection was refused because a limit of its listener was reached. */
+    default void onRefused(InetSocketAddress remote, String limit) {}
+
+    /** An exception escaped a connection, which was aborted. */
+    default void onFault(Throwable fault) {}
+}

@@ -1,0 +1,421 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.CompletionSink;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.rdmap.RdmapControl;
+import io.sidewarp.engine.rdmap.RdmapError;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.StreamCounters;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.rdmap.StreamListener;
+import io.sidewarp.engine.rdmap.StreamState;
+import io.sidewarp.engine.rdmap.WorkQueue;
+import io.sidewarp.engine.rdmap.Wqe;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairEventListener;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue pair over the engine. Posting threads fill work queues and ring a doorbell; the event loop of the connection
+ * does everything else. The loop is the caller's, if it is one of ours, when the queue pair is created, and the
+ * connection's once that exists.
+ */
+final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListener {
+
+    private final SoftwareDevice device;
+    private final long number;
+    private final ProtectionDomain protectionDomain;
+    private final SoftwareCompletionQueue sendCompletions;
+    private final SoftwareCompletionQueue receiveCompletions;
+    private final WorkQueue sendQueue;
+    private final WorkQueue receiveQueue;
+    private final AtomicBoolean doorbell = new AtomicBoolean();
+    private final Runnable onDoorbell = this::onDoorbell;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private volatile EventLoop loop;
+    private volatile QueuePairState state = QueuePairState.IDLE;
+    private volatile ConnectionAttributes attributes;
+    private volatile int ord = Integer.MAX_VALUE;
+    private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
+
+    // The event loop's own.
+    private volatile @Nullable RdmapStream stream;
+    private @Nullable ConnectionSetup setup;
+    private @Nullable ScheduledFuture<?> terminateTimer;
+    private boolean signalSend;
+    private boolean signalReceive;
+    private boolean urgent;
+
+    SoftwareQueuePair(SoftwareDevice device, long number, QueuePairAttributes wanted, EventLoop loop) {
+        this.device = device;
+        this.number = number;
+        this.protectionDomain = wanted.protectionDomain();
+        this.sendCompletions = (SoftwareCompletionQueue) wanted.sendCompletions();
+        this.receiveCompletions = (SoftwareCompletionQueue) wanted.receiveCompletions();
+        this.sendQueue = new WorkQueue(wanted.sendQueue());
+        this.receiveQueue = new WorkQueue(wanted.receiveQueue());
+        this.loop = loop;
+        this.attributes = ConnectionSetup.NO_ATTRIBUTES;
+        protectionDomain.retainQueuePair();
+        sendCompletions.retain();
+        receiveCompletions.retain();
+    }
+
+    ProtectionDomain protectionDomain() {
+        return protectionDomain;
+    }
+
+    WorkQueue sendQueue() {
+        return sendQueue;
+    }
+
+    WorkQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    // Posting.
+
+    @Override
+    public PostResult postSend(WorkRequest request) {
+        if (state != QueuePairState.RTS) {
+            return PostResult.INVALID_STATE;
+        }
+        PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord);
+        if (check != PostResult.POSTED) {
+            return check;
+        }
+        long sequence = sendQueue.claim();
+        if (sequence < 0) {
+            return PostResult.QUEUE_FULL;
+        }
+        Wqe wqe = sendQueue.slot(sequence);
+        wqe.begin(request.id(), PostChecks.rdmapOpcode(request), request.isSignaled(), request.isFence());
+        wqe.remote(request.remoteStag(), request.remoteTaggedOffset());
+        wqe.invalidate(request.isInvalidate() ? request.invalidateStag() : 0);
+        copyElements(request, wqe);
+        sendQueue.publish(sequence);
+        ringDoorbell();
+        return PostResult.POSTED;
+    }
+
+    @Override
+    public PostResult postReceive(WorkRequest request) {
+        if (!takesReceives(state)) {
+            return PostResult.INVALID_STATE;
+        }
+        PostResult check = PostChecks.checkReceive(request, protectionDomain, number);
+        if (check != PostResult.POSTED) {
+            return check;
+        }
+        long sequence = receiveQueue.claim();
+        if (sequence < 0) {
+            return PostResult.QUEUE_FULL;
+        }
+        Wqe wqe = receiveQueue.slot(sequence);
+        wqe.begin(request.id(), RdmapControl.SEND, true, false);
+        copyElements(request, wqe);
+        receiveQueue.publish(sequence);
+        if (!takesReceives(state)) {
+            // The queue pair ended meanwhile; somebody has to flush this one too.
+            ringDoorbell();
+        }
+        return PostResult.POSTED;
+    }
+
+    private static boolean takesReceives(QueuePairState state) {
+        return state != QueuePairState.TERMINATE && state != QueuePairState.CLOSED;
+    }
+
+    private static void copyElements(WorkRequest request, Wqe wqe) {
+        for (int i = 0; i < request.sgeCount(); i++) {
+            wqe.addSge(request.region(i), request.offset(i), request.length(i));
+        }
+    }
+
+    private void ringDoorbell() {
+        EventLoop owner = loop;
+        if (owner.inEventLoop()) {
+            onDoorbell();
+        } else if (!doorbell.get() && doorbell.compareAndSet(false, true)) {
+            owner.execute(onDoorbell);
+        }
+    }
+
+    private void onDoorbell() {
+        doorbell.set(false);
+        RdmapStream current = stream;
+        if (current != null) {
+            current.onWorkPosted();
+        } else if (state == QueuePairState.CLOSED) {
+            flushUnconnected();
+        }
+    }
+
+    // Completions, on the event loop.
+
+    @Override
+    public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+        long sequence = sendCompletions.claim();
+        if (sequence < 0) {
+            onOverrun();
+            return;
+        }
+        long length = status == CompletionStatus.SUCCESS ? wqe.length() : 0;
+        sendCompletions
+                .entry(sequence)
+                .set(wqe.id(), number, PostChecks.verbsOpcode(wqe.opcode()), status, length, error);
+        sendCompletions.publish(sequence);
+        signalSend = true;
+        urgent |= status != CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public void onReceiveCompletion(
+            Wqe wqe,
+            CompletionStatus status,
+            long length,
+            int control,
+            int invalidatedStag,
+            @Nullable StreamError error) {
+        long sequence = receiveCompletions.claim();
+        if (sequence < 0) {
+            onOverrun();
+            return;
+        }
+        int opcode = RdmapControl.opcode(control);
+        boolean solicited = RdmapControl.isSolicited(opcode);
+        SoftwareCompletionQueue.Entry entry = receiveCompletions.entry(sequence);
+        entry.set(wqe.id(), number, Opcode.RECEIVE, status, length, error);
+        entry.setReceived(solicited, RdmapControl.invalidates(opcode), invalidatedStag);
+        receiveCompletions.publish(sequence);
+        signalReceive = true;
+        urgent |= solicited || status != CompletionStatus.SUCCESS;
+    }
+
+    @Override
+    public void onCompletionsDone() {
+        boolean now = urgent;
+        urgent = false;
+        if (signalSend) {
+            signalSend = false;
+            sendCompletions.signal(now);
+        }
+        if (signalReceive) {
+            signalReceive = false;
+            receiveCompletions.signal(now);
+        }
+    }
+
+    /** The completion is lost, so the queue pair cannot go on; others that use other queues can. */
+    private void onOverrun() {
+        RdmapStream current = stream;
+        if (current != null && current.state() != StreamState.TERMINATED) {
+            loop.execute(() -> current.fail(RdmapError.LOCAL_CATASTROPHIC));
+        }
+    }
+
+    // Set-up.
+
+    @Override
+    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+        synchronized (this) {
+            if (state != QueuePairState.IDLE) {
+                return CompletableFuture.failedFuture(
+                        new IllegalStateException("queue pair " + number + " is " + state + ", not IDLE"));
+            }
+            state = QueuePairState.CONNECTING;
+        }
+        OutgoingSetup outgoing = new OutgoingSetup(device, this, remote, parameters);
+        loop.execute(() -> {
+            setup = outgoing;
+            outgoing.start();
+        });
+        return outgoing.result();
+    }
+
+    /** Binds this queue pair to an inbound connection's loop and set-up; false when it is not IDLE. */
+    synchronized boolean beginAccept(EventLoop connectionLoop, ConnectionSetup incoming) {
+        if (state != QueuePairState.IDLE) {
+            return false;
+        }
+        state = QueuePairState.CONNECTING;
+        loop = connectionLoop;
+        setup = incoming;
+        return true;
+    }
+
+    /** Start-up is over: RDMA mode begins. On the event loop. */
+    void onEstablished(RdmapStream newStream, ConnectionAttributes agreed) {
+        stream = newStream;
+        setup = null;
+        attributes = agreed;
+        ord = agreed.ord();
+        changeState(QueuePairState.RTS, null, "established");
+    }
+
+    /** Start-up failed. On the event loop. */
+    void onSetupFailed(String message) {
+        setup = null;
+        finish(null, message);
+    }
+
+    // Events of the stream.
+
+    @Override
+    public void onStreamState(StreamState newState, @Nullable StreamError error, String message) {
+        switch (newState) {
+            case OPEN -> {}
+            case CLOSING -> changeState(QueuePairState.CLOSING, error, message);
+            case TERMINATED -> {
+                changeState(QueuePairState.TERMINATE, error, message);
+                terminateTimer = loop.schedule(
+                        this::abortOnLoop, device.settings().terminateTimeout().toNanos(), TimeUnit.NANOSECONDS);
+            }
+            case CLOSED -> finish(error, message);
+        }
+    }
+
+    private void finish(@Nullable StreamError error, String message) {
+        if (state == QueuePairState.CLOSED) {
+            return;
+        }
+        if (terminateTimer != null) {
+            terminateTimer.cancel(false);
+        }
+        changeState(QueuePairState.CLOSED, error, message);
+        if (stream == null) {
+            flushUnconnected();
+        }
+        protectionDomain.releaseQueuePair();
+        sendCompletions.release();
+        receiveCompletions.release();
+        device.onClosed(this);
+        closed.complete(null);
+    }
+
+    private void changeState(QueuePairState newState, @Nullable StreamError error, String message) {
+        state = newState;
+        events.onStateChange(this, newState, error, message);
+    }
+
+    /** Completes receives of a queue pair that never had a stream. */
+    private void flushUnconnected() {
+        receiveQueue.drain(wqe -> onReceiveCompletion(wqe, CompletionStatus.FLUSHED, 0, 0, 0, null));
+        onCompletionsDone();
+    }
+
+    // Teardown.
+
+    @Override
+    public CompletableFuture<Void> disconnect() {
+        onLoop(() -> {
+            RdmapStream current = stream;
+            if (current == null) {
+                abortOnLoop();
+            } else {
+                current.close();
+            }
+        });
+        return closed.copy();
+    }
+
+    @Override
+    public CompletableFuture<Void> abort() {
+        onLoop(this::abortOnLoop);
+        return closed.copy();
+    }
+
+    private void abortOnLoop() {
+        RdmapStream current = stream;
+        if (current != null) {
+            current.abort();
+        } else if (setup != null) {
+            setup.abort();
+        } else {
+            finish(null, "closed before it was connected");
+        }
+    }
+
+    private void onLoop(Runnable task) {
+        EventLoop owner = loop;
+        if (owner.inEventLoop()) {
+            task.run();
+        } else if (owner.isShuttingDown()) {
+            closed.complete(null);
+        } else {
+            owner.execute(task);
+        }
+    }
+
+    @Override
+    public void close() {
+        abort();
+    }
+
+    // Facts.
+
+    @Override
+    public long number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public ConnectionAttributes attributes() {
+        ConnectionAttributes agreed = attributes;
+        RdmapStream current = stream;
+        return current == null ? agreed : ConnectionSetup.withMulpdu(agreed, current.mulpdu());
+    }
+
+    @Override
+    public QueuePairCounters counters() {
+        RdmapStream current = stream;
+        if (current == null) {
+            return new QueuePairCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        }
+        StreamCounters counters = current.counters();
+        return new QueuePairCounters(
+                counters.octetsSent(),
+                counters.octetsReceived(),
+                counters.writesSent(),
+                counters.writesReceived(),
+                counters.readsSent(),
+                counters.readsServed(),
+                counters.sendsSent(),
+                counters.sendsReceived(),
+                current.segmentsSent(),
+                current.segmentsReceived());
+    }
+
+    @Override
+    public void setEventListener(QueuePairEventListener listener) {
+        events = listener;
+    }
+}

@@ -1,0 +1,36 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.time.Duration;
+
+/**
+ * Settings of the software provider.
+ *
+ * @param maxSendQueue entries of a send queue, at most
+ * @param maxReceiveQueue entries of a receive queue, at most
+ * @param maxIrd inbound RDMA Read Requests of a queue pair, at most
+ * @param maxOrd outbound RDMA Read Requests of a queue pair, at most
+ * @param maxRegions regions registered at a time
+ * @param terminateTimeout how long a terminated stream may take to deliver its Terminate and close
+ */
+public record SoftwareSettings(
+        NetSettings net,
+        int maxSendQueue,
+        int maxReceiveQueue,
+        int maxIrd,
+        int maxOrd,
+        int maxRegions,
+        Duration terminateTimeout) {
+
+    /** Scatter/gather elements of a work request. */
+    public static final int MAX_SGE = WorkRequest.MAX_SGE;
+
+    /** Queues of at most 65,536 entries, IRD and ORD at most 256, 65,536 regions, 5 s. */
+    public static SoftwareSettings defaults() {
+        return new SoftwareSettings(NetSettings.defaults(), 65_536, 65_536, 256, 256, 65_536, Duration.ofSeconds(5));
+    }
+}

@@ -1,0 +1,87 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.ManagedBacking;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+
+/** One side of a connection in tests: a queue pair with its completion queue and a region. */
+final class Endpoint {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    final Device device;
+    final ProtectionDomain domain;
+    final CompletionQueue completions;
+    final QueuePair queuePair;
+    final MemoryRegion region;
+    private final WorkRequest request = new WorkRequest();
+
+    Endpoint(Device device, long regionLength) {
+        this.device = device;
+        domain = device.allocateProtectionDomain();
+        completions = device.createCompletionQueue(1024);
+        queuePair = device.createQueuePair(new QueuePairAttributes(domain, completions, completions, 256, 256));
+        EnumSet<AccessRight> access =
+                EnumSet.of(AccessRight.LOCAL_WRITE, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);
+        region = device.registerMemory(
+                domain, ManagedBacking.allocate(regionLength), new RegionAttributes(access, 0), 0);
+    }
+
+    /** Fills the region with octets that a seed determines. */
+    void fill(long seed) {
+        byte[] octets = new byte[(int) region.length()];
+        new Random(seed).nextBytes(octets);
+        region.segment().asByteBuffer().put(octets);
+    }
+
+    byte[] octets(long offset, int length) {
+        byte[] octets = new byte[length];
+        region.segment().asSlice(offset, length).asByteBuffer().get(octets);
+        return octets;
+    }
+
+    void postSend(WorkRequest work) {
+        assertThat(queuePair.postSend(work)).isEqualTo(PostResult.POSTED);
+    }
+
+    void postReceive(long id, long offset, long length) {
+        request.reset(id, Opcode.RECEIVE).addSge(region, offset, length);
+        assertThat(queuePair.postReceive(request)).isEqualTo(PostResult.POSTED);
+    }
+
+    /** The next completion, awaited. */
+    WorkCompletion awaitCompletion() {
+        WorkCompletion[] one = {new WorkCompletion()};
+        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> completions.poll(one) == 1);
+        return one[0];
+    }
+
+    void awaitState(QueuePairState state) {
+        Awaitility.await().atMost(PATIENCE).until(() -> queuePair.state() == state);
+    }
+
+    void disconnect() throws Exception {
+        queuePair.disconnect().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+}
