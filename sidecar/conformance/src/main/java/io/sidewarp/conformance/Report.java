@@ -47,8 +47,8 @@ public final class Report {
             Path partial = root.resolve(PARTIAL_REPORT);
             Files.createDirectories(partial.getParent());
             Files.writeString(partial, text);
-            out.println("Conformance: not all tests ran (missing: " + String.join(", ", runs.missing()) + "). "
-                    + REPORT + " stays as it is; what these tests prove is in " + PARTIAL_REPORT + ".");
+            out.println("Conformance: not all tests ran (missing: " + String.join(", ", runs.missing()) + "). " + REPORT
+                    + " stays as it is; what these tests prove is in " + PARTIAL_REPORT + ".");
             return !check;
         }
         Path report = root.resolve(REPORT);

@@ -55,8 +55,10 @@ final class ReportText {
         }
         StringBuilder text = new StringBuilder();
         text.append("# Conformance\n\n")
-                .append("Which requirements of the RFCs the tests prove. The build writes this page (`./sidewarp test`) from\n")
-                .append("[conformance.tsv](conformance.tsv), which says what each id stands for, and from the tests that carry\n")
+                .append(
+                        "Which requirements of the RFCs the tests prove. The build writes this page (`./sidewarp test`) from\n")
+                .append(
+                        "[conformance.tsv](conformance.tsv), which says what each id stands for, and from the tests that carry\n")
                 .append("the ids; do not edit it.\n\n")
                 .append("- proved: at least one test carries the id, and it passed.\n")
                 .append("- delegated: something outside of Sidewarp answers for it, as")
@@ -67,7 +69,9 @@ final class ReportText {
         families.forEach((family, entries) -> appendCounts(text, title(family), entries));
         appendCounts(text, "All", requirements.entries());
         families.forEach((family, entries) -> {
-            text.append("\n## ").append(title(family)).append("\n\n| Id | Level | Status | Tests |\n|---|---|---|---|\n");
+            text.append("\n## ")
+                    .append(title(family))
+                    .append("\n\n| Id | Level | Status | Tests |\n|---|---|---|---|\n");
             entries.forEach(entry -> appendRow(text, entry));
         });
         return text.toString();
@@ -87,12 +91,11 @@ final class ReportText {
 
     private void appendRow(StringBuilder text, Requirements.Entry entry) {
         Status status = status(entry.id());
-        String by =
-                switch (status) {
-                    case PROVED -> "`" + String.join("`<br>`", proofs.getOrDefault(entry.id(), new TreeSet<>())) + "`";
-                    case DELEGATED -> "to " + requirements.delegate(entry.id());
-                    case OPEN -> "";
-                };
+        String by = switch (status) {
+            case PROVED -> "`" + String.join("`<br>`", proofs.getOrDefault(entry.id(), new TreeSet<>())) + "`";
+            case DELEGATED -> "to " + requirements.delegate(entry.id());
+            case OPEN -> "";
+        };
         text.append("| ").append(entry.id());
         text.append(" | ").append(entry.level());
         text.append(" | ").append(status.text());

@@ -70,7 +70,8 @@ final class Requirements {
         for (int i = 1; i < lines.size(); i++) {
             String[] fields = lines.get(i).split("\t", -1);
             if (fields.length != columns) {
-                throw new IOException(file + ":" + (i + 1) + ": " + columns + " columns expected, not " + fields.length);
+                throw new IOException(
+                        file + ":" + (i + 1) + ": " + columns + " columns expected, not " + fields.length);
             }
             rows.add(fields);
         }

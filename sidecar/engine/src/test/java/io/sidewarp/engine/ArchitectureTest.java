@@ -95,7 +95,8 @@ class ArchitectureTest {
         // Memory maps shared regions through a FileChannel.
         DescribedPredicate<JavaClass> io = resideInAnyPackage("java.net..", "java.nio.channels..")
                 .and(DescribedPredicate.describe(
-                        "are not of a FileChannel", type -> !type.getName().startsWith("java.nio.channels.FileChannel")))
+                        "are not of a FileChannel",
+                        type -> !type.getName().startsWith("java.nio.channels.FileChannel")))
                 .as("classes for input and output");
         noClasses()
                 .that()
