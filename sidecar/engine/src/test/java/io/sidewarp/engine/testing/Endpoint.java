@@ -1,0 +1,107 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.testing;
+
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.rdmap.RdmapControl;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.StreamSettings;
+import io.sidewarp.engine.rdmap.WorkQueue;
+
+/** A stream with its queues, its memory and somebody who keeps what it says. */
+public final class Endpoint implements AutoCloseable {
+
+    private final TestMemory memory;
+    private final boolean ownMemory;
+    private final long queuePair;
+    private final WorkQueue sendQueue;
+    private final WorkQueue receiveQueue;
+    private final RecordingSink completions = new RecordingSink();
+    private final RecordingListener events = new RecordingListener();
+    private final RdmapStream stream;
+
+    /** A stream over a lower layer in full operation. */
+    public Endpoint(LowerLayer llp, EndpointOptions options) {
+        ownMemory = options.memory() == null;
+        memory = ownMemory ? new TestMemory() : options.memory();
+        queuePair = options.queuePair();
+        sendQueue = new WorkQueue(options.queueDepth());
+        receiveQueue = new WorkQueue(options.queueDepth());
+        stream = new RdmapStream(
+                llp,
+                new StreamSettings(
+                        queuePair,
+                        memory.protectionDomain(),
+                        memory.stags(),
+                        sendQueue,
+                        receiveQueue,
+                        options.ird(),
+                        options.ord(),
+                        options.sink() == null ? completions : options.sink(),
+                        events));
+    }
+
+    public RdmapStream stream() {
+        return stream;
+    }
+
+    public RecordingSink completions() {
+        return completions;
+    }
+
+    public RecordingListener events() {
+        return events;
+    }
+
+    public TestMemory memory() {
+        return memory;
+    }
+
+    public WorkQueue sendQueue() {
+        return sendQueue;
+    }
+
+    public WorkQueue receiveQueue() {
+        return receiveQueue;
+    }
+
+    /** A region with all rights but remote invalidation, for all streams of the domain. */
+    public MemoryRegion region(int length) {
+        return memory.region(length);
+    }
+
+    /** A region of this stream alone, which the peer may write to and invalidate. */
+    public MemoryRegion invalidatableRegion(int length) {
+        return memory.regionOf(queuePair, length, AccessRight.REMOTE_WRITE, AccessRight.REMOTE_INVALIDATE);
+    }
+
+    public Work write(long id) {
+        return sendWork(RdmapControl.RDMA_WRITE, id);
+    }
+
+    public Work read(long id) {
+        return sendWork(RdmapControl.RDMA_READ_REQUEST, id);
+    }
+
+    public Work send(long id) {
+        return sendWork(RdmapControl.SEND, id);
+    }
+
+    private Work sendWork(int opcode, long id) {
+        return new Work(sendQueue, stream::onWorkPosted, opcode, id);
+    }
+
+    public Work receive(long id) {
+        return new Work(receiveQueue, stream::onWorkPosted, RdmapControl.SEND, id);
+    }
+
+    @Override
+    public void close() {
+        if (ownMemory) {
+            memory.close();
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.testing;
+
+import io.sidewarp.engine.rdmap.CompletionSink;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a test wants its {@link Endpoint}.
+ *
+ * @param memory whose regions the stream may use, null for memory of its own
+ * @param sink takes the completions instead of the endpoint's recording sink, null for that one
+ */
+public record EndpointOptions(
+        @Nullable TestMemory memory,
+        long queuePair,
+        int queueDepth,
+        int ird,
+        int ord,
+        @Nullable CompletionSink sink) {
+
+    /** Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction. */
+    public static EndpointOptions defaults() {
+        return new EndpointOptions(null, 1, 128, 4, 4, null);
+    }
+
+    public EndpointOptions memory(TestMemory newMemory) {
+        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, sink);
+    }
+
+    public EndpointOptions queuePair(long number) {
+        return new EndpointOptions(memory, number, queueDepth, ird, ord, sink);
+    }
+
+    public EndpointOptions queueDepth(int requests) {
+        return new EndpointOptions(memory, queuePair, requests, ird, ord, sink);
+    }
+
+    public EndpointOptions reads(int newIrd, int newOrd) {
+        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, sink);
+    }
+
+    public EndpointOptions sink(CompletionSink newSink) {
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, newSink);
+    }
+}
