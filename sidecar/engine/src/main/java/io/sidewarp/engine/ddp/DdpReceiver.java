@@ -39,12 +39,17 @@ public final class DdpReceiver {
      * @param queues queue numbers 0 to {@code queues - 1} exist
      */
     public DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues) {
+        this(user, stags, protectionDomain, queuePair, queues, DdpSender.FIRST_MSN);
+    }
+
+    /** A receiver that has come to the given MSN on every queue number. */
+    DdpReceiver(DdpUser user, StagTable stags, ProtectionDomain protectionDomain, long queuePair, int queues, int msn) {
         this.user = user;
         this.stags = stags;
         this.protectionDomain = protectionDomain;
         this.queuePair = queuePair;
         this.expectedMsn = new int[queues];
-        Arrays.fill(expectedMsn, DdpSender.FIRST_MSN);
+        Arrays.fill(expectedMsn, msn);
     }
 
     /** DDP version that segments must carry, as negotiated by the lower layer. */

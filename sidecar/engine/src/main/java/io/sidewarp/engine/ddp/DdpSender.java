@@ -42,8 +42,13 @@ public final class DdpSender {
 
     /** @param queues queue numbers 0 to {@code queues - 1} exist */
     public DdpSender(int queues) {
+        this(queues, FIRST_MSN);
+    }
+
+    /** A sender that has come to the given MSN on every queue number. */
+    DdpSender(int queues, int msn) {
         nextMsn = new int[queues];
-        Arrays.fill(nextMsn, FIRST_MSN);
+        Arrays.fill(nextMsn, msn);
     }
 
     /** True while a message has been begun and its last segment is not committed. */

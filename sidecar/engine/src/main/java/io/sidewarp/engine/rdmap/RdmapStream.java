@@ -102,16 +102,7 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.OPEN) {
             changeState(StreamState.CLOSING, "closed by this side");
         }
-        finishClosing();
-    }
-
-    /**
-     * Goes on with a graceful close. The output may be closed from here, for a responder that was never permitted to
-     * send is never asked to produce either.
-     */
-    private void finishClosing() {
-        closeOutputWhenDrained();
-        if (state == StreamState.CLOSING && !outputClosed) {
+        if (state == StreamState.CLOSING) {
             llp.requestOutput();
         }
     }
@@ -268,7 +259,7 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.CLOSING) {
             // No response can come any more; what else is posted still goes out.
             if (work.reads().isEmpty()) {
-                finishClosing();
+                llp.requestOutput();
             } else {
                 fail(LlpError.CONNECTION_LOST);
             }
