@@ -20,7 +20,6 @@ import java.util.Set;
  * @param closeOnReject whether TCP is closed after a Reply with R=1, sent or received, or left to the Consumer
  *     (section 7.1.2 rules 2 and 3)
  */
-@SuppressWarnings("ArrayRecordComponent") // never compared
 public record MpaOptions(
         boolean crc,
         boolean receiveMarkers,

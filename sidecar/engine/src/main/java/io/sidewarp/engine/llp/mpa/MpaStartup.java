@@ -14,7 +14,6 @@ package io.sidewarp.engine.llp.mpa;
  * @param sendMarkers whether this side inserts Markers: the peer declared M=1
  * @param receiveMarkers whether the peer inserts Markers: this side declared M=1
  */
-@SuppressWarnings("ArrayRecordComponent") // handed over once, never compared
 public record MpaStartup(
         int revision,
         byte[] privateData,

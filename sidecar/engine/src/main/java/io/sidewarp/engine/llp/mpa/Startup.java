@@ -161,9 +161,9 @@ final class Startup {
         if (!decide()) {
             return;
         }
+        send(newFrame(privateData).replyKey().r(true));
         state = State.REJECTED;
         closeBehindOutput = options.closeOnReject();
-        send(newFrame(privateData).replyKey().r(true));
         transport.requestOutput();
     }
 
