@@ -15,19 +15,12 @@ import java.util.Optional;
  * @param sharedVolume where this process mounts the volume for shared regions; empty: the environment's
  *     SIDEWARP_VOLUME, else {@value #DEFAULT_VOLUME} or the sidecar's own path, whichever exists
  * @param callTimeout limit of calls that do not wait for a peer
- * @param eventLoopThreads threads for I/O; completions are handed out on them
  */
-public record ClientOptions(String target, Optional<Path> sharedVolume, Duration callTimeout, int eventLoopThreads) {
+public record ClientOptions(String target, Optional<Path> sharedVolume, Duration callTimeout) {
 
     public static final String DEFAULT_TARGET = "unix:///run/sidewarp/api.sock";
 
     public static final String DEFAULT_VOLUME = "/run/sidewarp/shared";
-
-    public ClientOptions {
-        if (eventLoopThreads < 1) {
-            throw new IllegalArgumentException("eventLoopThreads must be at least 1, not " + eventLoopThreads);
-        }
-    }
 
     /** The environment's SIDEWARP_API and SIDEWARP_VOLUME, and defaults for what is not set. */
     public static ClientOptions defaults() {
@@ -40,23 +33,18 @@ public record ClientOptions(String target, Optional<Path> sharedVolume, Duration
         return new ClientOptions(
                 target.isEmpty() ? DEFAULT_TARGET : target,
                 volume.isEmpty() ? Optional.empty() : Optional.of(Path.of(volume)),
-                Duration.ofSeconds(30),
-                1);
+                Duration.ofSeconds(30));
     }
 
     public ClientOptions withTarget(String value) {
-        return new ClientOptions(value, sharedVolume, callTimeout, eventLoopThreads);
+        return new ClientOptions(value, sharedVolume, callTimeout);
     }
 
     public ClientOptions withSharedVolume(Path value) {
-        return new ClientOptions(target, Optional.of(value), callTimeout, eventLoopThreads);
+        return new ClientOptions(target, Optional.of(value), callTimeout);
     }
 
     public ClientOptions withCallTimeout(Duration value) {
-        return new ClientOptions(target, sharedVolume, value, eventLoopThreads);
-    }
-
-    public ClientOptions withEventLoopThreads(int value) {
-        return new ClientOptions(target, sharedVolume, callTimeout, value);
+        return new ClientOptions(target, sharedVolume, value);
     }
 }

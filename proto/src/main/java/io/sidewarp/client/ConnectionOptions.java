@@ -14,16 +14,24 @@ import java.util.List;
 /** What is asked of a connection, by the side that connects or the side that accepts. Everything has a default. */
 public final class ConnectionOptions {
 
+    /**
+     * Initial receives are numbered from here in what is sent, apart from the requests of a queue, where they complete
+     * beside each other.
+     */
+    private static final long FIRST_INITIAL_RECEIVE = 1L << 32;
+
     private static final ConnectionOptions DEFAULTS = builder().build();
 
     private final io.sidewarp.v1.ConnectionOptions proto;
     private final ByteString privateData;
     private final List<ReceiveWork> receives;
+    private final long[] receiveIds;
 
     private ConnectionOptions(Builder builder) {
         proto = builder.proto.build();
         privateData = builder.privateData;
         receives = List.copyOf(builder.receives);
+        receiveIds = builder.receiveIds.stream().mapToLong(Long::longValue).toArray();
     }
 
     public static ConnectionOptions defaults() {
@@ -46,12 +54,28 @@ public final class ConnectionOptions {
         return receives;
     }
 
+    /** The ids that the caller gave the initial receives. */
+    long[] receiveIds() {
+        return receiveIds.clone();
+    }
+
+    /** True when a completion with this id belongs to an initial receive. */
+    static boolean isInitialReceive(long sentId) {
+        return sentId >= FIRST_INITIAL_RECEIVE;
+    }
+
+    /** Which of the initial receives it is, counted from 0. */
+    static long initialReceive(long sentId) {
+        return sentId - FIRST_INITIAL_RECEIVE;
+    }
+
     /** Collects options; see the contract's ConnectionOptions for what the defaults are. */
     public static final class Builder {
 
         private final io.sidewarp.v1.ConnectionOptions.Builder proto = io.sidewarp.v1.ConnectionOptions.newBuilder();
         private ByteString privateData = ByteString.EMPTY;
         private final List<ReceiveWork> receives = new ArrayList<>();
+        private final List<Long> receiveIds = new ArrayList<>();
 
         private Builder() {}
 
@@ -124,7 +148,8 @@ public final class ConnectionOptions {
          * connection, with this id, or in {@link Connection#receive()}.
          */
         public Builder receive(long id, Sge... local) {
-            receives.add(Protos.receive(id, List.of(local)));
+            receives.add(Protos.receive(FIRST_INITIAL_RECEIVE + receives.size(), List.of(local)));
+            receiveIds.add(id);
             return this;
         }
 

@@ -3,18 +3,49 @@
 
 package io.sidewarp.client;
 
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.health.v1.HealthCheckRequest;
+import io.grpc.health.v1.HealthCheckResponse;
+import io.grpc.health.v1.HealthGrpc;
+import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.DeviceInfo;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.GetDeviceRequest;
+import io.sidewarp.v1.ListConnectionsRequest;
+import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.SessionInfo;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
 /** The client over gRPC. */
 final class GrpcClient implements SidewarpClient {
 
+    private static final long HEALTH_CALL_NANOS = TimeUnit.SECONDS.toNanos(2);
+    private static final long SHORTEST_PAUSE_MILLIS = 20;
+    private static final long LONGEST_PAUSE_MILLIS = 250;
+
     private final ClientOptions options;
+    private final Transport transport;
+    private final Set<GrpcSession> sessions = ConcurrentHashMap.newKeySet();
 
     GrpcClient(ClientOptions options) {
         this.options = options;
+        transport = new Transport(Target.parse(options.target()));
+    }
+
+    ClientOptions options() {
+        return options;
+    }
+
+    Transport transport() {
+        return transport;
     }
 
     @Override
@@ -24,34 +55,105 @@ final class GrpcClient implements SidewarpClient {
 
     @Override
     public DeviceInfo device() {
-        throw new UnsupportedOperationException();
+        return call(DeviceServiceGrpc.getGetDeviceMethod(), GetDeviceRequest.getDefaultInstance())
+                .getDevice();
     }
 
     @Override
     public List<SessionInfo> listSessions() {
-        throw new UnsupportedOperationException();
+        return call(DeviceServiceGrpc.getListSessionsMethod(), ListSessionsRequest.getDefaultInstance())
+                .getSessionsList();
     }
 
     @Override
     public List<io.sidewarp.v1.Connection> listConnections() {
-        throw new UnsupportedOperationException();
+        return call(ConnectionServiceGrpc.getListConnectionsMethod(), ListConnectionsRequest.getDefaultInstance())
+                .getConnectionsList();
     }
 
     @Override
     public List<io.sidewarp.v1.Region> listRegions() {
-        throw new UnsupportedOperationException();
+        return call(MemoryServiceGrpc.getListRegionsMethod(), ListRegionsRequest.getDefaultInstance())
+                .getRegionsList();
     }
 
     @Override
     public Session openSession(String name) {
-        throw new UnsupportedOperationException();
+        GrpcSession session = new GrpcSession(this, name, sessions::remove);
+        sessions.add(session);
+        try {
+            session.open();
+        } catch (RuntimeException e) {
+            sessions.remove(session);
+            throw e;
+        }
+        return session;
     }
 
     @Override
     public void awaitReady(Duration timeout) {
-        throw new UnsupportedOperationException();
+        Transport.checkMayBlock();
+        long deadline = System.nanoTime() + timeout.toNanos();
+        long pause = SHORTEST_PAUSE_MILLIS;
+        while (true) {
+            String seen = health(deadline);
+            if (seen.isEmpty()) {
+                return;
+            }
+            long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
+            if (left <= 0) {
+                throw new SidewarpException(
+                        Status.Code.DEADLINE_EXCEEDED, "the sidecar was not ready within " + timeout + ": " + seen);
+            }
+            sleep(Math.min(pause, left));
+            pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+        }
     }
 
     @Override
-    public void close() {}
+    public void close() {
+        sessions.forEach(GrpcSession::close);
+        transport.close();
+    }
+
+    /** What keeps the sidecar from serving; empty when nothing does. */
+    private String health(long deadline) {
+        // A channel that failed before would wait longer and longer between attempts.
+        transport.channel().resetConnectBackoff();
+        long patience = Math.clamp(deadline - System.nanoTime(), 1, HEALTH_CALL_NANOS);
+        try {
+            HealthCheckResponse response = CallFuture.await(CallFuture.start(
+                    transport,
+                    target(),
+                    HealthGrpc.getCheckMethod(),
+                    HealthCheckRequest.getDefaultInstance(),
+                    CallOptions.DEFAULT.withDeadlineAfter(patience, TimeUnit.NANOSECONDS)));
+            return response.getStatus() == HealthCheckResponse.ServingStatus.SERVING
+                    ? ""
+                    : "its health is " + response.getStatus();
+        } catch (SidewarpException e) {
+            if (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED) {
+                return e.getMessage();
+            }
+            throw e;
+        }
+    }
+
+    private <Q, R> R call(MethodDescriptor<Q, R> method, Q request) {
+        return CallFuture.await(CallFuture.start(transport, target(), method, request, timeLimited(options)));
+    }
+
+    /** For calls that do not wait for a peer. */
+    static CallOptions timeLimited(ClientOptions options) {
+        return CallOptions.DEFAULT.withDeadlineAfter(options.callTimeout().toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private static void sleep(long millis) {
+        try {
+            Thread.sleep(millis);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        }
+    }
 }

@@ -14,13 +14,24 @@ public class SidewarpException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
     private final Status.Code code;
+    private final String message;
     private final transient @Nullable RdmaError rdmaError;
 
     public SidewarpException(
             Status.Code code, String message, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
+        this.message = message;
         this.rdmaError = rdmaError;
+    }
+
+    SidewarpException(Status.Code code, String message) {
+        this(code, message, null, null);
+    }
+
+    @Override
+    public String getMessage() {
+        return message;
     }
 
     /** The gRPC status code. */
@@ -31,5 +42,10 @@ public class SidewarpException extends RuntimeException {
     /** The protocol error that was the cause: layer, type, code, name, and which side found it. */
     public Optional<RdmaError> rdmaError() {
         return Optional.ofNullable(rdmaError);
+    }
+
+    /** The same failure for another thread, whose stack it tells; this one is its cause. */
+    SidewarpException again() {
+        return new SidewarpException(code, message, rdmaError, this);
     }
 }

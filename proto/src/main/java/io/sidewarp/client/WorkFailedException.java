@@ -13,7 +13,11 @@ public final class WorkFailedException extends SidewarpException {
     private final transient WorkCompletion completion;
 
     public WorkFailedException(WorkCompletion completion) {
-        super(codeOf(completion.status()), completion.toString(), completion.error().orElse(null), null);
+        super(
+                codeOf(completion.status()),
+                completion.toString(),
+                completion.error().orElse(null),
+                null);
         this.completion = completion;
     }
 

@@ -12,28 +12,41 @@ public final class WorkRequest {
 
     private final io.sidewarp.v1.WorkRequest proto;
 
+    /** The request as it is sent, but for the id, which comes before it; and the same with a completion in any case. */
+    private final byte[] encoded;
+
+    private final byte[] encodedSignaled;
+
     private WorkRequest(io.sidewarp.v1.WorkRequest proto) {
         this.proto = proto;
+        encoded = proto.toByteArray();
+        encodedSignaled = proto.getUnsignaled()
+                ? proto.toBuilder().setUnsignaled(false).build().toByteArray()
+                : encoded;
     }
 
     /** RDMA Write of the local parts, one after another, to the peer's memory. */
     public static WorkRequest write(Connection connection, RemoteAddress remote, Sge... local) {
-        return new WorkRequest(on(connection).setWrite(Protos.write(remote, List.of(local))).build());
+        return new WorkRequest(
+                on(connection).setWrite(Protos.write(remote, List.of(local))).build());
     }
 
     /** RDMA Read from the peer's memory into the local part, of a region with {@link Access#LOCAL_WRITE}. */
     public static WorkRequest read(Connection connection, RemoteAddress remote, Sge local) {
-        return new WorkRequest(on(connection).setRead(Protos.read(remote, local)).build());
+        return new WorkRequest(
+                on(connection).setRead(Protos.read(remote, local)).build());
     }
 
     /** Send of the local parts as one message. No parts: an empty message. */
     public static WorkRequest send(Connection connection, Sge... local) {
-        return new WorkRequest(on(connection).setSend(Protos.send(List.of(local))).build());
+        return new WorkRequest(
+                on(connection).setSend(Protos.send(List.of(local))).build());
     }
 
     /** Receive of one message into the local parts, of regions with {@link Access#LOCAL_WRITE}. */
     public static WorkRequest receive(Connection connection, Sge... local) {
-        return new WorkRequest(on(connection).setReceive(Protos.receive(0, List.of(local))).build());
+        return new WorkRequest(
+                on(connection).setReceive(Protos.receive(0, List.of(local))).build());
     }
 
     /** A copy that waits until all earlier RDMA Reads of the connection are complete. */
@@ -67,8 +80,21 @@ public final class WorkRequest {
         return changeSend(proto.getSend().toBuilder().setInvalidateStag(stag).build());
     }
 
-    io.sidewarp.v1.WorkRequest proto() {
-        return proto;
+    long connection() {
+        return proto.getConnection();
+    }
+
+    boolean isReceive() {
+        return proto.hasReceive();
+    }
+
+    boolean isUnsignaled() {
+        return proto.getUnsignaled();
+    }
+
+    /** All fields but the id. Not to be changed. */
+    byte[] encoded(boolean signaled) {
+        return signaled ? encodedSignaled : encoded;
     }
 
     private WorkRequest changeSend(io.sidewarp.v1.SendWork send) {

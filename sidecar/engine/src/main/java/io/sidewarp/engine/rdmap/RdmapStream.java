@@ -102,7 +102,16 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.OPEN) {
             changeState(StreamState.CLOSING, "closed by this side");
         }
-        if (state == StreamState.CLOSING) {
+        finishClosing();
+    }
+
+    /**
+     * Goes on with a graceful close. The output may be closed from here, for a responder that was never permitted to
+     * send is never asked to produce either.
+     */
+    private void finishClosing() {
+        closeOutputWhenDrained();
+        if (state == StreamState.CLOSING && !outputClosed) {
             llp.requestOutput();
         }
     }
@@ -259,7 +268,7 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.CLOSING) {
             // No response can come any more; what else is posted still goes out.
             if (work.reads().isEmpty()) {
-                llp.requestOutput();
+                finishClosing();
             } else {
                 fail(LlpError.CONNECTION_LOST);
             }

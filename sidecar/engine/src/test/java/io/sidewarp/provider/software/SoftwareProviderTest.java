@@ -198,6 +198,17 @@ final class SoftwareProviderTest {
     }
 
     @Test
+    void closesGracefullyFromTheResponderBeforeAnyTraffic() throws Exception {
+        Endpoint client = new Endpoint(clientDevice, 16);
+        Endpoint server = new Endpoint(serverDevice, 16);
+        connect(client, server, ConnectionParameters.defaults());
+
+        server.disconnect();
+
+        client.awaitState(QueuePairState.CLOSED);
+    }
+
+    @Test
     void flushesOutstandingWorkWhenThePeerAborts() throws Exception {
         Endpoint client = new Endpoint(clientDevice, 64);
         Endpoint server = new Endpoint(serverDevice, 64);

@@ -1,0 +1,147 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The outcome of a unary call: the response, or a {@link SidewarpException}. Cancelling the future cancels the call.
+ */
+final class CallFuture<R> extends CompletableFuture<R> {
+
+    private final ClientCall<?, R> call;
+
+    private CallFuture(ClientCall<?, R> call) {
+        this.call = call;
+    }
+
+    static <Q, R> CallFuture<R> start(
+            Transport transport, String target, MethodDescriptor<Q, R> method, Q request, CallOptions options) {
+        ClientCall<Q, R> call = transport.channel().newCall(method, options);
+        CallFuture<R> future = new CallFuture<>(call);
+        call.start(new ResponseListener<>(future, target), new Metadata());
+        call.request(2);
+        call.sendMessage(request);
+        call.halfClose();
+        return future;
+    }
+
+    /** Ends the call with a cause of this side. Nothing happens when it is complete. */
+    void fail(SidewarpException cause) {
+        if (completeExceptionally(cause)) {
+            call.cancel(cause.getMessage(), cause);
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean cancelled = super.cancel(mayInterruptIfRunning);
+        if (cancelled) {
+            call.cancel("cancelled by the caller", null);
+        }
+        return cancelled;
+    }
+
+    /** A future of what {@code conversion} makes of the response; cancelling it cancels the call. */
+    <T> CompletableFuture<T> converted(Function<? super R, ? extends T> conversion) {
+        CompletableFuture<T> converted = new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterruptIfRunning) {
+                CallFuture.this.cancel(mayInterruptIfRunning);
+                return super.cancel(mayInterruptIfRunning);
+            }
+        };
+        whenComplete((response, failure) -> {
+            if (failure != null) {
+                converted.completeExceptionally(unwrap(failure));
+                return;
+            }
+            try {
+                converted.complete(conversion.apply(response));
+            } catch (RuntimeException e) {
+                converted.completeExceptionally(e);
+            }
+        });
+        return converted;
+    }
+
+    /**
+     * Waits for a future of this client.
+     *
+     * @throws SidewarpException what the future failed with; CANCELLED when this thread is interrupted
+     */
+    static <T> T await(CompletableFuture<T> future) {
+        if (!future.isDone()) {
+            Transport.checkMayBlock();
+        }
+        try {
+            return future.get();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            future.cancel(true);
+            throw Errors.interrupted(e);
+        } catch (ExecutionException e) {
+            throw thrown(unwrap(e));
+        }
+    }
+
+    /** The failure with the stack of the waiting thread, which is the one that somebody wants to see. */
+    private static RuntimeException thrown(Throwable failure) {
+        if (failure instanceof Error error) {
+            throw error;
+        }
+        if (failure instanceof SidewarpException exception && exception.getClass() == SidewarpException.class) {
+            return exception.again();
+        }
+        if (failure instanceof RuntimeException exception) {
+            return exception;
+        }
+        return new SidewarpException(Status.Code.UNKNOWN, String.valueOf(failure.getMessage()), null, failure);
+    }
+
+    private static Throwable unwrap(Throwable failure) {
+        Throwable cause = failure.getCause();
+        boolean wrapper = failure instanceof ExecutionException || failure instanceof CompletionException;
+        return wrapper && cause != null ? cause : failure;
+    }
+
+    private static final class ResponseListener<R> extends ClientCall.Listener<R> {
+
+        private final CallFuture<R> future;
+        private final String target;
+        private @Nullable R response;
+
+        ResponseListener(CallFuture<R> future, String target) {
+            this.future = future;
+            this.target = target;
+        }
+
+        @Override
+        public void onMessage(R message) {
+            response = message;
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            R message = response;
+            if (!status.isOk()) {
+                future.completeExceptionally(Errors.of(status, trailers, target));
+            } else if (message == null) {
+                future.completeExceptionally(
+                        Errors.of(Status.INTERNAL.withDescription("the sidecar gave no response"), null, target));
+            } else {
+                future.complete(message);
+            }
+        }
+    }
+}

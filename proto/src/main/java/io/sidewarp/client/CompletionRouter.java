@@ -1,0 +1,150 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.Status;
+import io.sidewarp.v1.QueueOpened;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.IntConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the completions of a queue and sorts them: to futures, to the handler, or to the backlog that poll reads.
+ * Responses are read under the queue's lock and handed out without it. Not thread-safe by itself.
+ */
+final class CompletionRouter implements QueueCodec.Sink {
+
+    /** More credits than any sidecar grants, so that a broken one cannot make this side allocate without bound. */
+    private static final int MAX_CREDITS = 1 << 20;
+
+    private final Map<Long, GrpcConnection> receiveConnections;
+    private final IntConsumer opened;
+
+    // Guarded by the queue's lock.
+
+    private CreditTable table = new CreditTable(0);
+    private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
+
+    /** Completions in the backlog that still hold their credit. */
+    private int unpolled;
+
+    // Used on the event loop only.
+
+    private final List<WorkCompletion> ready = new ArrayList<>();
+    private final List<@Nullable CompletableFuture<WorkCompletion>> futures = new ArrayList<>();
+    private @Nullable CompletionHandler handler;
+
+    /** A completion that waits for poll. */
+    private record Waiting(WorkCompletion completion, boolean holdsCredit) {}
+
+    /**
+     * @param receiveConnections connections whose initial receives complete in the queue
+     * @param opened takes the credits that the sidecar granted, under the queue's lock
+     */
+    CompletionRouter(Map<Long, GrpcConnection> receiveConnections, IntConsumer opened) {
+        this.receiveConnections = receiveConnections;
+        this.opened = opened;
+    }
+
+    CreditTable table() {
+        return table;
+    }
+
+    /** Credits that are free. What waits for poll keeps its credit, so that the backlog is bounded. */
+    int available() {
+        return table.available() - unpolled;
+    }
+
+    boolean hasBacklog() {
+        return !backlog.isEmpty();
+    }
+
+    /** The oldest completion of the backlog, which must have one. */
+    WorkCompletion takeFromBacklog() {
+        Waiting first = backlog.remove();
+        if (first.holdsCredit()) {
+            unpolled--;
+        }
+        return first.completion();
+    }
+
+    @Nullable
+    CompletionHandler handler() {
+        return handler;
+    }
+
+    /**
+     * Sets the handler.
+     *
+     * @return what came before it
+     */
+    List<WorkCompletion> setHandler(CompletionHandler newHandler) {
+        List<WorkCompletion> earlier = backlog.stream().map(Waiting::completion).toList();
+        backlog.clear();
+        unpolled = 0;
+        handler = newHandler;
+        return earlier;
+    }
+
+    @Override
+    public void opened(QueueOpened response) {
+        int credits = Math.clamp(Integer.toUnsignedLong(response.getCredits()), 0, MAX_CREDITS);
+        if (table.credits() == 0) {
+            table = new CreditTable(credits);
+            opened.accept(credits);
+        }
+    }
+
+    @Override
+    public long callersId(long sentId, long connection) {
+        if (ConnectionOptions.isInitialReceive(sentId)) {
+            GrpcConnection receiver = receiveConnections.get(connection);
+            return receiver == null ? sentId : receiver.callersId(sentId);
+        }
+        if (!table.isTaken(sentId)) {
+            throw new SidewarpException(
+                    Status.Code.INTERNAL, "the sidecar completed a work request that is not outstanding: " + sentId);
+        }
+        return table.id((int) sentId);
+    }
+
+    @Override
+    public void completed(long sentId, WorkCompletion completion) {
+        boolean initial = ConnectionOptions.isInitialReceive(sentId);
+        CompletableFuture<WorkCompletion> future = null;
+        boolean told = true;
+        if (!initial) {
+            int place = (int) sentId;
+            future = table.future(place);
+            told = table.tellsSuccess(place) || !completion.isSuccess();
+            table.complete(place, completion.status());
+        }
+        if (future != null || (told && handler != null)) {
+            ready.add(completion);
+            futures.add(future);
+        } else if (told) {
+            backlog.add(new Waiting(completion, !initial));
+            unpolled += initial ? 0 : 1;
+        }
+    }
+
+    /** Hands out what was read, in order; without the lock. */
+    void handOut(Consumer<WorkCompletion> toHandler) {
+        for (int i = 0; i < ready.size(); i++) {
+            CompletableFuture<WorkCompletion> future = futures.get(i);
+            if (future != null) {
+                future.complete(ready.get(i));
+            } else {
+                toHandler.accept(ready.get(i));
+            }
+        }
+        ready.clear();
+        futures.clear();
+    }
+}

@@ -1,0 +1,208 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The work requests outstanding on a queue. Each holds a place, whose number is the id that it is sent with; there are
+ * as many places as the sidecar granted credits, so that a free place is a credit. Not thread-safe.
+ *
+ * <p>An unsignaled request that succeeds is never reported. Its place becomes free when a later request of the same
+ * connection's send queue completes, because send work completes in order: the sidecar gave the credit back by then. A
+ * receive that completes says nothing about it. Places of unsignaled requests are chained in the order of posting.
+ */
+final class CreditTable {
+
+    private static final int NONE = -1;
+
+    private final long[] ids;
+    private final long[] connections;
+    private final long[] sequences;
+    private final State[] states;
+    private final @Nullable CompletableFuture<WorkCompletion>[] futures;
+
+    /** Chain of unsignaled places, oldest first. */
+    private final int[] next;
+
+    private int oldest = NONE;
+    private int newest = NONE;
+    private int unsignaled;
+
+    private final int[] free;
+    private int freeCount;
+    private long sequence;
+
+    private enum State {
+        FREE,
+        RECEIVE,
+        SIGNALED,
+        /** Posted unsignaled, but sent signaled; its success is not told. */
+        SILENCED,
+        UNSIGNALED
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    CreditTable(int credits) {
+        ids = new long[credits];
+        connections = new long[credits];
+        sequences = new long[credits];
+        states = new State[credits];
+        Arrays.fill(states, State.FREE);
+        futures = new CompletableFuture[credits];
+        next = new int[credits];
+        free = new int[credits];
+        for (int i = 0; i < credits; i++) {
+            free[i] = credits - 1 - i;
+        }
+        freeCount = credits;
+    }
+
+    int credits() {
+        return ids.length;
+    }
+
+    int available() {
+        return freeCount;
+    }
+
+    /** Requests whose end will still be told. */
+    int awaited() {
+        return ids.length - freeCount - unsignaled;
+    }
+
+    /**
+     * Gives a place to a request; one must be available.
+     *
+     * @param id the caller's
+     */
+    int take(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
+        int place = free[--freeCount];
+        ids[place] = id;
+        futures[place] = future;
+        connections[place] = request.connection();
+        sequences[place] = sequence++;
+        if (request.isReceive()) {
+            states[place] = State.RECEIVE;
+        } else if (!request.isUnsignaled()) {
+            states[place] = State.SIGNALED;
+        } else if (unsignaled >= ids.length / 2) {
+            // Else unsignaled requests could hold all places, and no completion would ever make one free.
+            states[place] = State.SILENCED;
+        } else {
+            states[place] = State.UNSIGNALED;
+            chain(place);
+        }
+        return place;
+    }
+
+    boolean isSignaled(int place) {
+        return states[place] != State.UNSIGNALED;
+    }
+
+    /** True when a request has this place. */
+    boolean isTaken(long place) {
+        return place >= 0 && place < ids.length && states[(int) place] != State.FREE;
+    }
+
+    /** The caller's id of the request at a place that is taken. */
+    long id(int place) {
+        return ids[place];
+    }
+
+    @Nullable
+    CompletableFuture<WorkCompletion> future(int place) {
+        return futures[place];
+    }
+
+    /** True when the caller wants to hear of success. */
+    boolean tellsSuccess(int place) {
+        return states[place] != State.SILENCED;
+    }
+
+    /** Frees the place of a request that completed, and those of the unsignaled requests that are complete with it. */
+    void complete(int place, CompletionStatus status) {
+        State state = states[place];
+        if (state == State.UNSIGNALED) {
+            unchain(place);
+        }
+        // A refused request completes ahead of its turn, so it says nothing about those before it.
+        boolean inTurn = status != CompletionStatus.INVALID_REQUEST
+                && status != CompletionStatus.LOCAL_PROTECTION_ERROR
+                && state != State.RECEIVE;
+        if (inTurn && unsignaled > 0) {
+            freeUnsignaledBefore(place);
+        }
+        free(place);
+    }
+
+    /** Futures of all requests that are outstanding. */
+    List<CompletableFuture<WorkCompletion>> outstandingFutures() {
+        List<CompletableFuture<WorkCompletion>> outstanding = new ArrayList<>();
+        for (CompletableFuture<WorkCompletion> future : futures) {
+            if (future != null) {
+                outstanding.add(future);
+            }
+        }
+        return outstanding;
+    }
+
+    private void freeUnsignaledBefore(int place) {
+        int previous = NONE;
+        int current = oldest;
+        while (current != NONE && sequences[current] < sequences[place]) {
+            int following = next[current];
+            if (connections[current] == connections[place]) {
+                unlink(previous, current);
+                free(current);
+            } else {
+                previous = current;
+            }
+            current = following;
+        }
+    }
+
+    private void chain(int place) {
+        next[place] = NONE;
+        if (newest == NONE) {
+            oldest = place;
+        } else {
+            next[newest] = place;
+        }
+        newest = place;
+        unsignaled++;
+    }
+
+    private void unchain(int place) {
+        int previous = NONE;
+        int current = oldest;
+        while (current != place) {
+            previous = current;
+            current = next[current];
+        }
+        unlink(previous, place);
+    }
+
+    private void unlink(int previous, int place) {
+        if (previous == NONE) {
+            oldest = next[place];
+        } else {
+            next[previous] = next[place];
+        }
+        if (newest == place) {
+            newest = previous;
+        }
+        unsignaled--;
+    }
+
+    private void free(int place) {
+        states[place] = State.FREE;
+        futures[place] = null;
+        free[freeCount++] = place;
+    }
+}

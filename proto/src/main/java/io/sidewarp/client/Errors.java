@@ -1,0 +1,136 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
+import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.RdmaError;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Turns gRPC statuses into exceptions that say what happened and what to do. */
+final class Errors {
+
+    private Errors() {}
+
+    /** @param target where the sidecar was looked for, for messages */
+    static SidewarpException of(Status status, @Nullable Metadata trailers, String target) {
+        RdmaError rdmaError = null;
+        com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(status, trailers);
+        if (details != null) {
+            for (Any detail : details.getDetailsList()) {
+                try {
+                    if (detail.is(ConnectionRejected.class)) {
+                        return new ConnectionRejectedException(
+                                describe(status, null, target),
+                                detail.unpack(ConnectionRejected.class)
+                                        .getPrivateData()
+                                        .toByteArray(),
+                                status.asRuntimeException());
+                    }
+                    if (detail.is(RdmaError.class)) {
+                        rdmaError = detail.unpack(RdmaError.class);
+                    }
+                } catch (InvalidProtocolBufferException e) {
+                    // A detail that cannot be read adds nothing; the status itself still tells the error.
+                }
+            }
+        }
+        return new SidewarpException(
+                status.getCode(),
+                describe(status, rdmaError, target),
+                rdmaError,
+                status.asRuntimeException(trailers == null ? new Metadata() : trailers));
+    }
+
+    static SidewarpException interrupted(InterruptedException cause) {
+        return new SidewarpException(Status.Code.CANCELLED, "the waiting thread was interrupted", null, cause);
+    }
+
+    /** The session ended by the caller's own will. */
+    static SidewarpException sessionClosed(String name) {
+        return new SidewarpException(
+                Status.Code.CANCELLED,
+                "session \"" + name + "\" is closed: open another one with SidewarpClient.openSession");
+    }
+
+    /** The session's call ended otherwise. */
+    static SidewarpException sessionLost(String name, SidewarpException cause) {
+        return new SidewarpException(
+                cause.code(),
+                "session \"" + name + "\" was lost, and the sidecar has released what belonged to it: "
+                        + cause.getMessage() + "; open a new session when SidewarpClient.awaitReady returns",
+                cause.rdmaError().orElse(null),
+                cause);
+    }
+
+    /** An error of the RDMA protocols in one line, for instance "peer reported DDP error 1/1: Base or bounds violation". */
+    static String describe(RdmaError error) {
+        String layer = switch (error.getLayer()) {
+            case 0 -> "RDMAP";
+            case 1 -> "DDP";
+            case 2 -> "LLP";
+            default -> "layer " + error.getLayer();
+        };
+        return "%s %s error %d/%d: %s"
+                .formatted(
+                        error.getRemote() ? "the peer reported" : "this side found",
+                        layer,
+                        error.getType(),
+                        error.getCode(),
+                        error.getName());
+    }
+
+    private static String describe(Status status, @Nullable RdmaError rdmaError, String target) {
+        StringBuilder text = new StringBuilder(128);
+        String unreachable = status.getCode() == Status.Code.UNAVAILABLE && status.getCause() != null
+                ? unreachable(target, rootMessage(status.getCause()))
+                : "";
+        String description = status.getDescription();
+        if (!unreachable.isEmpty()) {
+            text.append(unreachable);
+        } else if (description != null && !description.isEmpty()) {
+            text.append(description);
+        } else {
+            text.append("the sidecar gave no reason");
+        }
+        text.append(" (").append(status.getCode()).append(')');
+        if (rdmaError != null) {
+            text.append(" [").append(describe(rdmaError)).append(']');
+        }
+        return text.toString();
+    }
+
+    /** What a failed connection attempt means. The causes are the operating system's words. */
+    private static String unreachable(String target, String cause) {
+        String words = cause.toLowerCase(Locale.ROOT);
+        String head = "no sidecar answers at " + target + ": ";
+        if (words.contains("no such file")) {
+            return head + "the socket does not exist; start the sidecar, mount the volume that holds its socket, or set"
+                    + " SIDEWARP_API to where it listens";
+        }
+        if (words.contains("permission denied")) {
+            return head + "permission denied; run as the sidecar's user or in its group (the socket has mode 0660)";
+        }
+        if (words.contains("connection refused")) {
+            return head
+                    + "connection refused; the sidecar is stopped or still starting (SidewarpClient.awaitReady waits"
+                    + " for it)";
+        }
+        return head + cause;
+    }
+
+    private static String rootMessage(Throwable cause) {
+        Throwable root = cause;
+        while (root.getCause() != null) {
+            root = root.getCause();
+        }
+        String message = root.getMessage();
+        return message == null ? root.getClass().getSimpleName() : message;
+    }
+}

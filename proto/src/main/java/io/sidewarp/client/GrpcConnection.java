@@ -1,0 +1,275 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.grpc.Status;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.ReadRequest;
+import io.sidewarp.v1.ReadResponse;
+import io.sidewarp.v1.ReceiveRequest;
+import io.sidewarp.v1.ReceiveResponse;
+import io.sidewarp.v1.SendRequest;
+import io.sidewarp.v1.SendResponse;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.TransferServiceGrpc;
+import io.sidewarp.v1.WatchConnectionRequest;
+import io.sidewarp.v1.WriteRequest;
+import io.sidewarp.v1.WriteResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** A connection of a session. */
+final class GrpcConnection implements Connection {
+
+    private final GrpcSession session;
+    private final io.sidewarp.v1.Connection established;
+    private final long[] initialReceiveIds;
+    private final CompletableFuture<ConnectionStateChange> closed = new CompletableFuture<>();
+    private final Consumer<SidewarpException> failure = closed::completeExceptionally;
+    private volatile ConnectionState state;
+
+    GrpcConnection(GrpcSession session, io.sidewarp.v1.Connection established, ConnectionOptions options) {
+        this.session = session;
+        this.established = established;
+        initialReceiveIds = options.receiveIds();
+        state = established.getState();
+    }
+
+    @Override
+    public long id() {
+        return established.getId();
+    }
+
+    @Override
+    public byte[] privateData() {
+        return established.getPrivateData().toByteArray();
+    }
+
+    @Override
+    public io.sidewarp.v1.Connection established() {
+        return established;
+    }
+
+    @Override
+    public io.sidewarp.v1.Connection info() {
+        return session.listConnections().stream()
+                .filter(connection -> connection.getId() == id())
+                .findAny()
+                .orElseThrow(() ->
+                        new SidewarpException(Status.Code.NOT_FOUND, "connection " + id() + " is closed and gone"));
+    }
+
+    @Override
+    public ConnectionState state() {
+        return state;
+    }
+
+    @Override
+    public CompletableFuture<ConnectionStateChange> closed() {
+        return closed.copy();
+    }
+
+    @Override
+    public WorkCompletion write(Sge local, RemoteAddress remote) {
+        return CallFuture.await(writeAsync(local, remote));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote) {
+        return writeAsync(List.of(local), remote);
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> writeAsync(List<Sge> local, RemoteAddress remote) {
+        WriteRequest request = WriteRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .setWork(Protos.write(remote, local))
+                .build();
+        return session.start(TransferServiceGrpc.getWriteMethod(), request, CallOptions.DEFAULT)
+                .converted(completed(WriteResponse::getCompletion));
+    }
+
+    @Override
+    public WorkCompletion read(Sge local, RemoteAddress remote) {
+        return CallFuture.await(readAsync(local, remote));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> readAsync(Sge local, RemoteAddress remote) {
+        ReadRequest request = ReadRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .setWork(Protos.read(remote, local))
+                .build();
+        return session.start(TransferServiceGrpc.getReadMethod(), request, CallOptions.DEFAULT)
+                .converted(completed(ReadResponse::getCompletion));
+    }
+
+    @Override
+    public WorkCompletion send(Sge local) {
+        return send(local, false);
+    }
+
+    @Override
+    public WorkCompletion send(Sge local, boolean solicited) {
+        return CallFuture.await(sendAsync(local, solicited));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited) {
+        return sendAsync(List.of(local), solicited);
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> sendAsync(List<Sge> local, boolean solicited) {
+        return send(Protos.send(local).toBuilder().setSolicited(solicited));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> sendInvalidateAsync(List<Sge> local, boolean solicited, int stag) {
+        return send(Protos.send(local).toBuilder().setSolicited(solicited).setInvalidateStag(stag));
+    }
+
+    @Override
+    public WorkCompletion receive(Sge local) {
+        return CallFuture.await(receiveAsync(local));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> receiveAsync(Sge local) {
+        return receiveAsync(List.of(local));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local) {
+        return receive(receiveRequest().setWork(Protos.receive(0, local)).build());
+    }
+
+    @Override
+    public WorkCompletion receive() {
+        return CallFuture.await(receiveAsync());
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> receiveAsync() {
+        return receive(receiveRequest().build());
+    }
+
+    @Override
+    public Subscription watch(Consumer<ConnectionStateChange> listener) {
+        return Watch.start(
+                session,
+                WatchConnectionRequest.newBuilder()
+                        .setSession(session.id())
+                        .setConnection(id())
+                        .build(),
+                listener);
+    }
+
+    @Override
+    public void disconnect() {
+        CallFuture.await(disconnectAsync());
+    }
+
+    @Override
+    public CompletableFuture<Void> disconnectAsync() {
+        return disconnect(false, CallOptions.DEFAULT);
+    }
+
+    @Override
+    public void abort() {
+        CallFuture.await(disconnect(true, session.timeLimited()));
+    }
+
+    @Override
+    public void close() {
+        if (isGone()) {
+            return;
+        }
+        try {
+            CallFuture.await(disconnect(false, session.timeLimited()));
+        } catch (SidewarpException e) {
+            if (e.code() == Status.Code.DEADLINE_EXCEEDED) {
+                abort();
+            } else if (e.code() != Status.Code.NOT_FOUND && !isGone()) {
+                throw e;
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "Connection[" + id() + ", " + established.getRemoteAddress() + ":" + established.getRemotePort() + ", "
+                + state + "]";
+    }
+
+    /** The id that the caller gave a receive, of the id that it was sent with. */
+    long callersId(long sentId) {
+        if (!ConnectionOptions.isInitialReceive(sentId)) {
+            return sentId;
+        }
+        long number = ConnectionOptions.initialReceive(sentId);
+        return number < initialReceiveIds.length ? initialReceiveIds[(int) number] : sentId;
+    }
+
+    /** What to call when the session ends before the connection. */
+    Consumer<SidewarpException> failure() {
+        return failure;
+    }
+
+    /** Takes a state change of the session's events. */
+    void onChange(ConnectionStateChange change) {
+        state = change.getState();
+        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+            closed.complete(change);
+        }
+    }
+
+    private boolean isGone() {
+        return closed.isDone() || session.isEnded();
+    }
+
+    private CompletableFuture<Void> disconnect(boolean abort, CallOptions options) {
+        DisconnectRequest request = DisconnectRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .setAbort(abort)
+                .build();
+        return session.start(ConnectionServiceGrpc.getDisconnectMethod(), request, options)
+                .thenRun(() -> {});
+    }
+
+    private CompletableFuture<WorkCompletion> send(SendWork.Builder work) {
+        SendRequest request = SendRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .setWork(work)
+                .build();
+        return session.start(TransferServiceGrpc.getSendMethod(), request, CallOptions.DEFAULT)
+                .converted(completed(SendResponse::getCompletion));
+    }
+
+    private ReceiveRequest.Builder receiveRequest() {
+        return ReceiveRequest.newBuilder().setSession(session.id()).setConnection(id());
+    }
+
+    private CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
+        return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
+                .converted(completed(ReceiveResponse::getCompletion));
+    }
+
+    private <R> Function<R, WorkCompletion> completed(Function<R, io.sidewarp.v1.WorkCompletion> completion) {
+        return response -> {
+            io.sidewarp.v1.WorkCompletion ended = completion.apply(response);
+            return Protos.completion(ended, callersId(ended.getId())).orThrow();
+        };
+    }
+}

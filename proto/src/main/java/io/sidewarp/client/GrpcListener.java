@@ -1,0 +1,221 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.Status;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.AcceptResponse;
+import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.ListenResponse;
+import io.sidewarp.v1.Listening;
+import io.sidewarp.v1.RejectRequest;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A listener over the Listen call. */
+final class GrpcListener implements Listener {
+
+    private static final System.Logger LOG = System.getLogger(GrpcListener.class.getName());
+
+    private final GrpcSession session;
+    private final Consumer<IncomingConnection> handler;
+    private final CompletableFuture<Listening> listening = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final Consumer<SidewarpException> failure = this::fail;
+    private volatile @Nullable StreamCall call;
+
+    private GrpcListener(GrpcSession session, Consumer<IncomingConnection> handler) {
+        this.session = session;
+        this.handler = handler;
+    }
+
+    /** Starts listening, and returns when the sidecar listens. */
+    static GrpcListener open(
+            GrpcSession session,
+            String address,
+            int port,
+            ListenOptions options,
+            Consumer<IncomingConnection> handler) {
+        Transport.checkMayBlock();
+        session.checkOpen();
+        GrpcListener listener = new GrpcListener(session, handler);
+        ListenRequest request = ListenRequest.newBuilder()
+                .setSession(session.id())
+                .setAddress(address)
+                .setPort(port)
+                .setLlp(options.llp())
+                .setBacklog(options.backlog())
+                .build();
+        StreamCall started = StreamCall.start(
+                session.client().transport(),
+                session.client().target(),
+                ConnectionServiceGrpc.getListenMethod(),
+                request,
+                listener::onResponse,
+                listener::onEnd);
+        listener.call = started;
+        session.failAtEnd(listener.failure);
+        try {
+            CallFuture.await(listener.listening);
+        } catch (RuntimeException e) {
+            session.forget(listener.failure);
+            started.cancel("the caller gave up");
+            throw e;
+        }
+        return listener;
+    }
+
+    @Override
+    public String address() {
+        return listening.join().getAddress();
+    }
+
+    @Override
+    public int port() {
+        return listening.join().getPort();
+    }
+
+    @Override
+    public CompletableFuture<Void> closed() {
+        return closed.copy();
+    }
+
+    @Override
+    public void close() {
+        session.forget(failure);
+        if (closed.complete(null)) {
+            cancel("listener closed by its client");
+        }
+    }
+
+    private void onResponse(ListenResponse response) {
+        switch (response.getEventCase()) {
+            case LISTENING -> listening.complete(response.getListening());
+            case REQUEST -> {
+                Incoming incoming = new Incoming(session, response.getRequest());
+                Thread.ofVirtual().name("sidewarp-incoming-" + incoming.id()).start(() -> handle(incoming));
+            }
+            case EVENT_NOT_SET -> {
+                // An event that only newer clients know.
+            }
+        }
+    }
+
+    private void handle(Incoming incoming) {
+        try {
+            handler.accept(incoming);
+        } catch (RuntimeException e) {
+            LOG.log(
+                    Level.WARNING,
+                    "the handler of incoming connections failed for " + incoming.remoteAddress() + ":"
+                            + incoming.remotePort(),
+                    e);
+            incoming.rejectUndecided();
+        }
+    }
+
+    private void onEnd(@Nullable SidewarpException cause) {
+        fail(
+                cause != null
+                        ? cause
+                        : new SidewarpException(
+                                Status.Code.UNAVAILABLE, "the sidecar ended the listener (UNAVAILABLE)"));
+    }
+
+    private void fail(SidewarpException cause) {
+        session.forget(failure);
+        listening.completeExceptionally(cause);
+        if (closed.completeExceptionally(cause)) {
+            cancel(cause.getMessage());
+        }
+    }
+
+    private void cancel(String why) {
+        StreamCall running = call;
+        if (running != null) {
+            running.cancel(why);
+        }
+    }
+
+    /** A connection request and the decision about it. */
+    private static final class Incoming implements IncomingConnection {
+
+        private final GrpcSession session;
+        private final ConnectionRequest request;
+        private final AtomicBoolean decided = new AtomicBoolean();
+
+        Incoming(GrpcSession session, ConnectionRequest request) {
+            this.session = session;
+            this.request = request;
+        }
+
+        @Override
+        public long id() {
+            return request.getId();
+        }
+
+        @Override
+        public String remoteAddress() {
+            return request.getRemoteAddress();
+        }
+
+        @Override
+        public int remotePort() {
+            return request.getRemotePort();
+        }
+
+        @Override
+        public byte[] privateData() {
+            return request.getPrivateData().toByteArray();
+        }
+
+        @Override
+        public Connection accept(ConnectionOptions options) {
+            return CallFuture.await(acceptAsync(options));
+        }
+
+        @Override
+        public CompletableFuture<Connection> acceptAsync(ConnectionOptions options) {
+            decided.set(true);
+            AcceptRequest accept = AcceptRequest.newBuilder()
+                    .setSession(session.id())
+                    .setRequest(id())
+                    .setOptions(options.proto())
+                    .setPrivateData(options.privateData())
+                    .addAllReceives(options.receives())
+                    .build();
+            return session.start(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT)
+                    .converted((AcceptResponse response) -> session.adopt(response.getConnection(), options));
+        }
+
+        @Override
+        public void reject(byte[] privateData) {
+            decided.set(true);
+            RejectRequest reject = RejectRequest.newBuilder()
+                    .setSession(session.id())
+                    .setRequest(id())
+                    .setPrivateData(ByteString.copyFrom(privateData))
+                    .build();
+            CallFuture.await(session.start(ConnectionServiceGrpc.getRejectMethod(), reject, session.timeLimited()));
+        }
+
+        void rejectUndecided() {
+            if (decided.get() || session.isEnded()) {
+                return;
+            }
+            try {
+                reject();
+            } catch (SidewarpException e) {
+                LOG.log(Level.DEBUG, "a request could not be rejected", e);
+            }
+        }
+    }
+}

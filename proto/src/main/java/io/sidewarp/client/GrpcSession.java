@@ -1,0 +1,387 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.DeallocateProtectionDomainRequest;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.Limits;
+import io.sidewarp.v1.ListConnectionsRequest;
+import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.MemoryServiceGrpc;
+import io.sidewarp.v1.OpenSessionRequest;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.SessionOpened;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** A session over the OpenSession call, and what fails when that call ends. */
+final class GrpcSession implements Session {
+
+    /** State changes kept for connections whose set-up call has not been answered yet; old ones are forgotten. */
+    private static final int EARLY_CHANGES = 256;
+
+    private final GrpcClient client;
+    private final String name;
+    private final Consumer<GrpcSession> ended;
+    private final CompletableFuture<SessionOpened> opened = new CompletableFuture<>();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final List<SessionListener> listeners = new CopyOnWriteArrayList<>();
+    private final ExecutorService events = Executors.newSingleThreadExecutor(
+            Thread.ofVirtual().name("sidewarp-session-events").factory());
+    private final Regions regions;
+
+    /** What fails when the session ends: calls, queues, listeners, watches. */
+    private final Set<Consumer<SidewarpException>> outstanding = ConcurrentHashMap.newKeySet();
+
+    private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
+
+    /** Guarded by itself. Changes of connections that are not known yet. */
+    private final Map<Long, ConnectionStateChange> early = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, ConnectionStateChange> eldest) {
+            return size() > EARLY_CHANGES;
+        }
+    };
+
+    private volatile @Nullable SidewarpException end;
+    private volatile @Nullable StreamCall call;
+
+    GrpcSession(GrpcClient client, String name, Consumer<GrpcSession> ended) {
+        this.client = client;
+        this.name = name;
+        this.ended = ended;
+        regions = new Regions(this, client);
+    }
+
+    /** Starts the session's call and waits for its first response. */
+    void open() {
+        Transport.checkMayBlock();
+        StreamCall started = StreamCall.start(
+                client.transport(),
+                client.target(),
+                DeviceServiceGrpc.getOpenSessionMethod(),
+                OpenSessionRequest.newBuilder().setName(name).build(),
+                this::onEvent,
+                this::onEnd);
+        call = started;
+        try {
+            CallFuture.await(opened.orTimeout(client.options().callTimeout().toNanos(), TimeUnit.NANOSECONDS));
+        } catch (RuntimeException e) {
+            started.cancel("the session was not opened");
+            events.shutdown();
+            if (e.getCause() instanceof TimeoutException) {
+                throw new SidewarpException(
+                        Status.Code.DEADLINE_EXCEEDED,
+                        "the sidecar at " + client.target() + " did not open a session within "
+                                + client.options().callTimeout(),
+                        null,
+                        e);
+            }
+            throw e;
+        }
+    }
+
+    @Override
+    public String id() {
+        return opened.join().getSession();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public Limits limits() {
+        return opened.join().getLimits();
+    }
+
+    @Override
+    public long defaultProtectionDomain() {
+        return opened.join().getDefaultProtectionDomain();
+    }
+
+    @Override
+    public ProtectionDomain allocateProtectionDomain() {
+        long id = CallFuture.await(start(
+                        MemoryServiceGrpc.getAllocateProtectionDomainMethod(),
+                        AllocateProtectionDomainRequest.newBuilder()
+                                .setSession(id())
+                                .build(),
+                        timeLimited()))
+                .getProtectionDomain();
+        return new Domain(id);
+    }
+
+    @Override
+    public Subscription onEvent(SessionListener listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+
+    @Override
+    public SharedRegion createSharedRegion(String path, long length, RegionOptions options) {
+        return regions.share(path, 0, length, true, options);
+    }
+
+    @Override
+    public SharedRegion openSharedRegion(String path, long offset, long length, RegionOptions options) {
+        return regions.share(path, offset, length, false, options);
+    }
+
+    @Override
+    public ManagedRegion registerManaged(long length, RegionOptions options) {
+        return regions.manage(length, options);
+    }
+
+    @Override
+    public Connection connect(String host, int port, ConnectionOptions options) {
+        return CallFuture.await(connectAsync(host, port, options));
+    }
+
+    @Override
+    public CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options) {
+        ConnectRequest request = ConnectRequest.newBuilder()
+                .setSession(id())
+                .setAddress(host)
+                .setPort(port)
+                .setOptions(options.proto())
+                .setPrivateData(options.privateData())
+                .addAllReceives(options.receives())
+                .build();
+        return start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT)
+                .converted(response -> adopt(response.getConnection(), options));
+    }
+
+    @Override
+    public Listener listen(String address, int port, ListenOptions options, Consumer<IncomingConnection> handler) {
+        return GrpcListener.open(this, address, port, options, handler);
+    }
+
+    @Override
+    public WorkQueue openQueue(int requests, Connection... receiveConnections) {
+        return GrpcWorkQueue.open(this, requests, List.of(receiveConnections));
+    }
+
+    @Override
+    public List<io.sidewarp.v1.Region> listRegions() {
+        return CallFuture.await(start(
+                        MemoryServiceGrpc.getListRegionsMethod(),
+                        ListRegionsRequest.newBuilder().setSession(id()).build(),
+                        timeLimited()))
+                .getRegionsList();
+    }
+
+    @Override
+    public List<io.sidewarp.v1.Connection> listConnections() {
+        return CallFuture.await(start(
+                        ConnectionServiceGrpc.getListConnectionsMethod(),
+                        ListConnectionsRequest.newBuilder().setSession(id()).build(),
+                        timeLimited()))
+                .getConnectionsList();
+    }
+
+    @Override
+    public CompletableFuture<Void> closed() {
+        return closed.copy();
+    }
+
+    @Override
+    public void close() {
+        if (finish(Errors.sessionClosed(name))) {
+            closed.complete(null);
+            StreamCall running = call;
+            if (running != null) {
+                running.cancel("session closed by its client");
+            }
+            events.shutdown();
+        }
+    }
+
+    GrpcClient client() {
+        return client;
+    }
+
+    /** True when the session ended, and with it everything that it created. */
+    boolean isEnded() {
+        return end != null;
+    }
+
+    /** Starts a unary call that fails when the session ends. */
+    <Q, R> CallFuture<R> start(MethodDescriptor<Q, R> method, Q request, CallOptions options) {
+        checkOpen();
+        CallFuture<R> future = CallFuture.start(client.transport(), client.target(), method, request, options);
+        Consumer<SidewarpException> failure = future::fail;
+        future.whenComplete((response, cause) -> forget(failure));
+        failAtEnd(failure);
+        if (future.isDone()) {
+            forget(failure);
+        }
+        return future;
+    }
+
+    /** Has {@code failure} called, once, when the session ends; at once when it has ended already. */
+    void failAtEnd(Consumer<SidewarpException> failure) {
+        outstanding.add(failure);
+        SidewarpException cause = end;
+        if (cause != null && outstanding.remove(failure)) {
+            failure.accept(cause);
+        }
+    }
+
+    void forget(Consumer<SidewarpException> failure) {
+        outstanding.remove(failure);
+    }
+
+    void checkOpen() {
+        SidewarpException cause = end;
+        if (cause != null) {
+            throw cause.again();
+        }
+    }
+
+    CallOptions timeLimited() {
+        return GrpcClient.timeLimited(client.options());
+    }
+
+    /** Makes a connection of the answer to its set-up. */
+    GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
+        GrpcConnection connection = new GrpcConnection(this, description, options);
+        ConnectionStateChange change;
+        synchronized (early) {
+            connections.put(connection.id(), connection);
+            change = early.remove(connection.id());
+        }
+        if (change != null) {
+            deliver(connection, change);
+        }
+        failAtEnd(connection.failure());
+        return connection;
+    }
+
+    private void onEvent(OpenSessionResponse response) {
+        switch (response.getEventCase()) {
+            case OPENED -> opened.complete(response.getOpened());
+            case CONNECTION -> {
+                onConnection(response.getConnection());
+                tell(listener -> listener.connectionChanged(response.getConnection()));
+            }
+            case REGION_FAULT -> tell(listener -> listener.regionFault(response.getRegionFault()));
+            case DRAINING ->
+                tell(listener ->
+                        listener.draining(Protos.duration(response.getDraining().getGrace())));
+            case EVENT_NOT_SET -> {
+                // An event that only newer clients know.
+            }
+        }
+    }
+
+    private void onConnection(ConnectionStateChange change) {
+        GrpcConnection connection;
+        synchronized (early) {
+            connection = connections.get(change.getConnection());
+            if (connection == null) {
+                early.put(change.getConnection(), change);
+                return;
+            }
+        }
+        deliver(connection, change);
+    }
+
+    private void deliver(GrpcConnection connection, ConnectionStateChange change) {
+        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+            connections.remove(connection.id());
+            forget(connection.failure());
+        }
+        connection.onChange(change);
+    }
+
+    private void onEnd(@Nullable SidewarpException failure) {
+        SidewarpException cause = failure != null
+                ? failure
+                : new SidewarpException(Status.Code.UNAVAILABLE, "the sidecar ended the session (UNAVAILABLE)");
+        if (opened.completeExceptionally(cause)) {
+            ended.accept(this);
+            return;
+        }
+        SidewarpException lost = Errors.sessionLost(name, cause);
+        if (finish(lost)) {
+            tell(listener -> listener.lost(lost));
+            closed.completeExceptionally(lost);
+            events.shutdown();
+        }
+    }
+
+    private boolean finish(SidewarpException cause) {
+        synchronized (this) {
+            if (end != null) {
+                return false;
+            }
+            end = cause;
+        }
+        ended.accept(this);
+        for (Consumer<SidewarpException> failure : List.copyOf(outstanding)) {
+            if (outstanding.remove(failure)) {
+                failure.accept(cause);
+            }
+        }
+        connections.clear();
+        return true;
+    }
+
+    private void tell(Consumer<SessionListener> event) {
+        if (!listeners.isEmpty() && !events.isShutdown()) {
+            events.execute(() -> listeners.forEach(event));
+        }
+    }
+
+    private final class Domain implements ProtectionDomain {
+
+        private final long id;
+
+        Domain(long id) {
+            this.id = id;
+        }
+
+        @Override
+        public long id() {
+            return id;
+        }
+
+        @Override
+        public void close() {
+            if (isEnded()) {
+                return;
+            }
+            CallFuture.await(start(
+                    MemoryServiceGrpc.getDeallocateProtectionDomainMethod(),
+                    DeallocateProtectionDomainRequest.newBuilder()
+                            .setSession(GrpcSession.this.id())
+                            .setProtectionDomain(id)
+                            .build(),
+                    timeLimited()));
+        }
+    }
+}

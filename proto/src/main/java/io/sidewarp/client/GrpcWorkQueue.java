@@ -1,0 +1,536 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.netty.channel.EventLoop;
+import io.sidewarp.v1.QueueOpen;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue over the Queue call.
+ *
+ * <p>Posting encodes the request into a frame under the lock, and wakes the event loop unless it is awake already. The
+ * event loop sends the frames when the call takes them. So what is posted until it comes to that travels together, and
+ * what a handler posts travels after all completions of a response have been handed out. The call is used on the event
+ * loop only. No objects are made per posted request once the frames have grown.
+ */
+final class GrpcWorkQueue implements WorkQueue {
+
+    private static final System.Logger LOG = System.getLogger(GrpcWorkQueue.class.getName());
+    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
+
+    private final GrpcSession session;
+    private final EventLoop eventLoop;
+    private final QueueCodec codec = new QueueCodec();
+    private final ClientCall<PostFrame, QueueCodec> call;
+    private final CompletableFuture<Integer> opened = new CompletableFuture<>();
+    private final Consumer<SidewarpException> failure = this::fail;
+    private final CompletionRouter router;
+    private final Consumer<WorkCompletion> toHandler = this::handle;
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition freed = lock.newCondition();
+    private final Condition arrived = lock.newCondition();
+    private final Condition ended = lock.newCondition();
+
+    // The fields below are guarded by the lock.
+
+    private final FrameQueue frames = new FrameQueue();
+
+    /** True while the event loop is going to send, or waits for the call to take more. */
+    private boolean flushing;
+
+    private @Nullable Thread batching;
+    private boolean handled;
+    private boolean draining;
+    private boolean drained;
+    private @Nullable SidewarpException end;
+
+    // The fields below are used on the event loop only.
+
+    private boolean started;
+    private boolean halfClosed;
+    private boolean callClosed;
+
+    private GrpcWorkQueue(GrpcSession session, Map<Long, GrpcConnection> receiveConnections) {
+        this.session = session;
+        router = new CompletionRouter(receiveConnections, opened::complete);
+        eventLoop = session.client().transport().eventLoop();
+        call = session.client().transport().channel().newCall(codec.method(), CallOptions.DEFAULT);
+    }
+
+    /** Opens a queue, and returns when the sidecar has granted credits. */
+    static GrpcWorkQueue open(GrpcSession session, int outstanding, List<Connection> receiveConnections) {
+        Transport.checkMayBlock();
+        session.checkOpen();
+        Map<Long, GrpcConnection> claimed = receiveConnections.stream()
+                .map(GrpcConnection.class::cast)
+                .collect(Collectors.toMap(GrpcConnection::id, Function.identity(), (a, b) -> a));
+        GrpcWorkQueue queue = new GrpcWorkQueue(session, claimed);
+        QueueOpen open = QueueOpen.newBuilder()
+                .setSession(session.id())
+                .setOutstanding(outstanding)
+                .addAllReceiveConnections(claimed.keySet())
+                .build();
+        queue.onEventLoop(() -> queue.start(open));
+        session.failAtEnd(queue.failure);
+        try {
+            CallFuture.await(queue.opened);
+        } catch (RuntimeException e) {
+            queue.close();
+            throw e;
+        }
+        return queue;
+    }
+
+    @Override
+    public int credits() {
+        return opened.join();
+    }
+
+    @Override
+    public int available() {
+        lock.lock();
+        try {
+            return router.available();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void onCompletion(CompletionHandler newHandler) {
+        lock.lock();
+        try {
+            if (handled) {
+                throw new IllegalStateException("the queue has a completion handler already");
+            }
+            handled = true;
+        } finally {
+            lock.unlock();
+        }
+        onEventLoop(() -> handOver(newHandler));
+    }
+
+    @Override
+    public boolean tryPost(long id, WorkRequest request) {
+        boolean wake;
+        lock.lock();
+        try {
+            checkUsable();
+            if (router.available() <= 0) {
+                return false;
+            }
+            add(request, id, null);
+            wake = wantsFlush();
+        } finally {
+            lock.unlock();
+        }
+        if (wake) {
+            onEventLoop(this::flush);
+        }
+        return true;
+    }
+
+    @Override
+    public void post(long id, WorkRequest request) {
+        post(request, id, null, FOREVER);
+    }
+
+    @Override
+    public void post(long id, WorkRequest request, Duration timeout) {
+        post(request, id, null, timeout);
+    }
+
+    @Override
+    public void batch(Consumer<WorkQueue> posting) {
+        boolean outermost;
+        lock.lock();
+        try {
+            outermost = batching == null;
+            if (outermost) {
+                batching = Thread.currentThread();
+            }
+        } finally {
+            lock.unlock();
+        }
+        try {
+            posting.accept(this);
+        } finally {
+            if (outermost) {
+                endBatch();
+            }
+        }
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
+        if (request.isUnsignaled()) {
+            throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
+        }
+        CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
+        post(request, 0, future, FOREVER);
+        return future;
+    }
+
+    @Override
+    public Optional<WorkCompletion> poll(Duration timeout) {
+        lock.lock();
+        try {
+            if (handled) {
+                throw new IllegalStateException("the completions of this queue go to its handler");
+            }
+            long left = nanos(timeout);
+            while (!router.hasBacklog()) {
+                checkNotEnded();
+                if (left <= 0) {
+                    return Optional.empty();
+                }
+                Transport.checkMayBlock();
+                left = arrived.awaitNanos(left);
+            }
+            WorkCompletion first = router.takeFromBacklog();
+            freed.signal();
+            return Optional.of(first);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean drain(Duration timeout) {
+        Transport.checkMayBlock();
+        onEventLoop(this::beginDrain);
+        lock.lock();
+        try {
+            long left = nanos(timeout);
+            while (end == null) {
+                if (left <= 0) {
+                    return false;
+                }
+                left = ended.awaitNanos(left);
+            }
+            if (!drained) {
+                checkNotEnded();
+            }
+            return true;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        onEventLoop(() -> end(
+                new SidewarpException(
+                        Status.Code.CANCELLED, "the queue is closed: open another one with Session.openQueue"),
+                true));
+    }
+
+    private void post(
+            WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future, Duration timeout) {
+        boolean wake;
+        lock.lock();
+        try {
+            checkUsable();
+            long left = nanos(timeout);
+            while (router.available() <= 0) {
+                Transport.checkMayBlock();
+                if (!frames.isEmpty() && !flushing) {
+                    // A batch of this thread: it would wait for completions of what it keeps back.
+                    flushing = true;
+                    onEventLoop(this::flush);
+                }
+                if (left <= 0) {
+                    throw new SidewarpException(
+                            Status.Code.DEADLINE_EXCEEDED,
+                            "all " + router.table().credits() + " work requests of the queue were outstanding for "
+                                    + timeout);
+                }
+                left = freed.awaitNanos(left);
+                checkUsable();
+            }
+            add(request, id, future);
+            wake = wantsFlush();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } finally {
+            lock.unlock();
+        }
+        if (wake) {
+            onEventLoop(this::flush);
+        }
+    }
+
+    /** Encodes a request; under the lock, with a credit at hand. */
+    private void add(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
+        CreditTable table = router.table();
+        int place = table.take(request, id, future);
+        frames.add(place, request.encoded(table.isSignaled(place)));
+    }
+
+    /** True when the caller, who holds the lock, has to start a flush after releasing it. */
+    private boolean wantsFlush() {
+        boolean kept = Thread.currentThread().equals(batching) && !frames.hasFullFrame();
+        if (flushing || kept) {
+            return false;
+        }
+        flushing = true;
+        return true;
+    }
+
+    private void endBatch() {
+        boolean wake;
+        lock.lock();
+        try {
+            batching = null;
+            wake = !frames.isEmpty() && wantsFlush();
+        } finally {
+            lock.unlock();
+        }
+        if (wake) {
+            onEventLoop(this::flush);
+        }
+    }
+
+    private void fail(SidewarpException cause) {
+        onEventLoop(() -> end(cause, false));
+    }
+
+    private void start(QueueOpen open) {
+        if (end == null) {
+            started = true;
+            call.start(new ResponseListener(), new Metadata());
+            call.request(Integer.MAX_VALUE);
+            call.sendMessage(PostFrame.of(open));
+        }
+    }
+
+    /** Sends what was posted as far as the call takes it, then half-closes when nothing else will be posted. */
+    private void flush() {
+        PostFrame sent = null;
+        while (true) {
+            PostFrame frame;
+            lock.lock();
+            try {
+                if (sent != null) {
+                    frames.recycle(sent);
+                    sent = null;
+                }
+                if (!frames.isEmpty() && end == null && !call.isReady()) {
+                    // Still flushing: the call tells when it is ready.
+                    return;
+                }
+                frame = end == null ? frames.next() : null;
+                if (frame == null) {
+                    flushing = false;
+                    break;
+                }
+            } finally {
+                lock.unlock();
+            }
+            call.sendMessage(frame);
+            sent = frame;
+        }
+        if (draining && end == null && !halfClosed) {
+            halfClosed = true;
+            call.halfClose();
+        }
+    }
+
+    private void beginDrain() {
+        lock.lock();
+        try {
+            draining = true;
+        } finally {
+            lock.unlock();
+        }
+        flush();
+    }
+
+    /** Gives a new handler what came before it. */
+    private void handOver(CompletionHandler newHandler) {
+        List<WorkCompletion> earlier;
+        lock.lock();
+        try {
+            earlier = router.setHandler(newHandler);
+            freed.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        earlier.forEach(toHandler);
+    }
+
+    private void handle(WorkCompletion completion) {
+        CompletionHandler taker = router.handler();
+        if (taker == null || end != null) {
+            return;
+        }
+        try {
+            taker.onCompletion(completion);
+        } catch (RuntimeException e) {
+            LOG.log(Level.ERROR, "a completion handler failed; its queue ends", e);
+            end(
+                    new SidewarpException(Status.Code.ABORTED, "the queue's completion handler failed: " + e, null, e),
+                    false);
+        }
+    }
+
+    /**
+     * Ends the queue and fails what is outstanding.
+     *
+     * @param orderly the caller of the queue wanted it
+     */
+    private void end(SidewarpException cause, boolean orderly) {
+        boolean complete;
+        List<CompletableFuture<WorkCompletion>> unfinished;
+        lock.lock();
+        try {
+            if (end != null) {
+                return;
+            }
+            end = cause;
+            complete = router.table().awaited() == 0;
+            unfinished = router.table().outstandingFutures();
+            frames.clear();
+            freed.signalAll();
+            arrived.signalAll();
+            ended.signalAll();
+        } finally {
+            lock.unlock();
+        }
+        session.forget(failure);
+        if (started && !callClosed) {
+            if (!orderly || !complete) {
+                call.cancel(cause.getMessage(), cause);
+            } else if (!halfClosed) {
+                halfClosed = true;
+                call.halfClose();
+            }
+        }
+        opened.completeExceptionally(cause);
+        unfinished.forEach(future -> future.completeExceptionally(cause));
+        CompletionHandler taker = router.handler();
+        if (taker != null && !(orderly && complete)) {
+            taker.onFailure(cause);
+        }
+    }
+
+    private void checkUsable() {
+        checkNotEnded();
+        if (draining) {
+            throw new SidewarpException(
+                    Status.Code.FAILED_PRECONDITION, "the queue is being drained and takes no more work");
+        }
+    }
+
+    private void checkNotEnded() {
+        SidewarpException cause = end;
+        if (cause != null) {
+            throw cause.again();
+        }
+    }
+
+    private void onEventLoop(Runnable task) {
+        if (eventLoop.inEventLoop()) {
+            task.run();
+            return;
+        }
+        try {
+            eventLoop.execute(task);
+        } catch (RejectedExecutionException e) {
+            // The client is closed and its event loop has ended, so nothing else runs there.
+            task.run();
+        }
+    }
+
+    private static long nanos(Duration duration) {
+        return duration.compareTo(FOREVER) >= 0 ? Long.MAX_VALUE : duration.toNanos();
+    }
+
+    private final class ResponseListener extends ClientCall.Listener<QueueCodec> {
+
+        @Override
+        public void onReady() {
+            onEventLoop(GrpcWorkQueue.this::flush);
+        }
+
+        @Override
+        public void onMessage(QueueCodec response) {
+            SidewarpException broken = null;
+            boolean flushAfterwards;
+            lock.lock();
+            try {
+                response.read(router);
+                freed.signalAll();
+                arrived.signalAll();
+            } catch (SidewarpException e) {
+                broken = e;
+            } finally {
+                // What the handler posts is sent when all completions have been handed out.
+                flushAfterwards = !flushing;
+                flushing = true;
+                lock.unlock();
+            }
+            router.handOut(toHandler);
+            if (broken != null) {
+                end(broken, false);
+            }
+            if (flushAfterwards) {
+                flush();
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            callClosed = true;
+            if (!status.isOk()) {
+                end(Errors.of(status, trailers, session.client().target()), false);
+                return;
+            }
+            lock.lock();
+            try {
+                drained = halfClosed && router.table().awaited() == 0 && end == null;
+            } finally {
+                lock.unlock();
+            }
+            if (drained) {
+                end(
+                        new SidewarpException(
+                                Status.Code.FAILED_PRECONDITION,
+                                "the queue is drained: open another one with Session.openQueue"),
+                        true);
+            } else {
+                end(
+                        new SidewarpException(
+                                Status.Code.UNAVAILABLE,
+                                "the sidecar ended the queue before its work was complete (UNAVAILABLE)"),
+                        false);
+            }
+        }
+    }
+}

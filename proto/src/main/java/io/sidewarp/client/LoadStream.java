@@ -1,0 +1,163 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.sidewarp.v1.LoadRequest;
+import io.sidewarp.v1.LoadResponse;
+import io.sidewarp.v1.MemoryServiceGrpc;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Objects;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The data of one Load call. A few pieces are asked for ahead; the next one when one has been read. */
+final class LoadStream extends InputStream {
+
+    private static final int PIECES_AHEAD = 4;
+
+    private final GrpcSession session;
+    private final ClientCall<LoadRequest, LoadResponse> call;
+    private final Consumer<SidewarpException> failure = this::fail;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition arrived = lock.newCondition();
+
+    /** Guarded by the lock, as are the next two. */
+    private final ArrayDeque<ByteBuffer> pieces = new ArrayDeque<>();
+
+    private boolean ended;
+    private @Nullable SidewarpException cause;
+
+    private ByteBuffer piece = ByteBuffer.allocate(0);
+    private boolean closed;
+
+    LoadStream(GrpcSession session, LoadRequest request) {
+        Transport.checkMayBlock();
+        session.checkOpen();
+        this.session = session;
+        call = session.client().transport().channel().newCall(MemoryServiceGrpc.getLoadMethod(), CallOptions.DEFAULT);
+        call.start(new PieceListener(), new Metadata());
+        call.request(PIECES_AHEAD);
+        call.sendMessage(request);
+        call.halfClose();
+        session.failAtEnd(failure);
+    }
+
+    @Override
+    public int read() throws IOException {
+        return advance() ? piece.get() & 0xFF : -1;
+    }
+
+    @Override
+    public int read(byte[] target, int offset, int length) throws IOException {
+        Objects.checkFromIndexSize(offset, length, target.length);
+        if (length == 0) {
+            return 0;
+        }
+        if (!advance()) {
+            return -1;
+        }
+        int octets = Math.min(length, piece.remaining());
+        piece.get(target, offset, octets);
+        return octets;
+    }
+
+    @Override
+    public int available() {
+        return piece.remaining();
+    }
+
+    @Override
+    public void close() {
+        if (!closed) {
+            closed = true;
+            session.forget(failure);
+            call.cancel("closed by the reader", null);
+        }
+    }
+
+    /** Makes sure that the piece has an octet left; false at the end. */
+    private boolean advance() throws IOException {
+        if (closed) {
+            throw new IOException("the stream is closed");
+        }
+        while (!piece.hasRemaining()) {
+            ByteBuffer next = next();
+            if (next == null) {
+                session.forget(failure);
+                return false;
+            }
+            piece = next;
+            call.request(1);
+        }
+        return true;
+    }
+
+    private @Nullable ByteBuffer next() {
+        lock.lock();
+        try {
+            while (pieces.isEmpty() && !ended) {
+                arrived.await();
+            }
+            SidewarpException failed = cause;
+            if (pieces.isEmpty() && failed != null) {
+                throw failed.again();
+            }
+            return pieces.poll();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void fail(SidewarpException reason) {
+        end(reason);
+        call.cancel(reason.getMessage(), reason);
+    }
+
+    private void end(@Nullable SidewarpException reason) {
+        lock.lock();
+        try {
+            if (!ended) {
+                ended = true;
+                cause = reason;
+            }
+            arrived.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class PieceListener extends ClientCall.Listener<LoadResponse> {
+
+        @Override
+        public void onMessage(LoadResponse message) {
+            lock.lock();
+            try {
+                pieces.add(message.getData().asReadOnlyByteBuffer());
+                arrived.signalAll();
+            } finally {
+                lock.unlock();
+            }
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            end(
+                    status.isOk()
+                            ? null
+                            : Errors.of(status, trailers, session.client().target()));
+        }
+    }
+}

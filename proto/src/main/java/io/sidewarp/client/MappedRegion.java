@@ -1,0 +1,125 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A shared region and its mapping in this process. */
+final class MappedRegion implements SharedRegion {
+
+    private final Regions regions;
+    private final io.sidewarp.v1.Region region;
+    private final Arena arena;
+    private final MemorySegment segment;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    private MappedRegion(Regions regions, io.sidewarp.v1.Region region, Arena arena, MemorySegment segment) {
+        this.regions = regions;
+        this.region = region;
+        this.arena = arena;
+        this.segment = segment;
+    }
+
+    /** @param offset where the region begins in the file */
+    static MappedRegion map(Regions regions, io.sidewarp.v1.Region region, long offset, Path file) throws IOException {
+        Arena arena = Arena.ofShared();
+        try {
+            return new MappedRegion(regions, region, arena, map(file, offset, region.getLength(), arena));
+        } catch (IOException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    private static MemorySegment map(Path file, long offset, long length, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            checkSize(file, channel.size(), offset, length);
+            return channel.map(FileChannel.MapMode.READ_WRITE, offset, length, arena);
+        } catch (AccessDeniedException e) {
+            // A file that this process may only read serves as the source of Writes, Sends and remote Reads.
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                checkSize(file, channel.size(), offset, length);
+                return channel.map(FileChannel.MapMode.READ_ONLY, offset, length, arena);
+            }
+        }
+    }
+
+    /** Mapping for writing would silently extend a shorter file, which is then not the one that the sidecar mapped. */
+    private static void checkSize(Path file, long size, long offset, long length) throws IOException {
+        if (size - offset < length) {
+            throw new IOException(file + " has " + size + " octets, and the region wants " + length + " at " + offset
+                    + "; is this the volume that the sidecar mounts?");
+        }
+    }
+
+    @Override
+    public long id() {
+        return region.getId();
+    }
+
+    @Override
+    public int stag() {
+        return region.getStag();
+    }
+
+    @Override
+    public long baseTaggedOffset() {
+        return region.getBaseTaggedOffset();
+    }
+
+    @Override
+    public long length() {
+        return region.getLength();
+    }
+
+    @Override
+    public String path() {
+        return region.getPath();
+    }
+
+    @Override
+    public MemorySegment segment() {
+        return segment;
+    }
+
+    @Override
+    public ByteBuffer buffer() {
+        if (length() > Integer.MAX_VALUE) {
+            throw new UnsupportedOperationException("a ByteBuffer holds at most " + Integer.MAX_VALUE
+                    + " octets and this region has " + length() + ": use segment(), or buffer(offset, octets)");
+        }
+        return segment.asByteBuffer();
+    }
+
+    @Override
+    public ByteBuffer buffer(long offset, int octets) {
+        Objects.checkFromIndexSize(offset, octets, length());
+        return segment.asSlice(offset, octets).asByteBuffer();
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            try {
+                regions.deregister(id());
+            } finally {
+                arena.close();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "SharedRegion[" + id() + ", " + path() + ", " + length() + " octets]";
+    }
+}

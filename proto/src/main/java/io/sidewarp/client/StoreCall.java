@@ -1,0 +1,141 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.sidewarp.v1.MemoryServiceGrpc;
+import io.sidewarp.v1.StoreHeader;
+import io.sidewarp.v1.StoreRequest;
+import io.sidewarp.v1.StoreResponse;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Store call, fed by one thread, which waits while the call's buffers are full: no more than they hold is ever in
+ * memory. Closing it before {@link #finish} abandons it.
+ */
+final class StoreCall implements AutoCloseable {
+
+    private final GrpcSession session;
+    private final ClientCall<StoreRequest, StoreResponse> call;
+    private final CompletableFuture<StoreResponse> outcome = new CompletableFuture<>();
+    private final Consumer<SidewarpException> failure = this::fail;
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition writable = lock.newCondition();
+    private @Nullable StoreHeader header;
+
+    StoreCall(GrpcSession session, StoreHeader header) {
+        Transport.checkMayBlock();
+        session.checkOpen();
+        this.session = session;
+        this.header = header;
+        call = session.client().transport().channel().newCall(MemoryServiceGrpc.getStoreMethod(), CallOptions.DEFAULT);
+        call.start(new ResponseListener(), new Metadata());
+        call.request(2);
+        session.failAtEnd(failure);
+    }
+
+    /** Sends a piece, after the header when it is the first. Does nothing when the call failed: finish tells why. */
+    void send(ByteString data) {
+        lock.lock();
+        try {
+            while (!call.isReady() && !outcome.isDone()) {
+                writable.await();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } finally {
+            lock.unlock();
+        }
+        if (!outcome.isDone()) {
+            call.sendMessage(message().setData(data).build());
+        }
+    }
+
+    /**
+     * Ends the data and waits for the response.
+     *
+     * @return octets stored
+     */
+    long finish() {
+        if (header != null && !outcome.isDone()) {
+            call.sendMessage(message().build());
+        }
+        if (!outcome.isDone()) {
+            call.halfClose();
+        }
+        return CallFuture.await(outcome).getLength();
+    }
+
+    @Override
+    public void close() {
+        session.forget(failure);
+        if (!outcome.isDone()) {
+            call.cancel("abandoned by the caller", null);
+        }
+    }
+
+    private StoreRequest.Builder message() {
+        StoreRequest.Builder message = StoreRequest.newBuilder();
+        StoreHeader first = header;
+        if (first != null) {
+            message.setHeader(first);
+            header = null;
+        }
+        return message;
+    }
+
+    private void fail(SidewarpException cause) {
+        outcome.completeExceptionally(cause);
+        call.cancel(cause.getMessage(), cause);
+        signal();
+    }
+
+    private void signal() {
+        lock.lock();
+        try {
+            writable.signalAll();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private final class ResponseListener extends ClientCall.Listener<StoreResponse> {
+
+        private @Nullable StoreResponse response;
+
+        @Override
+        public void onReady() {
+            signal();
+        }
+
+        @Override
+        public void onMessage(StoreResponse message) {
+            response = message;
+        }
+
+        @Override
+        public void onClose(Status status, Metadata trailers) {
+            StoreResponse last = response;
+            String target = session.client().target();
+            if (!status.isOk()) {
+                outcome.completeExceptionally(Errors.of(status, trailers, target));
+            } else if (last == null) {
+                outcome.completeExceptionally(
+                        Errors.of(Status.INTERNAL.withDescription("the sidecar gave no response"), null, target));
+            } else {
+                outcome.complete(last);
+            }
+            signal();
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import com.google.protobuf.UnsafeByteOperations;
+import io.sidewarp.v1.LoadRequest;
+import io.sidewarp.v1.StoreHeader;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** A managed region: memory of the sidecar, reached through Store and Load. */
+final class StoredRegion implements ManagedRegion {
+
+    /** Octets of a piece. Large enough that messages cost little, and well below the 1 MiB that Store permits. */
+    private static final int PIECE = 256 << 10;
+
+    private final Regions regions;
+    private final io.sidewarp.v1.Region region;
+    private final AtomicBoolean closed = new AtomicBoolean();
+
+    StoredRegion(Regions regions, io.sidewarp.v1.Region region) {
+        this.regions = regions;
+        this.region = region;
+    }
+
+    @Override
+    public long id() {
+        return region.getId();
+    }
+
+    @Override
+    public int stag() {
+        return region.getStag();
+    }
+
+    @Override
+    public long baseTaggedOffset() {
+        return region.getBaseTaggedOffset();
+    }
+
+    @Override
+    public long length() {
+        return region.getLength();
+    }
+
+    @Override
+    public void store(long offset, ByteBuffer source) {
+        try (StoreCall call = new StoreCall(regions.session(), header(offset))) {
+            while (source.hasRemaining()) {
+                int octets = Math.min(PIECE, source.remaining());
+                // The caller's memory itself: it stays as it is until this method returns.
+                call.send(UnsafeByteOperations.unsafeWrap(source.slice(source.position(), octets)));
+                source.position(source.position() + octets);
+            }
+            call.finish();
+        }
+    }
+
+    @Override
+    public void store(long offset, byte[] source) {
+        store(offset, ByteBuffer.wrap(source));
+    }
+
+    @Override
+    public long store(long offset, InputStream source) {
+        try (StoreCall call = new StoreCall(regions.session(), header(offset))) {
+            byte[] piece = source.readNBytes(PIECE);
+            while (piece.length > 0) {
+                call.send(UnsafeByteOperations.unsafeWrap(piece));
+                piece = source.readNBytes(PIECE);
+            }
+            return call.finish();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the source could not be read: " + e.getMessage(), e);
+        }
+    }
+
+    @Override
+    public void load(long offset, ByteBuffer target) {
+        int wanted = target.remaining();
+        if (wanted == 0) {
+            return;
+        }
+        try (InputStream source = stream(offset, wanted);
+                ReadableByteChannel channel = Channels.newChannel(source)) {
+            while (target.hasRemaining()) {
+                if (channel.read(target) < 0) {
+                    throw new EOFException(
+                            "the sidecar gave only " + (wanted - target.remaining()) + " of " + wanted + " octets");
+                }
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public byte[] load(long offset, int octets) {
+        ByteBuffer target = ByteBuffer.allocate(octets);
+        load(offset, target);
+        return target.array();
+    }
+
+    @Override
+    public InputStream stream(long offset, long octets) {
+        return new LoadStream(
+                regions.session(),
+                LoadRequest.newBuilder()
+                        .setSession(regions.session().id())
+                        .setRegion(id())
+                        .setOffset(offset)
+                        .setLength(octets)
+                        .build());
+    }
+
+    @Override
+    public void close() {
+        if (closed.compareAndSet(false, true)) {
+            regions.deregister(id());
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "ManagedRegion[" + id() + ", " + length() + " octets]";
+    }
+
+    private StoreHeader header(long offset) {
+        return StoreHeader.newBuilder()
+                .setSession(regions.session().id())
+                .setRegion(id())
+                .setOffset(offset)
+                .build();
+    }
+}

@@ -1,0 +1,112 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.FastThreadLocalThread;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The gRPC channel and its event loop. One connection has one event loop whatever the number of threads, so there is one
+ * thread; callbacks run on it directly, without a hop to another executor.
+ */
+final class Transport implements AutoCloseable {
+
+    /** Enough for a listing of many thousand connections. */
+    private static final int MAX_INBOUND_MESSAGE = 64 << 20;
+
+    /** A fixed window: no bandwidth probes, and a loaded region flows without waiting for window updates. */
+    private static final int FLOW_CONTROL_WINDOW = 4 << 20;
+
+    private final EventLoopGroup group;
+    private final ManagedChannel channel;
+
+    Transport(Target target) {
+        boolean epoll = Epoll.isAvailable();
+        ThreadFactory threads = LoopThread::new;
+        group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
+        Class<? extends Channel> type;
+        SocketAddress address;
+        switch (target) {
+            case Target.Unix unix -> {
+                type = epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class;
+                address = epoll
+                        ? new DomainSocketAddress(unix.path().toString())
+                        : UnixDomainSocketAddress.of(unix.path());
+            }
+            case Target.Tcp tcp -> {
+                type = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
+                address = new InetSocketAddress(tcp.host(), tcp.port());
+            }
+        }
+        NettyChannelBuilder builder = NettyChannelBuilder.forAddress(address)
+                .eventLoopGroup(group)
+                .channelType(type)
+                .overrideAuthority("localhost")
+                .usePlaintext()
+                .directExecutor()
+                // Work requests must not be carried out twice, and the buffers of retries cost time.
+                .disableRetry()
+                .disableServiceConfigLookUp()
+                .flowControlWindow(FLOW_CONTROL_WINDOW)
+                .maxInboundMessageSize(MAX_INBOUND_MESSAGE);
+        TraceContext.interceptor().ifPresent(builder::intercept);
+        channel = builder.build();
+    }
+
+    ManagedChannel channel() {
+        return channel;
+    }
+
+    EventLoop eventLoop() {
+        return group.next();
+    }
+
+    /** @throws IllegalStateException on an event loop, where waiting would stop what is waited for */
+    static void checkMayBlock() {
+        if (Thread.currentThread() instanceof LoopThread) {
+            throw new IllegalStateException("this call blocks, and the calling thread is the client's event loop:"
+                    + " use the asynchronous form here, or call from a thread of your own");
+        }
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        try {
+            if (!(Thread.currentThread() instanceof LoopThread)) {
+                channel.awaitTermination(5, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } finally {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+        }
+    }
+
+    /** An event loop's thread, recognisable as such. */
+    private static final class LoopThread extends FastThreadLocalThread {
+
+        LoopThread(Runnable work) {
+            super(work, "sidewarp-client");
+            setDaemon(true);
+        }
+    }
+}

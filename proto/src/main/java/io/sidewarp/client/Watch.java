@@ -1,0 +1,54 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.WatchConnectionRequest;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+
+/** One WatchConnection call; the listener runs on a virtual thread, so that it may block. */
+final class Watch implements Subscription {
+
+    private final GrpcSession session;
+    private final StreamCall call;
+    private final Consumer<SidewarpException> failure;
+    private final ExecutorService events;
+
+    private Watch(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
+        this.session = session;
+        ExecutorService executor = Executors.newSingleThreadExecutor(
+                Thread.ofVirtual().name("sidewarp-connection-watch").factory());
+        events = executor;
+        call = StreamCall.start(
+                session.client().transport(),
+                session.client().target(),
+                ConnectionServiceGrpc.getWatchConnectionMethod(),
+                request,
+                response -> {
+                    if (!executor.isShutdown()) {
+                        executor.execute(() -> listener.accept(response.getChange()));
+                    }
+                },
+                end -> executor.shutdown());
+        StreamCall started = call;
+        failure = cause -> started.cancel(cause.getMessage());
+    }
+
+    static Watch start(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
+        session.checkOpen();
+        Watch watch = new Watch(session, request, listener);
+        session.failAtEnd(watch.failure);
+        return watch;
+    }
+
+    @Override
+    public void close() {
+        session.forget(failure);
+        events.shutdown();
+        call.cancel("closed by the caller");
+    }
+}

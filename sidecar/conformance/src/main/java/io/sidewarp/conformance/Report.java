@@ -1,0 +1,82 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.conformance;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.TreeSet;
+
+/**
+ * Writes {@code docs/conformance.md} from the list of requirements and the results of all tests; the build runs it last.
+ *
+ * <p>Arguments: the repository's directory; the time at which the build began (ISO 8601); {@code --write} to write the
+ * report, or {@code --check} to fail when the one in the repository is not the same. When only part of the tests ran,
+ * {@code --write} leaves the repository alone and writes below {@code target} of the last module.
+ *
+ * <p>Exit status: 0; 1 when a tag is wrong, a tagged test failed or the check failed; 64 for wrong arguments.
+ */
+public final class Report {
+    private static final String REPORT = "docs/conformance.md";
+    private static final String PARTIAL_REPORT = "e2e-tests/target/conformance.md";
+
+    private Report() {}
+
+    public static void main(String[] args) throws IOException {
+        if (args.length != 3 || !List.of("--write", "--check").contains(args[2])) {
+            System.err.println("usage: Report ROOT BUILD-START --write|--check");
+            System.exit(64);
+        }
+        boolean good = run(Path.of(args[0]), Instant.parse(args[1]), args[2].equals("--check"), System.out);
+        System.exit(good ? 0 : 1);
+    }
+
+    /** Says on {@code out} what it did or what is wrong, and returns whether all is right. */
+    static boolean run(Path root, Instant start, boolean check, PrintStream out) throws IOException {
+        Requirements requirements = Requirements.read(root);
+        TestRuns runs = TestRuns.read(root, start);
+        if (!validate(requirements, runs, out)) {
+            return false;
+        }
+        String text = new ReportText(requirements, runs.rows()).text();
+        if (!runs.missing().isEmpty()) {
+            Path partial = root.resolve(PARTIAL_REPORT);
+            Files.createDirectories(partial.getParent());
+            Files.writeString(partial, text);
+            out.println("Conformance: not all tests ran (missing: " + String.join(", ", runs.missing()) + "). " + REPORT
+                    + " stays as it is; what these tests prove is in " + PARTIAL_REPORT + ".");
+            return !check;
+        }
+        Path report = root.resolve(REPORT);
+        boolean same = Files.exists(report) && Files.readString(report).equals(text);
+        if (same) {
+            out.println("Conformance: " + REPORT + " is up to date.");
+        } else if (check) {
+            out.println("Conformance: " + REPORT + " is not what the tests prove. Run ./sidewarp test without CI in the"
+                    + " environment, which writes it, and commit it.");
+            return false;
+        } else {
+            Files.writeString(report, text);
+            out.println("Conformance: wrote " + REPORT + "; commit it.");
+        }
+        return true;
+    }
+
+    private static boolean validate(Requirements requirements, TestRuns runs, PrintStream out) {
+        TreeSet<String> errors = new TreeSet<>();
+        for (Results.Row row : runs.rows()) {
+            if (!requirements.has(row.id())) {
+                errors.add(row.test() + " is tagged " + row.id() + ", which docs/conformance.tsv does not have.");
+            }
+            if (row.outcome() == Outcome.FAILED) {
+                errors.add(row.test() + " failed; it is to prove " + row.id() + ".");
+            }
+        }
+        errors.forEach(error -> out.println("Conformance: " + error));
+        return errors.isEmpty();
+    }
+}

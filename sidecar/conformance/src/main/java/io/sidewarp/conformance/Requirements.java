@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.conformance;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The requirements that the product answers for, in the order of their list, and those that others answer for. */
+final class Requirements {
+    private static final String LIST = "docs/conformance.tsv";
+    private static final String DELEGATED = "docs/conformance-delegated.tsv";
+
+    private final Map<String, Entry> entries = new LinkedHashMap<>();
+    private final Map<String, String> delegates = new LinkedHashMap<>();
+
+    /** One line of the list: {@code level} is MUST, SHOULD and so on. */
+    record Entry(String id, String level) {
+        /** What the id begins with: the specification's short name. */
+        String family() {
+            return id.substring(0, id.indexOf('-'));
+        }
+    }
+
+    /** Reads the lists of the repository at {@code root}. */
+    static Requirements read(Path root) throws IOException {
+        Requirements requirements = new Requirements();
+        for (String[] fields : rows(root.resolve(LIST), 5)) {
+            Entry entry = new Entry(fields[0], fields[1]);
+            if (entry.id.indexOf('-') < 1 || requirements.entries.put(entry.id, entry) != null) {
+                throw new IOException(LIST + " has an id that is malformed or there twice: " + entry.id);
+            }
+        }
+        for (String[] fields : rows(root.resolve(DELEGATED), 2)) {
+            if (!requirements.has(fields[0])) {
+                throw new IOException(DELEGATED + " has an id that " + LIST + " does not have: " + fields[0]);
+            }
+            requirements.delegates.put(fields[0], fields[1]);
+        }
+        return requirements;
+    }
+
+    Collection<Entry> entries() {
+        return Collections.unmodifiableCollection(entries.values());
+    }
+
+    boolean has(String id) {
+        return entries.containsKey(id);
+    }
+
+    boolean isDelegated(String id) {
+        return delegates.containsKey(id);
+    }
+
+    /** Who answers for a delegated requirement. */
+    String delegate(String id) {
+        return delegates.getOrDefault(id, "");
+    }
+
+    private static List<String[]> rows(Path file, int columns) throws IOException {
+        List<String[]> rows = new ArrayList<>();
+        List<String> lines = Files.readAllLines(file);
+        for (int i = 1; i < lines.size(); i++) {
+            String[] fields = lines.get(i).split("\t", -1);
+            if (fields.length != columns) {
+                throw new IOException(
+                        file + ":" + (i + 1) + ": " + columns + " columns expected, not " + fields.length);
+            }
+            rows.add(fields);
+        }
+        return rows;
+    }
+}
