@@ -10,6 +10,8 @@ import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.RdmaError;
+import java.io.FileNotFoundException;
+import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +20,18 @@ final class Errors {
 
     private Errors() {}
 
-    /** @param target where the sidecar was looked for, for messages */
-    static SidewarpException of(Status status, @Nullable Metadata trailers, String target) {
+    /**
+     * What a call ended with.
+     *
+     * @param received as it came; CANCELLED comes from the other side, because who cancels a call here does not look at
+     *     its status, and means that the sidecar ended it without a reason
+     * @param target where the sidecar was looked for, for messages
+     */
+    static SidewarpException of(Status received, @Nullable Metadata trailers, String target) {
+        Status status = received.getCode() == Status.Code.CANCELLED
+                ? Status.UNAVAILABLE.withDescription(
+                        "the sidecar at " + target + " broke the call off: " + received.getDescription())
+                : received;
         RdmaError rdmaError = null;
         com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(status, trailers);
         if (details != null) {
@@ -69,6 +81,32 @@ final class Errors {
                 cause);
     }
 
+    static SidewarpException queueClosed() {
+        return new SidewarpException(
+                Status.Code.CANCELLED, "the queue is closed: open another one with Session.openQueue");
+    }
+
+    static SidewarpException queueDrained() {
+        return new SidewarpException(
+                Status.Code.FAILED_PRECONDITION, "the queue was drained: open another one with Session.openQueue");
+    }
+
+    static SidewarpException queueBroken() {
+        return new SidewarpException(
+                Status.Code.UNAVAILABLE, "the sidecar ended the queue before its work was complete (UNAVAILABLE)");
+    }
+
+    static SidewarpException handlerFailed(RuntimeException cause) {
+        return new SidewarpException(
+                Status.Code.ABORTED, "the queue's completion handler failed: " + cause, null, cause);
+    }
+
+    static SidewarpException noCredit(int credits, Duration timeout) {
+        return new SidewarpException(
+                Status.Code.DEADLINE_EXCEEDED,
+                "all " + credits + " work requests of the queue were outstanding for " + timeout);
+    }
+
     /** An error of the RDMA protocols in one line, for instance "peer reported DDP error 1/1: Base or bounds violation". */
     static String describe(RdmaError error) {
         String layer = switch (error.getLayer()) {
@@ -88,9 +126,8 @@ final class Errors {
 
     private static String describe(Status status, @Nullable RdmaError rdmaError, String target) {
         StringBuilder text = new StringBuilder(128);
-        String unreachable = status.getCode() == Status.Code.UNAVAILABLE && status.getCause() != null
-                ? unreachable(target, rootMessage(status.getCause()))
-                : "";
+        Throwable cause = status.getCode() == Status.Code.UNAVAILABLE ? status.getCause() : null;
+        String unreachable = cause == null ? "" : unreachable(target, rootMessage(cause));
         String description = status.getDescription();
         if (!unreachable.isEmpty()) {
             text.append(unreachable);
@@ -125,12 +162,17 @@ final class Errors {
         return head + cause;
     }
 
-    private static String rootMessage(Throwable cause) {
-        Throwable root = cause;
-        while (root.getCause() != null) {
-            root = root.getCause();
+    /** The innermost message, which is the operating system's. Netty gives none for a file that does not exist. */
+    private static String rootMessage(Throwable failure) {
+        String message = failure.toString();
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof FileNotFoundException) {
+                return "no such file";
+            }
+            if (cause.getMessage() != null) {
+                message = cause.getMessage();
+            }
         }
-        String message = root.getMessage();
-        return message == null ? root.getClass().getSimpleName() : message;
+        return message;
     }
 }

@@ -95,8 +95,9 @@ final class GrpcClient implements SidewarpClient {
         Transport.checkMayBlock();
         long deadline = System.nanoTime() + timeout.toNanos();
         long pause = SHORTEST_PAUSE_MILLIS;
+        String seen = "no answer";
         while (true) {
-            String seen = health(deadline);
+            seen = health(deadline, seen);
             if (seen.isEmpty()) {
                 return;
             }
@@ -116,8 +117,12 @@ final class GrpcClient implements SidewarpClient {
         transport.close();
     }
 
-    /** What keeps the sidecar from serving; empty when nothing does. */
-    private String health(long deadline) {
+    /**
+     * What keeps the sidecar from serving; empty when nothing does.
+     *
+     * @param before what it was before; still the best to say when there is no answer in time
+     */
+    private String health(long deadline, String before) {
         // A channel that failed before would wait longer and longer between attempts.
         transport.channel().resetConnectBackoff();
         long patience = Math.clamp(deadline - System.nanoTime(), 1, HEALTH_CALL_NANOS);
@@ -132,10 +137,11 @@ final class GrpcClient implements SidewarpClient {
                     ? ""
                     : "its health is " + response.getStatus();
         } catch (SidewarpException e) {
-            if (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED) {
-                return e.getMessage();
-            }
-            throw e;
+            return switch (e.code()) {
+                case UNAVAILABLE -> e.getMessage();
+                case DEADLINE_EXCEEDED -> before;
+                default -> throw e;
+            };
         }
     }
 

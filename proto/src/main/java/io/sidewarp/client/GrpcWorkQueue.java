@@ -244,10 +244,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     @Override
     public void close() {
-        onEventLoop(() -> end(
-                new SidewarpException(
-                        Status.Code.CANCELLED, "the queue is closed: open another one with Session.openQueue"),
-                true));
+        onEventLoop(() -> end(Errors.queueClosed(), true));
     }
 
     private void post(
@@ -265,10 +262,7 @@ final class GrpcWorkQueue implements WorkQueue {
                     onEventLoop(this::flush);
                 }
                 if (left <= 0) {
-                    throw new SidewarpException(
-                            Status.Code.DEADLINE_EXCEEDED,
-                            "all " + router.table().credits() + " work requests of the queue were outstanding for "
-                                    + timeout);
+                    throw Errors.noCredit(router.table().credits(), timeout);
                 }
                 left = freed.awaitNanos(left);
                 checkUsable();
@@ -394,9 +388,7 @@ final class GrpcWorkQueue implements WorkQueue {
             taker.onCompletion(completion);
         } catch (RuntimeException e) {
             LOG.log(Level.ERROR, "a completion handler failed; its queue ends", e);
-            end(
-                    new SidewarpException(Status.Code.ABORTED, "the queue's completion handler failed: " + e, null, e),
-                    false);
+            end(Errors.handlerFailed(e), false);
         }
     }
 
@@ -414,7 +406,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 return;
             }
             end = cause;
-            complete = router.table().awaited() == 0;
+            complete = router.table().awaited() == 0 && frames.isEmpty();
             unfinished = router.table().outstandingFutures();
             frames.clear();
             freed.signalAll();
@@ -443,8 +435,7 @@ final class GrpcWorkQueue implements WorkQueue {
     private void checkUsable() {
         checkNotEnded();
         if (draining) {
-            throw new SidewarpException(
-                    Status.Code.FAILED_PRECONDITION, "the queue is being drained and takes no more work");
+            throw Errors.queueDrained();
         }
     }
 
@@ -519,17 +510,9 @@ final class GrpcWorkQueue implements WorkQueue {
                 lock.unlock();
             }
             if (drained) {
-                end(
-                        new SidewarpException(
-                                Status.Code.FAILED_PRECONDITION,
-                                "the queue is drained: open another one with Session.openQueue"),
-                        true);
+                end(Errors.queueDrained(), true);
             } else {
-                end(
-                        new SidewarpException(
-                                Status.Code.UNAVAILABLE,
-                                "the sidecar ended the queue before its work was complete (UNAVAILABLE)"),
-                        false);
+                end(Errors.queueBroken(), false);
             }
         }
     }

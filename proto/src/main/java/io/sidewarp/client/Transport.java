@@ -6,6 +6,7 @@ package io.sidewarp.client;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.epoll.Epoll;
@@ -67,6 +68,10 @@ final class Transport implements AutoCloseable {
                 .disableServiceConfigLookUp()
                 .flowControlWindow(FLOW_CONTROL_WINDOW)
                 .maxInboundMessageSize(MAX_INBOUND_MESSAGE);
+        if (target instanceof Target.Unix) {
+            // gRPC sets it for every channel, and Netty warns that a Unix socket does not know it.
+            builder.withOption(ChannelOption.SO_KEEPALIVE, null);
+        }
         TraceContext.interceptor().ifPresent(builder::intercept);
         channel = builder.build();
     }

@@ -82,8 +82,8 @@ public interface WorkQueue extends AutoCloseable {
     boolean drain(Duration timeout);
 
     /**
-     * Ends the queue. Outstanding work is still carried out by the sidecar, but its completions are lost: futures fail,
-     * and so does the handler. {@link #drain} first to see them.
+     * Ends the queue. Work that the sidecar has taken is still carried out, but the completions of all that is
+     * outstanding are lost: futures fail, and the handler is told. {@link #drain} first to see them.
      */
     @Override
     void close();

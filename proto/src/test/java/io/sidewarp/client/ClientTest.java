@@ -1,0 +1,164 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.grpc.Metadata;
+import io.grpc.Status;
+import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.context.Scope;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ClientTest {
+
+    private static final Metadata.Key<String> TRACEPARENT =
+            Metadata.Key.of("traceparent", Metadata.ASCII_STRING_MARSHALLER);
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void missingSocketIsNamedWithTheRemedy() {
+        Path socket = directory.resolve("none.sock");
+        try (SidewarpClient client = SidewarpClient.connect("unix://" + socket)) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> client.openSession("test"))
+                    .withMessageContaining("no sidecar answers at unix://" + socket)
+                    .withMessageContaining("the socket does not exist")
+                    .withMessageContaining("SIDEWARP_API")
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.UNAVAILABLE));
+        }
+    }
+
+    @Test
+    void socketThatNobodyListensOnIsNamedWithTheRemedy() throws Exception {
+        FakeSidecar sidecar = new FakeSidecar(directory);
+        Path socket = sidecar.socket;
+        Path left = directory.resolve("left.sock");
+        Files.createLink(left, socket);
+        sidecar.close();
+        try (SidewarpClient client = SidewarpClient.connect("unix:" + left)) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(client::device)
+                    .withMessageContaining("connection refused")
+                    .withMessageContaining("awaitReady");
+        }
+    }
+
+    @Test
+    void tcpPortThatNobodyListensOnIsNamedWithTheRemedy() throws Exception {
+        int port;
+        try (ServerSocket unused = new ServerSocket(0)) {
+            port = unused.getLocalPort();
+        }
+        try (SidewarpClient client = SidewarpClient.connect("127.0.0.1:" + port)) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(client::listSessions)
+                    .withMessageContaining("no sidecar answers at 127.0.0.1:" + port + ": connection refused");
+        }
+    }
+
+    @Test
+    void awaitReadyWaitsForASidecarThatStartsLater() throws Exception {
+        try (SidewarpClient client = SidewarpClient.connect("unix://" + directory.resolve("api.sock"))) {
+            CompletableFuture<Void> ready = CompletableFuture.runAsync(() -> client.awaitReady(Duration.ofSeconds(60)));
+
+            try (FakeSidecar sidecar = new FakeSidecar(directory)) {
+                ready.get();
+                assertThat(client.device().getProvider()).isEqualTo("fake");
+                assertThat(sidecar.headers).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
+    void awaitReadyTellsWhatItSawLast() throws Exception {
+        try (FakeSidecar sidecar = new FakeSidecar(directory);
+                SidewarpClient client = sidecar.client()) {
+            sidecar.health.setStatus("", ServingStatus.NOT_SERVING);
+
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> client.awaitReady(Duration.ofSeconds(1)))
+                    .withMessageContaining("was not ready within PT1S: its health is NOT_SERVING")
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
+        }
+    }
+
+    @Test
+    void callerTraceContextGoesWithTheCall() throws Exception {
+        SpanContext caller = SpanContext.create(
+                "0af7651916cd43dd8448eb211c80319c",
+                "b7ad6b7169203331",
+                TraceFlags.getSampled(),
+                TraceState.getDefault());
+        try (FakeSidecar sidecar = new FakeSidecar(directory);
+                SidewarpClient client = sidecar.client()) {
+            client.device();
+            try (Scope scope = Span.wrap(caller).makeCurrent()) {
+                assertThat(scope).isNotNull();
+                client.device();
+            }
+
+            assertThat(sidecar.headers.getFirst().get(TRACEPARENT)).isNull();
+            assertThat(sidecar.headers.getLast().get(TRACEPARENT))
+                    .isEqualTo("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        }
+    }
+
+    @Test
+    void blockingCallOnTheEventLoopIsRefusedInsteadOfHanging() throws Exception {
+        try (FakeSidecar sidecar = new FakeSidecar(directory);
+                SidewarpClient client = sidecar.client();
+                Session session = client.openSession("test")) {
+            CompletableFuture<Void> blocked = session.connectAsync("127.0.0.1", 1, ConnectionOptions.defaults())
+                    .thenAccept(connection -> client.device());
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(blocked::get)
+                    .withCauseInstanceOf(IllegalStateException.class)
+                    .withMessageContaining("event loop");
+        }
+    }
+
+    @Test
+    void interruptedCallerGetsAnExceptionAndStaysInterrupted() throws Exception {
+        try (FakeSidecar sidecar = new FakeSidecar(directory);
+                SidewarpClient client = sidecar.client();
+                Session session = client.openSession("test")) {
+            Connection connection = session.connect("127.0.0.1", 1);
+            CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+            Thread caller = Thread.ofVirtual().start(() -> {
+                try {
+                    connection.write(new Sge(1, 0, 1), new RemoteAddress(1, 0));
+                } catch (SidewarpException e) {
+                    interrupted.complete(e.code() == Status.Code.CANCELLED
+                            && Thread.currentThread().isInterrupted());
+                }
+            });
+
+            caller.interrupt();
+
+            assertThat(interrupted.get()).isTrue();
+        }
+    }
+
+    @Test
+    void badTargetIsRefusedAtOnce() {
+        assertThatIllegalArgumentException().isThrownBy(() -> SidewarpClient.connect("nowhere"));
+    }
+}

@@ -1,0 +1,289 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.CrcPreference;
+import io.sidewarp.v1.ListenResponse;
+import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.ReceiveRequest;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+
+class ConnectionTest extends FakeSidecarTest {
+
+    private static final RdmaError BOUNDS = RdmaError.newBuilder()
+            .setLayer(1)
+            .setType(1)
+            .setCode(1)
+            .setName("Base or bounds violation")
+            .setRemote(true)
+            .build();
+
+    private static final Sge SGE = new Sge(5, 0, 64);
+    private static final RemoteAddress REMOTE = new RemoteAddress(0x77, 0);
+
+    @Test
+    void connectSendsAllOptions() throws Exception {
+        ConnectionOptions options = ConnectionOptions.builder()
+                .ird(4)
+                .ord(2)
+                .crc(false)
+                .receiveMarkers(true)
+                .sendQueue(100)
+                .receiveQueue(200)
+                .maxFpdu(1500)
+                .timeout(Duration.ofMillis(2500))
+                .privateData(new byte[] {1, 2, 3})
+                .receive(77, SGE)
+                .build();
+
+        session.connect("peer", 4791, options);
+
+        ConnectRequest request = FakeSidecar.next(sidecar.connections.connects);
+        assertThat(request.getSession()).isEqualTo(session.id());
+        assertThat(request.getAddress()).isEqualTo("peer");
+        assertThat(request.getPort()).isEqualTo(4791);
+        assertThat(request.getPrivateData()).isEqualTo(ByteString.copyFrom(new byte[] {1, 2, 3}));
+        assertThat(request.getReceivesList()).hasSize(1);
+        assertThat(request.getReceives(0).getLocal(0)).isEqualTo(SGE.toProto());
+        assertThat(request.getOptions())
+                .isEqualTo(io.sidewarp.v1.ConnectionOptions.newBuilder()
+                        .setIrd(4)
+                        .setOrd(2)
+                        .setCrc(CrcPreference.CRC_PREFERENCE_OFF)
+                        .setReceiveMarkers(true)
+                        .setSendQueue(100)
+                        .setReceiveQueue(200)
+                        .setMaxFpdu(1500)
+                        .setTimeout(Protos.duration(Duration.ofMillis(2500)))
+                        .build());
+    }
+
+    @Test
+    void rejectionCarriesThePeersPrivateData() {
+        sidecar.connections.connectFailure = FakeSidecar.error(
+                Status.ABORTED.withDescription("the peer rejected the connection"),
+                ConnectionRejected.newBuilder()
+                        .setPrivateData(ByteString.copyFromUtf8("full"))
+                        .build());
+
+        ConnectionRejectedException rejection =
+                catchThrowableOfType(ConnectionRejectedException.class, () -> session.connect("127.0.0.1", 1));
+
+        assertThat(rejection.privateData()).isEqualTo("full".getBytes(StandardCharsets.UTF_8));
+        assertThat(rejection).hasMessage("the peer rejected the connection (ABORTED)");
+    }
+
+    @Test
+    void protocolErrorOfAFailedCallIsDecoded() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.transfer.writeFailure =
+                FakeSidecar.error(Status.OUT_OF_RANGE.withDescription("the peer's region ends before"), BOUNDS);
+
+        SidewarpException failure = catchThrowableOfType(SidewarpException.class, () -> connection.write(SGE, REMOTE));
+
+        assertThat(failure.code()).isEqualTo(Status.Code.OUT_OF_RANGE);
+        assertThat(failure.rdmaError()).contains(BOUNDS);
+        assertThat(failure)
+                .hasMessage("the peer's region ends before (OUT_OF_RANGE)"
+                        + " [the peer reported DDP error 1/1: Base or bounds violation]");
+    }
+
+    @Test
+    void statusWithoutWordsStillMakesAMessage() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.transfer.writeFailure = Status.PERMISSION_DENIED.asRuntimeException();
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> connection.write(SGE, REMOTE))
+                .withMessage("the sidecar gave no reason (PERMISSION_DENIED)");
+    }
+
+    @Test
+    void successfulWriteReturnsItsCompletion() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.transfer.writeCompletion = completion(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                .setLength(64)
+                .build();
+
+        WorkCompletion completion = connection.write(SGE, REMOTE);
+
+        assertThat(completion.opcode()).isEqualTo(io.sidewarp.client.Opcode.WRITE);
+        assertThat(completion.length()).isEqualTo(64);
+    }
+
+    @Test
+    void completionWithoutSuccessIsThrown() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.transfer.writeCompletion = completion(
+                        io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+                .setError(BOUNDS)
+                .setMessage("the peer refused")
+                .build();
+
+        WorkFailedException failure =
+                catchThrowableOfType(WorkFailedException.class, () -> connection.write(SGE, REMOTE));
+
+        assertThat(failure.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(failure.rdmaError()).contains(BOUNDS);
+        assertThat(failure.completion().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(failure).hasMessageContaining("the peer refused");
+    }
+
+    @Test
+    void receiveWithoutMemoryWaitsForAnInitialReceiveAndTellsTheCallersId() throws Exception {
+        Connection connection = session.connect(
+                "127.0.0.1",
+                1,
+                ConnectionOptions.builder().receive(900, SGE).receive(-5, SGE).build());
+        ConnectRequest request = FakeSidecar.next(sidecar.connections.connects);
+        sidecar.transfer.receiveCompletion = completion(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                .setId(request.getReceives(1).getId())
+                .setOpcode(Opcode.OPCODE_RECEIVE)
+                .build();
+
+        WorkCompletion received = connection.receive();
+
+        assertThat(received.id()).isEqualTo(-5);
+        ReceiveRequest receive = FakeSidecar.next(sidecar.transfer.receives);
+        assertThat(receive.hasWork()).isFalse();
+    }
+
+    @Test
+    void infoIsAskedOfTheSidecar() {
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        assertThat(connection.info().getRemotePort()).isOne();
+        sidecar.connections.connections.clear();
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(connection::info)
+                .withMessageContaining("is closed and gone");
+    }
+
+    @Test
+    void closeDisconnectsInOrderAndToleratesThatItIsGone() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        connection.close();
+        connection.close();
+
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isFalse();
+    }
+
+    @Test
+    void abortDisconnectsAtOnce() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        connection.abort();
+
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isTrue();
+    }
+
+    @Test
+    void watchTellsEachState() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        BlockingQueue<ConnectionState> states = new LinkedBlockingQueue<>();
+
+        try (Subscription watch = connection.watch(change -> states.add(change.getState()))) {
+            assertThat(watch).isNotNull();
+            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSING);
+            assertThat(FakeSidecar.next(states)).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        }
+    }
+
+    @Test
+    void incomingConnectionIsAcceptedByItsHandlerWhichMayBlock() throws Exception {
+        BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
+        try (Listener listener = session.listen(
+                "",
+                0,
+                incoming -> accepted.add(incoming.accept(ConnectionOptions.builder()
+                        .privateData(incoming.privateData())
+                        .receive(1, SGE)
+                        .build())))) {
+            assertThat(listener.address()).isEqualTo("127.0.0.1");
+            assertThat(listener.port()).isEqualTo(4791);
+
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(55, "hello"));
+
+            AcceptRequest accept = FakeSidecar.next(sidecar.connections.accepts);
+            assertThat(accept.getRequest()).isEqualTo(55);
+            assertThat(accept.getPrivateData().toStringUtf8()).isEqualTo("hello");
+            assertThat(accept.getReceivesCount()).isOne();
+            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void incomingConnectionIsRejectedWithPrivateData() throws Exception {
+        try (Listener listener = session.listen("", 0, incoming -> incoming.reject(new byte[] {9}))) {
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(56, ""));
+
+            assertThat(FakeSidecar.next(sidecar.connections.rejects).getPrivateData())
+                    .isEqualTo(ByteString.copyFrom(new byte[] {9}));
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void failingHandlerRejectsAndTheListenerGoesOn() throws Exception {
+        try (Listener listener = session.listen("", 0, incoming -> {
+            throw new IllegalStateException("thrown by the test");
+        })) {
+            var server = FakeSidecar.next(sidecar.connections.listeners);
+
+            server.onNext(request(57, ""));
+            assertThat(FakeSidecar.next(sidecar.connections.rejects).getRequest())
+                    .isEqualTo(57);
+            server.onNext(request(58, ""));
+            assertThat(FakeSidecar.next(sidecar.connections.rejects).getRequest())
+                    .isEqualTo(58);
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void listenerThatTheSidecarEndsFails() throws Exception {
+        Listener listener = session.listen("", 0, IncomingConnection::reject);
+
+        FakeSidecar.next(sidecar.connections.listeners)
+                .onError(Status.UNAVAILABLE.withDescription("draining").asRuntimeException());
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> CallFuture.await(listener.closed()))
+                .withMessageContaining("draining");
+    }
+
+    private static ListenResponse request(long id, String privateData) {
+        return ListenResponse.newBuilder()
+                .setRequest(ConnectionRequest.newBuilder()
+                        .setId(id)
+                        .setRemoteAddress("127.0.0.9")
+                        .setRemotePort(9)
+                        .setPrivateData(ByteString.copyFromUtf8(privateData)))
+                .build();
+    }
+
+    private static io.sidewarp.v1.WorkCompletion.Builder completion(io.sidewarp.v1.CompletionStatus status) {
+        return io.sidewarp.v1.WorkCompletion.newBuilder()
+                .setOpcode(Opcode.OPCODE_WRITE)
+                .setStatus(status);
+    }
+}

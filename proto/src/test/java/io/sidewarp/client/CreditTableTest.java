@@ -1,0 +1,148 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class CreditTableTest {
+
+    private static final CompletionStatus SUCCESS = CompletionStatus.SUCCESS;
+
+    private final WorkRequest signaled = send(1);
+    private final WorkRequest unsignaled = send(1).unsignaled();
+    private final WorkRequest receive = WorkRequest.receive(TestConnections.connection(1), new Sge(1, 0, 8));
+
+    @Test
+    void eachOutstandingRequestHoldsOneCreditUntilItCompletes() {
+        CreditTable table = new CreditTable(2);
+
+        int first = table.take(signaled, 71, null);
+        int second = table.take(signaled, 72, null);
+
+        assertThat(table.available()).isZero();
+        assertThat(first).isNotEqualTo(second);
+        assertThat(table.id(first)).isEqualTo(71);
+        assertThat(table.id(second)).isEqualTo(72);
+        table.complete(first, SUCCESS);
+        assertThat(table.available()).isOne();
+        assertThat(table.isTaken(first)).isFalse();
+        assertThat(table.isTaken(second)).isTrue();
+    }
+
+    @Test
+    void placesThatNeverExistedAreNotTaken() {
+        CreditTable table = new CreditTable(2);
+
+        assertThat(table.isTaken(-1)).isFalse();
+        assertThat(table.isTaken(2)).isFalse();
+        assertThat(table.isTaken(1L << 32)).isFalse();
+    }
+
+    @Test
+    void laterSendCompletionFreesUnsignaledRequestsBeforeIt() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        table.take(unsignaled, 2, null);
+        int last = table.take(signaled, 3, null);
+        table.take(unsignaled, 4, null);
+
+        table.complete(last, SUCCESS);
+
+        assertThat(table.available()).isEqualTo(7);
+        assertThat(table.awaited()).isZero();
+    }
+
+    @Test
+    void completionOfAnotherConnectionFreesNoUnsignaledRequest() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        int other = table.take(send(2), 2, null);
+
+        table.complete(other, SUCCESS);
+
+        assertThat(table.available()).isEqualTo(7);
+    }
+
+    @Test
+    void receiveSaysNothingAboutUnsignaledSends() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        int received = table.take(receive, 2, null);
+
+        table.complete(received, SUCCESS);
+
+        assertThat(table.available()).isEqualTo(7);
+    }
+
+    @Test
+    void refusedRequestSaysNothingAboutUnsignaledRequestsBeforeIt() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        int refused = table.take(signaled, 2, null);
+
+        table.complete(refused, CompletionStatus.INVALID_REQUEST);
+
+        assertThat(table.available()).isEqualTo(7);
+    }
+
+    @Test
+    void failedUnsignaledRequestFreesItselfAndThoseBeforeItOnly() {
+        CreditTable table = new CreditTable(10);
+        table.take(unsignaled, 1, null);
+        table.take(send(2).unsignaled(), 2, null);
+        int failed = table.take(unsignaled, 3, null);
+        table.take(unsignaled, 4, null);
+
+        table.complete(failed, CompletionStatus.FLUSHED);
+
+        assertThat(table.available()).isEqualTo(8);
+        assertThat(table.isTaken(failed)).isFalse();
+    }
+
+    @Test
+    void chainOfUnsignaledRequestsSurvivesChangesAtBothEnds() {
+        CreditTable table = new CreditTable(10);
+        int first = table.take(unsignaled, 1, null);
+        table.take(send(2).unsignaled(), 2, null);
+        int third = table.take(unsignaled, 3, null);
+        table.complete(third, CompletionStatus.FLUSHED);
+        assertThat(table.isTaken(first)).isFalse();
+
+        table.take(unsignaled, 4, null);
+        table.complete(table.take(send(2), 5, null), SUCCESS);
+        assertThat(table.available()).isEqualTo(9);
+        table.complete(table.take(signaled, 6, null), SUCCESS);
+
+        assertThat(table.available()).isEqualTo(10);
+    }
+
+    @Test
+    void unsignaledRequestsAreSentSignaledWhenTheyHoldHalfOfTheCredits() {
+        CreditTable table = new CreditTable(4);
+
+        int first = table.take(unsignaled, 1, null);
+        int second = table.take(unsignaled, 2, null);
+        int third = table.take(unsignaled, 3, null);
+
+        assertThat(table.isSignaled(first)).isFalse();
+        assertThat(table.isSignaled(second)).isFalse();
+        assertThat(table.isSignaled(third)).isTrue();
+        assertThat(table.tellsSuccess(third)).isFalse();
+        table.complete(third, SUCCESS);
+        assertThat(table.available()).isEqualTo(4);
+    }
+
+    @Test
+    void singleCreditNeverGoesToAnUnsignaledRequestForGood() {
+        CreditTable table = new CreditTable(1);
+
+        assertThat(table.isSignaled(table.take(unsignaled, 1, null))).isTrue();
+    }
+
+    private static WorkRequest send(long connection) {
+        return WorkRequest.send(TestConnections.connection(connection));
+    }
+}

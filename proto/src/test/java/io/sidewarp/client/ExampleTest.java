@@ -1,0 +1,60 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.WorkCompletion;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The example of the package's documentation and of proto/README.md. */
+class ExampleTest {
+
+    @TempDir
+    Path directory;
+
+    private FakeSidecar sidecar;
+
+    @BeforeEach
+    void start() throws IOException {
+        sidecar = new FakeSidecar(directory);
+        WorkCompletion success = WorkCompletion.newBuilder()
+                .setStatus(CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                .build();
+        sidecar.transfer.writeCompletion = success;
+        sidecar.transfer.readCompletion = success;
+        sidecar.connections.privateData = ByteString.copyFrom(new RemoteAddress(1, 0).encode());
+    }
+
+    @Test
+    void documentedExampleRuns() throws IOException {
+        try (FakeSidecar running = sidecar) {
+            example(running.options());
+
+            assertThat(running.volume.resolve("hello")).exists();
+            assertThat(Files.readString(running.volume.resolve("hello"))).startsWith("hello, memory");
+        }
+    }
+
+    // As in package-info.java and README.md, but for the options.
+    private static void example(ClientOptions options) {
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                Session session = client.openSession("example");
+                SharedRegion region = session.createSharedRegion("hello", 4096, Access.LOCAL_WRITE);
+                Connection connection = session.connect("peer.example", 7471)) {
+            RemoteAddress there = RemoteAddress.decode(connection.privateData()); // the peer told where to write
+            region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
+            connection.write(region.slice(0, 13), there);
+            connection.read(region.slice(2048, 13), there);
+        }
+    }
+}

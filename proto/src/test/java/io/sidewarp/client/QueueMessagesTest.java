@@ -1,0 +1,274 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import com.google.protobuf.UnknownFieldSet;
+import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.QueueCompletions;
+import io.sidewarp.v1.QueueOpened;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.WriteWork;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import org.junit.jupiter.api.Test;
+
+/** The hand-written encoding of the queue's messages against protobuf's own. */
+class QueueMessagesTest {
+
+    private static final io.sidewarp.v1.Sge SGE = io.sidewarp.v1.Sge.newBuilder()
+            .setRegion(5)
+            .setOffset(4096)
+            .setLength(1L << 32)
+            .build();
+
+    private static final io.sidewarp.v1.RemoteAddress REMOTE = io.sidewarp.v1.RemoteAddress.newBuilder()
+            .setStag(0xDEADBEEF)
+            .setTaggedOffset(-2)
+            .build();
+
+    private final Connection connection = TestConnections.connection(300);
+    private final Sge sge = new Sge(5, 4096, 1L << 32);
+    private final RemoteAddress remote = new RemoteAddress(0xDEADBEEF, -2);
+
+    @Test
+    void frameHoldsTheSameRequestsAsProtobufWould() throws IOException {
+        PostFrame frame = new PostFrame();
+        frame.add(0, WorkRequest.write(connection, remote, sge, sge).encoded(true));
+        frame.add(127, WorkRequest.read(connection, remote, sge).fenced().encoded(true));
+        frame.add(
+                128,
+                WorkRequest.send(connection, sge).solicited().invalidating(-1).encoded(true));
+        frame.add(1 << 20, WorkRequest.receive(connection, sge).encoded(true));
+        frame.seal();
+
+        QueuePost post = QueueRequest.parseFrom(frame).getPost();
+
+        assertThat(post)
+                .isEqualTo(QueuePost.newBuilder()
+                        .addWork(work(0).setWrite(WriteWork.newBuilder()
+                                .addLocal(SGE)
+                                .addLocal(SGE)
+                                .setRemote(REMOTE)))
+                        .addWork(work(127)
+                                .setFence(true)
+                                .setRead(ReadWork.newBuilder().addLocal(SGE).setRemote(REMOTE)))
+                        .addWork(work(128)
+                                .setSend(SendWork.newBuilder()
+                                        .addLocal(SGE)
+                                        .setSolicited(true)
+                                        .setInvalidateStag(-1)))
+                        .addWork(work(1 << 20)
+                                .setReceive(ReceiveWork.newBuilder().addLocal(SGE)))
+                        .build());
+    }
+
+    @Test
+    void unsignaledRequestCanBeSentSignaled() throws IOException {
+        WorkRequest request = WorkRequest.send(connection).unsignaled();
+        PostFrame frame = new PostFrame();
+        frame.add(1, request.encoded(false));
+        frame.add(2, request.encoded(true));
+        frame.seal();
+
+        QueuePost post = QueueRequest.parseFrom(frame).getPost();
+
+        assertThat(post.getWork(0).getUnsignaled()).isTrue();
+        assertThat(post.getWork(1).getUnsignaled()).isFalse();
+    }
+
+    @Test
+    void frameOfAnySizeIsReadWholeAndCanBeFilledAgain() throws IOException {
+        byte[] request = WorkRequest.write(connection, remote, sge).encoded(true);
+        PostFrame frame = new PostFrame();
+        for (int count = 1; count <= 3000; count += 77) {
+            frame.clear();
+            for (int id = 0; id < count; id++) {
+                frame.add(id, request);
+            }
+            frame.seal();
+            int announced = frame.available();
+            ByteArrayOutputStream wire = new ByteArrayOutputStream();
+
+            assertThat(frame.drainTo(wire)).isEqualTo(announced);
+
+            assertThat(frame.isTaken()).isTrue();
+            assertThat(QueueRequest.parseFrom(wire.toByteArray()).getPost().getWorkCount())
+                    .isEqualTo(count);
+        }
+    }
+
+    @Test
+    void frameIsFullFarBelowTheLimitOfAMessage() {
+        byte[] request = WorkRequest.write(connection, remote, sge).encoded(true);
+        PostFrame frame = new PostFrame();
+
+        while (!frame.isFull()) {
+            frame.add(1, request);
+        }
+
+        assertThat(frame.available()).isBetween(PostFrame.FULL - 16, PostFrame.FULL + 256);
+    }
+
+    @Test
+    void onlySendsCanBeSolicited() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> WorkRequest.receive(connection, sge).solicited());
+    }
+
+    @Test
+    void allFieldsOfCompletionsAreRead() {
+        RdmaError error = RdmaError.newBuilder()
+                .setLayer(1)
+                .setType(1)
+                .setCode(1)
+                .setName("Base or bounds violation")
+                .setRemote(true)
+                .build();
+        QueueResponse response = QueueResponse.newBuilder()
+                .setCompletions(QueueCompletions.newBuilder()
+                        .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
+                                .setId(3)
+                                .setConnection(300)
+                                .setOpcode(Opcode.OPCODE_RECEIVE)
+                                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                                .setLength(0xFFFFFFFFL)
+                                .setSolicited(true)
+                                .setInvalidatedStag(0))
+                        .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
+                                .setId(4)
+                                .setOpcode(Opcode.OPCODE_WRITE)
+                                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
+                                .setError(error)
+                                .setMessage("müßig")))
+                .build();
+
+        List<WorkCompletion> completions = read(response).completions;
+
+        assertThat(completions).hasSize(2);
+        WorkCompletion receive = completions.getFirst();
+        assertThat(receive.id()).isEqualTo(1003);
+        assertThat(receive.connection()).isEqualTo(300);
+        assertThat(receive.opcode()).isEqualTo(io.sidewarp.client.Opcode.RECEIVE);
+        assertThat(receive.isSuccess()).isTrue();
+        assertThat(receive.length()).isEqualTo(0xFFFFFFFFL);
+        assertThat(receive.solicited()).isTrue();
+        assertThat(receive.invalidatedStag()).isEqualTo(OptionalInt.of(0));
+        assertThat(receive.error()).isEmpty();
+        WorkCompletion write = completions.getLast();
+        assertThat(write.status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
+        assertThat(write.invalidatedStag()).isEmpty();
+        assertThat(write.error()).contains(error);
+        assertThat(write.message()).isEqualTo("müßig");
+    }
+
+    @Test
+    void fieldsAndValuesOfNewerSidecarsAreNoObstacle() {
+        UnknownFieldSet future = UnknownFieldSet.newBuilder()
+                .addField(
+                        99,
+                        UnknownFieldSet.Field.newBuilder()
+                                .addVarint(1)
+                                .addFixed64(2)
+                                .build())
+                .build();
+        QueueResponse response = QueueResponse.newBuilder()
+                .setUnknownFields(future)
+                .setCompletions(QueueCompletions.newBuilder()
+                        .setUnknownFields(future)
+                        .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
+                                .setOpcodeValue(77)
+                                .setStatusValue(78)
+                                .setUnknownFields(future)))
+                .build();
+
+        WorkCompletion completion = read(response).completions.getFirst();
+
+        assertThat(completion.opcode()).isEqualTo(io.sidewarp.client.Opcode.UNKNOWN);
+        assertThat(completion.status()).isEqualTo(CompletionStatus.UNKNOWN);
+        assertThat(completion.isSuccess()).isFalse();
+    }
+
+    @Test
+    void grantOfCreditsIsRead() {
+        QueueResponse response = QueueResponse.newBuilder()
+                .setOpened(QueueOpened.newBuilder().setCredits(512))
+                .build();
+
+        assertThat(read(response).credits).isEqualTo(512);
+    }
+
+    @Test
+    void responseLongerThanTheBufferIsReadWhole() {
+        QueueCompletions.Builder completions = QueueCompletions.newBuilder();
+        for (int i = 0; i < 5000; i++) {
+            completions.addCompletions(
+                    io.sidewarp.v1.WorkCompletion.newBuilder().setId(i).setMessage("number " + i));
+        }
+
+        List<WorkCompletion> read =
+                read(QueueResponse.newBuilder().setCompletions(completions).build()).completions;
+
+        assertThat(read).hasSize(5000);
+        assertThat(read.getLast().message()).isEqualTo("number 4999");
+    }
+
+    @Test
+    void garbageIsAnErrorThatSaysSo() {
+        QueueCodec codec = new QueueCodec();
+        QueueCodec response =
+                codec.method().parseResponse(new ByteArrayInputStream(new byte[] {0x12, 0x7F, 0x0A, 0x55, 1, 2, 3}));
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> response.read(new Collected()))
+                .withMessageContaining("not a QueueResponse");
+    }
+
+    private static io.sidewarp.v1.WorkRequest.Builder work(long id) {
+        return io.sidewarp.v1.WorkRequest.newBuilder().setId(id).setConnection(300);
+    }
+
+    private static Collected read(QueueResponse response) {
+        Collected collected = new Collected();
+        new QueueCodec()
+                .method()
+                .parseResponse(new ByteArrayInputStream(response.toByteArray()))
+                .read(collected);
+        return collected;
+    }
+
+    private static final class Collected implements QueueCodec.Sink {
+
+        private final List<WorkCompletion> completions = new ArrayList<>();
+        private int credits;
+
+        @Override
+        public void opened(QueueOpened opened) {
+            credits = opened.getCredits();
+        }
+
+        @Override
+        public long callersId(long sentId, long connection) {
+            return 1000 + sentId;
+        }
+
+        @Override
+        public void completed(long sentId, WorkCompletion completion) {
+            completions.add(completion);
+        }
+    }
+}

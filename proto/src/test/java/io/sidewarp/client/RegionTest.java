@@ -1,0 +1,279 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status;
+import io.sidewarp.v1.RegisterRegionRequest;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class RegionTest extends FakeSidecarTest {
+
+    @Test
+    void createdRegionIsTheFileInTheVolume() throws IOException {
+        try (SharedRegion region = session.createSharedRegion("hello", 8192, Access.LOCAL_WRITE, Access.REMOTE_READ)) {
+            region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
+            region.segment().set(ValueLayout.JAVA_BYTE, 8191, (byte) 42);
+
+            byte[] file = Files.readAllBytes(sidecar.volume.resolve("hello"));
+
+            assertThat(file).hasSize(8192).startsWith("hello, memory".getBytes(StandardCharsets.UTF_8));
+            assertThat(file[8191]).isEqualTo((byte) 42);
+        }
+        RegisterRegionRequest request = sidecar.memory.lastRegistration;
+        assertThat(request.getAccessList())
+                .containsExactly(io.sidewarp.v1.Access.ACCESS_LOCAL_WRITE, io.sidewarp.v1.Access.ACCESS_REMOTE_READ);
+        assertThat(request.getShared().getCreate()).isTrue();
+    }
+
+    @Test
+    void openedRegionIsAPartOfTheFile() throws IOException {
+        byte[] content = new byte[12288];
+        content[4096] = 7;
+        Files.write(sidecar.volume.resolve("given"), content);
+
+        try (SharedRegion region = session.openSharedRegion("given", 4096, 0)) {
+            assertThat(region.length()).isEqualTo(8192);
+            assertThat(region.buffer().get(0)).isEqualTo((byte) 7);
+            assertThat(region.buffer(0, 1).capacity()).isOne();
+        }
+    }
+
+    @Test
+    void regionLongerThanTwoGibibytesIsASegment() throws IOException {
+        long length = (3L << 30) + 4096;
+        try (RandomAccessFile sparse =
+                new RandomAccessFile(sidecar.volume.resolve("long").toFile(), "rw")) {
+            sparse.setLength(length);
+        }
+
+        try (SharedRegion region = session.openSharedRegion("long", 0, 0)) {
+            region.segment().set(ValueLayout.JAVA_BYTE, length - 1, (byte) 1);
+
+            assertThat(region.buffer(length - 4096, 4096).get(4095)).isEqualTo((byte) 1);
+            assertThatExceptionOfType(UnsupportedOperationException.class)
+                    .isThrownBy(region::buffer)
+                    .withMessageContaining("segment()");
+        }
+    }
+
+    @Test
+    void optionsReachTheSidecar() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        ProtectionDomain domain = session.allocateProtectionDomain();
+
+        session.registerManaged(
+                        10,
+                        RegionOptions.of(Access.REMOTE_WRITE, Access.REMOTE_INVALIDATE)
+                                .withBaseTaggedOffset(-4096)
+                                .withConnection(connection)
+                                .withProtectionDomain(domain))
+                .close();
+
+        RegisterRegionRequest request = sidecar.memory.lastRegistration;
+        assertThat(request.getBaseTaggedOffset()).isEqualTo(-4096);
+        assertThat(request.getConnection()).isEqualTo(connection.id());
+        assertThat(request.getProtectionDomain()).isEqualTo(domain.id());
+        assertThat(request.getManaged().getLength()).isEqualTo(10);
+    }
+
+    @Test
+    void addressesCountFromTheBaseTaggedOffset() {
+        ManagedRegion region = session.registerManaged(10, RegionOptions.of().withBaseTaggedOffset(1000));
+
+        assertThat(region.address(10)).isEqualTo(new RemoteAddress(0xCAFE0000, 1010));
+        assertThat(region.address().plus(3)).isEqualTo(region.address(3));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> region.address(11));
+        assertThat(region.slice(4, 6)).isEqualTo(new Sge(region.id(), 4, 6));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> region.slice(5, 6));
+        assertThatExceptionOfType(IndexOutOfBoundsException.class).isThrownBy(() -> region.slice(5, Long.MAX_VALUE));
+    }
+
+    @Test
+    void encodedAddressIsTwelveOctetsInNetworkOrder() {
+        RemoteAddress address = new RemoteAddress(0x01020304, 0x05060708090A0B0CL);
+
+        assertThat(address.encode()).containsExactly(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12);
+        assertThat(RemoteAddress.decode(address.encode())).isEqualTo(address);
+        assertThat(RemoteAddress.decode(new RemoteAddress(-1, -2).encode())).isEqualTo(new RemoteAddress(-1, -2));
+    }
+
+    @Test
+    void closedRegionIsDeregisteredAndUnmapped() {
+        SharedRegion region = session.createSharedRegion("once", 4096);
+
+        region.close();
+        region.close();
+
+        assertThat(sidecar.memory.regions).isEmpty();
+        assertThatIllegalStateException().isThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
+    void regionOfAVolumeThatIsNotMountedIsGivenBackWithTheRemedy() {
+        Path elsewhere = directory.resolve("elsewhere");
+        try (SidewarpClient stranger = SidewarpClient.connect(sidecar.options().withSharedVolume(elsewhere));
+                Session other = stranger.openSession("stranger")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> other.createSharedRegion("x", 4096))
+                    .withMessageContaining("not mounted in this process")
+                    .withMessageContaining(elsewhere.toString())
+                    .withMessageContaining(sidecar.volume.toString())
+                    .withMessageContaining("SIDEWARP_VOLUME")
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.FAILED_PRECONDITION));
+        }
+        assertThat(sidecar.memory.regions).isEmpty();
+    }
+
+    @Test
+    void sidecarsOwnPathServesWhenNoVolumeIsConfigured() {
+        ClientOptions options =
+                new ClientOptions(client.target(), java.util.Optional.empty(), java.time.Duration.ofSeconds(30));
+        try (SidewarpClient sameHost = SidewarpClient.connect(options);
+                Session other = sameHost.openSession("same host");
+                SharedRegion region = other.createSharedRegion("found", 4096)) {
+            assertThat(region.segment().byteSize()).isEqualTo(4096);
+        }
+    }
+
+    @Test
+    void fileOfAnotherLengthIsNotMapped() throws IOException {
+        Path elsewhere = Files.createDirectories(directory.resolve("elsewhere"));
+        Files.write(elsewhere.resolve("x"), new byte[10]);
+        try (SidewarpClient stranger = SidewarpClient.connect(sidecar.options().withSharedVolume(elsewhere));
+                Session other = stranger.openSession("stranger")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> other.createSharedRegion("x", 4096))
+                    .withMessageContaining("has 10 octets, and the region wants 4096");
+        }
+        assertThat(elsewhere.resolve("x")).hasSize(10);
+    }
+
+    @Test
+    void storedOctetsAreLoadedAgain() {
+        byte[] content = random(1_000_003);
+        try (ManagedRegion region = session.registerManaged(content.length + 5)) {
+            region.store(5, content);
+
+            assertThat(region.load(5, content.length)).isEqualTo(content);
+            ByteBuffer direct = ByteBuffer.allocateDirect(1000);
+            region.load(100, direct);
+            assertThat(direct.hasRemaining()).isFalse();
+            assertThat(direct.get(0)).isEqualTo(content[95]);
+        }
+        assertThat(sidecar.memory.storedPieces).hasSizeGreaterThan(3).allMatch(octets -> octets <= 1 << 20);
+    }
+
+    @Test
+    void directBufferIsStoredFromItsPosition() {
+        ByteBuffer source = ByteBuffer.allocateDirect(100);
+        source.put(40, (byte) 4).position(40);
+        try (ManagedRegion region = session.registerManaged(100)) {
+            region.store(0, source);
+
+            assertThat(source.hasRemaining()).isFalse();
+            assertThat(region.load(0, 1)).containsExactly(4);
+        }
+        assertThat(sidecar.memory.storedPieces).containsExactly(60);
+    }
+
+    @Test
+    void streamIsStoredWithoutBeingHeldInMemory() {
+        byte[] content = random(3_000_000);
+        try (ManagedRegion region = session.registerManaged(content.length)) {
+            long stored = region.store(0, new ByteArrayInputStream(content));
+
+            assertThat(stored).isEqualTo(content.length);
+            assertThat(region.load(0, content.length)).isEqualTo(content);
+        }
+    }
+
+    @Test
+    void nothingCanBeStored() {
+        try (ManagedRegion region = session.registerManaged(10)) {
+            assertThat(region.store(3, InputStream.nullInputStream())).isZero();
+        }
+    }
+
+    @Test
+    void storingBeyondTheRegionFailsWithTheSidecarsReason() {
+        try (ManagedRegion region = session.registerManaged(10)) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> region.store(5, random(3_000_000)))
+                    .withMessage("the region ends before (OUT_OF_RANGE)");
+        }
+    }
+
+    @Test
+    void sourceThatFailsAbandonsTheStore() {
+        InputStream broken = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw new IOException("disk on fire");
+            }
+
+            @Override
+            public int read(byte[] target, int offset, int length) throws IOException {
+                throw new IOException("disk on fire");
+            }
+        };
+        try (ManagedRegion region = session.registerManaged(10)) {
+            assertThatExceptionOfType(UncheckedIOException.class)
+                    .isThrownBy(() -> region.store(0, broken))
+                    .withMessageContaining("disk on fire");
+        }
+        await().untilAsserted(() -> assertThat(sidecar.memory.storedPieces).containsExactly(-1));
+    }
+
+    @Test
+    void loadGivesNoMoreThanTheReaderTakes() throws IOException {
+        int pieces = 64;
+        try (ManagedRegion region = session.registerManaged(pieces * (256L << 10));
+                InputStream stream = region.stream(0, 0)) {
+            assertThat(stream.read()).isZero();
+            assertThat(sidecar.memory.loadedPieces.get()).isLessThan(pieces / 2);
+
+            assertThat(stream.transferTo(java.io.OutputStream.nullOutputStream()))
+                    .isEqualTo(region.length() - 1);
+            assertThat(stream.read()).isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void storeAndLoadOfALostSessionFail() throws Exception {
+        ManagedRegion region = session.registerManaged(64 << 20);
+        try (InputStream stream = region.stream(0, 0)) {
+            assertThat(stream.read()).isZero();
+            sidecar.nextSession().onCompleted();
+
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> stream.transferTo(java.io.OutputStream.nullOutputStream()))
+                    .withMessageContaining("was lost");
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> region.store(0, new byte[1]))
+                    .withMessageContaining("was lost");
+        }
+    }
+
+    private static byte[] random(int octets) {
+        byte[] content = new byte[octets];
+        new Random(octets).nextBytes(content);
+        return content;
+    }
+}

@@ -1,0 +1,223 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.Draining;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.RegionFault;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+
+class SessionTest extends FakeSidecarTest {
+
+    @Test
+    void sessionTellsWhatTheSidecarGranted() {
+        assertThat(session.id()).isEqualTo("secret-of-test");
+        assertThat(session.name()).isEqualTo("test");
+        assertThat(session.defaultProtectionDomain()).isEqualTo(7);
+        assertThat(session.limits().getMaxRegions()).isEqualTo(9);
+    }
+
+    @Test
+    void closingTheSessionEndsItsCall() {
+        session.close();
+
+        await().untilAsserted(() -> assertThat(sidecar.sessionsThatEnded).containsExactly("test"));
+        assertThat(session.closed()).isCompleted();
+    }
+
+    @Test
+    void closingTheClientEndsItsSessions() {
+        CompletableFuture<Void> closed = session.closed();
+
+        client.close();
+
+        assertThat(closed).isCompleted();
+        await().untilAsserted(() -> assertThat(sidecar.sessionsThatEnded).containsExactly("test"));
+    }
+
+    @Test
+    void useAfterClosingFailsWithTheRemedy() {
+        session.close();
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> session.connect("127.0.0.1", 1))
+                .withMessageContaining("session \"test\" is closed")
+                .withMessageContaining("SidewarpClient.openSession");
+    }
+
+    @Test
+    void lostSessionFailsWhatIsOutstanding() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        CompletableFuture<WorkCompletion> write = connection.writeAsync(new Sge(1, 0, 1), new RemoteAddress(1, 0));
+        CompletableFuture<ConnectionStateChange> connectionClosed = connection.closed();
+        WorkQueue queue = session.openQueue(4);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(WorkRequest.send(connection));
+        Listener listener = session.listen("", 0, incoming -> {});
+        CompletableFuture<SidewarpException> told = new CompletableFuture<>();
+        session.onEvent(new SessionListener() {
+            @Override
+            public void lost(SidewarpException cause) {
+                told.complete(cause);
+            }
+        });
+
+        sidecar.nextSession()
+                .onError(Status.UNAVAILABLE
+                        .withDescription("the sidecar is stopping")
+                        .asRuntimeException());
+
+        for (CompletableFuture<?> outstanding :
+                List.of(write, connectionClosed, submitted, listener.closed(), session.closed())) {
+            SidewarpException cause =
+                    catchThrowableOfType(SidewarpException.class, () -> CallFuture.await(outstanding));
+            assertThat(cause.code()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(cause)
+                    .hasMessageContaining("session \"test\" was lost")
+                    .hasMessageContaining("the sidecar is stopping")
+                    .hasMessageContaining("SidewarpClient.awaitReady");
+        }
+        await().untilAsserted(() -> assertThat(told).isCompleted());
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.tryPost(1, WorkRequest.send(connection)))
+                .withMessageContaining("session \"test\" was lost");
+    }
+
+    @Test
+    void diedSidecarFailsWhatIsOutstanding() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        CompletableFuture<WorkCompletion> write = connection.writeAsync(new Sge(1, 0, 1), new RemoteAddress(1, 0));
+        WorkQueue queue = session.openQueue(4);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(WorkRequest.send(connection));
+
+        sidecar.close();
+
+        for (CompletableFuture<?> outstanding : List.of(write, submitted, session.closed())) {
+            SidewarpException cause =
+                    catchThrowableOfType(SidewarpException.class, () -> CallFuture.await(outstanding));
+            assertThat(cause.code()).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+    }
+
+    @Test
+    void regionsAndConnectionsOfALostSessionCloseQuietly() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        SharedRegion region = session.createSharedRegion("r", 4096);
+        ProtectionDomain domain = session.allocateProtectionDomain();
+        sidecar.nextSession().onCompleted();
+        await().untilAsserted(() -> assertThat(session.closed()).isCompletedExceptionally());
+
+        region.close();
+        connection.close();
+        domain.close();
+        session.close();
+
+        assertThat(region.segment().scope().isAlive()).isFalse();
+    }
+
+    @Test
+    void eventsArriveInOrderOnAThreadThatMayBlock() throws Exception {
+        BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+        session.onEvent(new SessionListener() {
+            @Override
+            public void connectionChanged(ConnectionStateChange change) {
+                seen.add(client.device().getProvider());
+                seen.add(change.getMessage());
+            }
+
+            @Override
+            public void regionFault(RegionFault fault) {
+                seen.add(fault.getRegion());
+            }
+
+            @Override
+            public void draining(Duration grace) {
+                seen.add(grace);
+            }
+        });
+        StreamObserver<OpenSessionResponse> events = sidecar.nextSession();
+
+        events.onNext(OpenSessionResponse.newBuilder()
+                .setConnection(
+                        ConnectionStateChange.newBuilder().setConnection(3).setMessage("gone"))
+                .build());
+        events.onNext(OpenSessionResponse.newBuilder()
+                .setRegionFault(RegionFault.newBuilder().setRegion(12))
+                .build());
+        events.onNext(OpenSessionResponse.newBuilder()
+                .setDraining(Draining.newBuilder().setGrace(Protos.duration(Duration.ofMillis(1500))))
+                .build());
+
+        assertThat(FakeSidecar.next(seen)).isEqualTo("fake");
+        assertThat(FakeSidecar.next(seen)).isEqualTo("gone");
+        assertThat(FakeSidecar.next(seen)).isEqualTo(12L);
+        assertThat(FakeSidecar.next(seen)).isEqualTo(Duration.ofMillis(1500));
+    }
+
+    @Test
+    void connectionFollowsTheStateThatTheSessionTells() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        StreamObserver<OpenSessionResponse> events = sidecar.nextSession();
+
+        events.onNext(change(connection.id(), ConnectionState.CONNECTION_STATE_TERMINATED, "CRC error"));
+        events.onNext(change(connection.id(), ConnectionState.CONNECTION_STATE_CLOSED, "over"));
+
+        assertThat(CallFuture.await(connection.closed()).getMessage()).isEqualTo("over");
+        assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        connection.close();
+        assertThat(sidecar.connections.disconnects).isEmpty();
+    }
+
+    @Test
+    void stateThatOvertakesTheAnswerOfConnectIsNotLost() throws Exception {
+        StreamObserver<OpenSessionResponse> events = sidecar.nextSession();
+        BlockingQueue<Long> seen = new LinkedBlockingQueue<>();
+        session.onEvent(new SessionListener() {
+            @Override
+            public void connectionChanged(ConnectionStateChange change) {
+                seen.add(change.getConnection());
+            }
+        });
+        events.onNext(change(101, ConnectionState.CONNECTION_STATE_CLOSED, "at once"));
+        assertThat(FakeSidecar.next(seen)).isEqualTo(101);
+
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        assertThat(connection.id()).isEqualTo(101);
+        assertThat(CallFuture.await(connection.closed()).getMessage()).isEqualTo("at once");
+    }
+
+    @Test
+    void protectionDomainInUseIsNotGivenBack() {
+        ProtectionDomain domain = session.allocateProtectionDomain();
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(domain::close)
+                .withMessage("protection domain " + domain.id() + " is in use (FAILED_PRECONDITION)")
+                .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.FAILED_PRECONDITION));
+    }
+
+    private static OpenSessionResponse change(long connection, ConnectionState state, String message) {
+        return OpenSessionResponse.newBuilder()
+                .setConnection(ConnectionStateChange.newBuilder()
+                        .setConnection(connection)
+                        .setState(state)
+                        .setMessage(message))
+                .build();
+    }
+}

@@ -1,0 +1,516 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.Status;
+import io.sidewarp.client.FakeTransfer.FakeQueue;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.WorkRequest.WorkCase;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class WorkQueueTest extends FakeSidecarTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
+    private static final Sge SGE = new Sge(1, 0, 8);
+
+    private Connection connection;
+    private WorkRequest write;
+
+    @BeforeEach
+    void connect() {
+        connection = session.connect("127.0.0.1", 1);
+        write = WorkRequest.write(connection, new RemoteAddress(7, 0), SGE);
+    }
+
+    @Test
+    void queueAsksForCreditsAndTakesWhatIsGranted() throws Exception {
+        WorkQueue queue = session.openQueue(1000, connection);
+
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        assertThat(server.open.getSession()).isEqualTo(session.id());
+        assertThat(server.open.getOutstanding()).isEqualTo(1000);
+        assertThat(server.open.getReceiveConnectionsList()).containsExactly(connection.id());
+        assertThat(queue.credits()).isEqualTo(8);
+        assertThat(queue.available()).isEqualTo(8);
+    }
+
+    @Test
+    void completionIsToldToTheHandlerWithTheCallersId() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+
+        assertThat(queue.tryPost(Long.MIN_VALUE, write)).isTrue();
+        io.sidewarp.v1.WorkRequest sent = server.nextWork();
+        server.succeed(sent);
+
+        WorkCompletion completion = FakeSidecar.next(completions);
+        assertThat(sent.getWorkCase()).isEqualTo(WorkCase.WRITE);
+        assertThat(sent.getConnection()).isEqualTo(connection.id());
+        assertThat(completion.id()).isEqualTo(Long.MIN_VALUE);
+        assertThat(completion.connection()).isEqualTo(connection.id());
+        assertThat(completion.isSuccess()).isTrue();
+        assertThat(queue.available()).isEqualTo(8);
+    }
+
+    @Test
+    void postingWithoutCreditIsRefusedUntilACompletionArrives() throws Exception {
+        sidecar.transfer.credits = 2;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        queue.tryPost(1, write);
+        io.sidewarp.v1.WorkRequest first = server.nextWork();
+        queue.tryPost(2, write);
+
+        assertThat(queue.tryPost(3, write)).isFalse();
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.post(3, write, Duration.ZERO))
+                .withMessageContaining("all 2 work requests of the queue were outstanding")
+                .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
+
+        server.succeed(first);
+        assertThat(FakeSidecar.next(completions).id()).isOne();
+        assertThat(queue.tryPost(3, write)).isTrue();
+    }
+
+    @Test
+    void blockedPosterGoesOnWhenACreditComesBack() throws Exception {
+        sidecar.transfer.credits = 1;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        handle(queue);
+        queue.post(1, write);
+        CompletableFuture<Void> blocked = CompletableFuture.runAsync(() -> queue.post(2, write));
+        io.sidewarp.v1.WorkRequest first = server.nextWork();
+        assertThat(blocked).isNotDone();
+
+        server.succeed(first);
+
+        assertThat(blocked).succeedsWithin(LONG);
+        assertThat(server.nextWork().getWorkCase()).isEqualTo(WorkCase.WRITE);
+    }
+
+    @Test
+    void futuresTellTheOutcomeOfTheirOwnRequest() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CompletableFuture<WorkCompletion> first = queue.submit(write);
+        io.sidewarp.v1.WorkRequest firstSent = server.nextWork();
+        CompletableFuture<WorkCompletion> second = queue.submit(WorkRequest.send(connection, SGE));
+        io.sidewarp.v1.WorkRequest secondSent = server.nextWork();
+
+        server.complete(
+                FakeTransfer.completion(firstSent, io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REGION_FAULT),
+                FakeTransfer.success(secondSent));
+
+        assertThat(second.get(20, TimeUnit.SECONDS).opcode()).isEqualTo(Opcode.SEND);
+        assertThat(first.get().status()).isEqualTo(CompletionStatus.REGION_FAULT);
+        assertThatExceptionOfType(WorkFailedException.class)
+                .isThrownBy(() -> first.get().orThrow());
+    }
+
+    @Test
+    void completionsAreHandedOutInTheOrderOfTheirArrival() throws Exception {
+        sidecar.transfer.credits = 100;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        queue.batch(batch -> LongStream.range(0, 100).forEach(id -> batch.post(id, write)));
+        QueuePost post = FakeSidecar.next(server.posts);
+
+        List<io.sidewarp.v1.WorkRequest> reversed = post.getWorkList().reversed();
+        server.succeed(reversed.subList(0, 30).toArray(io.sidewarp.v1.WorkRequest[]::new));
+        server.succeed(reversed.subList(30, 100).toArray(io.sidewarp.v1.WorkRequest[]::new));
+
+        for (long id = 99; id >= 0; id--) {
+            assertThat(FakeSidecar.next(completions).id()).isEqualTo(id);
+        }
+    }
+
+    @Test
+    void batchTravelsInOneMessageInTheOrderOfPosting() throws Exception {
+        sidecar.transfer.credits = 64;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+
+        queue.batch(batch -> {
+            for (int i = 0; i < 64; i++) {
+                batch.post(i, WorkRequest.write(connection, new RemoteAddress(7, i), SGE));
+            }
+        });
+
+        QueuePost post = FakeSidecar.next(server.posts);
+        assertThat(post.getWorkList())
+                .extracting(work -> work.getWrite().getRemote().getTaggedOffset())
+                .containsExactlyElementsOf(LongStream.range(0, 64).boxed().toList());
+    }
+
+    @Test
+    void batchLargerThanTheCreditsDoesNotWaitForItself() throws Exception {
+        sidecar.transfer.credits = 2;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        CompletableFuture<Void> batch = CompletableFuture.runAsync(() ->
+                queue.batch(posting -> LongStream.range(0, 5).forEach(id -> posting.post(id, write))));
+
+        for (int answered = 0; answered < 5; ) {
+            QueuePost post = FakeSidecar.next(server.posts);
+            assertThat(post.getWorkCount()).isLessThanOrEqualTo(2);
+            server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+            answered += post.getWorkCount();
+        }
+
+        assertThat(batch).succeedsWithin(LONG);
+        for (long id = 0; id < 5; id++) {
+            assertThat(FakeSidecar.next(completions).id()).isEqualTo(id);
+        }
+    }
+
+    @Test
+    void postsOfAHandlerTravelTogetherAfterItsCompletions() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.onCompletion(completion -> queue.tryPost(completion.id() + 100, write));
+        queue.batch(batch -> LongStream.range(0, 8).forEach(id -> batch.post(id, write)));
+        QueuePost first = FakeSidecar.next(server.posts);
+
+        server.succeed(first.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+
+        assertThat(FakeSidecar.next(server.posts).getWorkCount()).isEqualTo(8);
+    }
+
+    @Test
+    void requestsOfManyThreadsArriveOnceEachAndInEachThreadsOrder() throws Exception {
+        int threads = 4;
+        int perThread = 500;
+        sidecar.transfer.credits = 16;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CountDownLatch completed = new CountDownLatch(threads * perThread);
+        queue.onCompletion(completion -> completed.countDown());
+        List<CompletableFuture<Void>> posters = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            long first = 1_000_000L * thread;
+            posters.add(CompletableFuture.runAsync(
+                    () -> LongStream.range(first, first + perThread)
+                            .forEach(offset -> queue.post(
+                                    offset, WorkRequest.write(connection, new RemoteAddress(7, offset), SGE))),
+                    task -> Thread.ofPlatform().start(task)));
+        }
+
+        List<List<Long>> seen = new ArrayList<>();
+        for (int thread = 0; thread < threads; thread++) {
+            seen.add(new ArrayList<>());
+        }
+        for (int received = 0; received < threads * perThread; ) {
+            QueuePost post = FakeSidecar.next(server.posts);
+            for (io.sidewarp.v1.WorkRequest work : post.getWorkList()) {
+                long offset = work.getWrite().getRemote().getTaggedOffset();
+                seen.get((int) (offset / 1_000_000)).add(offset);
+            }
+            received += post.getWorkCount();
+            server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+        }
+
+        assertThat(completed.await(20, TimeUnit.SECONDS)).isTrue();
+        for (CompletableFuture<Void> poster : posters) {
+            assertThat(poster).succeedsWithin(LONG);
+        }
+        assertThat(seen)
+                .allSatisfy(order -> assertThat(order).hasSize(perThread).isSorted());
+        assertThat(queue.available()).isEqualTo(16);
+    }
+
+    @Test
+    void pollGivesCompletionsAndOnlyThenTheirCredits() throws Exception {
+        sidecar.transfer.credits = 2;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.batch(batch -> {
+            batch.post(1, write);
+            batch.post(2, write);
+        });
+        assertThat(queue.poll(Duration.ZERO)).isEmpty();
+
+        QueuePost post = FakeSidecar.next(server.posts);
+        server.succeed(post.getWorkList().toArray(io.sidewarp.v1.WorkRequest[]::new));
+
+        assertThat(queue.poll(LONG).orElseThrow().id()).isOne();
+        assertThat(queue.available()).isOne();
+        assertThat(queue.poll(LONG).orElseThrow().id()).isEqualTo(2);
+        assertThat(queue.available()).isEqualTo(2);
+    }
+
+    @Test
+    void handlerThatComesLateGetsWhatCameBefore() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.post(5, write);
+        server.succeed(server.nextWork());
+        await().until(() -> queue.available() == 7);
+
+        assertThat(FakeSidecar.next(handle(queue)).id()).isEqualTo(5);
+        assertThatIllegalStateException().isThrownBy(() -> queue.onCompletion(completion -> {}));
+        assertThatIllegalStateException().isThrownBy(() -> queue.poll(Duration.ZERO));
+        await().until(() -> queue.available() == 8);
+    }
+
+    @Test
+    void unsignaledRequestsGiveTheirCreditsBackWithALaterCompletion() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        queue.batch(batch -> {
+            batch.post(1, write.unsignaled());
+            batch.post(2, write.unsignaled());
+            batch.post(3, write);
+        });
+        QueuePost post = FakeSidecar.next(server.posts);
+        assertThat(post.getWorkList())
+                .extracting(io.sidewarp.v1.WorkRequest::getUnsignaled)
+                .containsExactly(true, true, false);
+
+        server.succeed(post.getWork(2));
+
+        assertThat(FakeSidecar.next(completions).id()).isEqualTo(3);
+        assertThat(queue.available()).isEqualTo(8);
+    }
+
+    @Test
+    void unsignaledRequestsWithoutEndNeverBlockTheQueueAndAreNeverTold() throws Exception {
+        sidecar.transfer.credits = 4;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        WorkRequest unsignaled = write.unsignaled();
+        CompletableFuture<Void> poster = CompletableFuture.runAsync(() -> {
+            LongStream.range(0, 100).forEach(id -> queue.post(id, unsignaled));
+            queue.post(1000, write);
+        });
+
+        for (int received = 0; received < 101; ) {
+            QueuePost post = FakeSidecar.next(server.posts);
+            server.succeed(post.getWorkList().stream()
+                    .filter(work -> !work.getUnsignaled())
+                    .toArray(io.sidewarp.v1.WorkRequest[]::new));
+            received += post.getWorkCount();
+        }
+
+        assertThat(poster).succeedsWithin(LONG);
+        assertThat(FakeSidecar.next(completions).id()).isEqualTo(1000);
+        assertThat(completions).isEmpty();
+    }
+
+    @Test
+    void failedUnsignaledRequestIsTold() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        queue.post(6, write.unsignaled());
+
+        server.complete(
+                FakeTransfer.completion(server.nextWork(), io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_FLUSHED));
+
+        WorkCompletion completion = FakeSidecar.next(completions);
+        assertThat(completion.id()).isEqualTo(6);
+        assertThat(completion.status()).isEqualTo(CompletionStatus.FLUSHED);
+    }
+
+    @Test
+    void futureOfAnUnsignaledRequestIsRefused() {
+        WorkQueue queue = session.openQueue(0);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> queue.submit(write.unsignaled()));
+    }
+
+    @Test
+    void initialReceivesCompleteWithTheirIdsAndCostNoCredit() throws Exception {
+        FakeSidecar.next(sidecar.connections.connects);
+        Connection receiver = session.connect(
+                "127.0.0.1",
+                2,
+                ConnectionOptions.builder().receive(0, SGE).receive(81, SGE).build());
+        ConnectRequest request = FakeSidecar.next(sidecar.connections.connects);
+        WorkQueue queue = session.openQueue(0, receiver);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.post(0, WorkRequest.receive(receiver, SGE));
+        io.sidewarp.v1.WorkRequest posted = server.nextWork();
+
+        for (int i = 0; i < 2; i++) {
+            server.complete(io.sidewarp.v1.WorkCompletion.newBuilder()
+                    .setId(request.getReceives(i).getId())
+                    .setConnection(receiver.id())
+                    .setOpcode(io.sidewarp.v1.Opcode.OPCODE_RECEIVE)
+                    .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                    .build());
+        }
+
+        assertThat(queue.poll(LONG).orElseThrow().id()).isZero();
+        assertThat(queue.poll(LONG).orElseThrow().id()).isEqualTo(81);
+        assertThat(queue.available()).isEqualTo(7);
+        server.succeed(posted);
+        assertThat(queue.poll(LONG).orElseThrow().id()).isZero();
+        assertThat(queue.available()).isEqualTo(8);
+    }
+
+    @Test
+    void drainWaitsForOutstandingWorkAndTakesNoMore() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        queue.post(1, write);
+        io.sidewarp.v1.WorkRequest sent = server.nextWork();
+        assertThat(queue.drain(Duration.ZERO)).isFalse();
+        assertThat(server.halfClosed.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.tryPost(2, write))
+                .withMessageContaining("drained");
+
+        server.succeed(sent);
+        server.end();
+
+        assertThat(queue.drain(LONG)).isTrue();
+        assertThat(FakeSidecar.next(completions).id()).isOne();
+    }
+
+    @Test
+    void closeOfAnIdleQueueEndsItsCallInOrder() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+
+        queue.close();
+
+        assertThat(server.halfClosed.await(20, TimeUnit.SECONDS)).isTrue();
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.post(1, write))
+                .withMessageContaining("the queue is closed");
+    }
+
+    @Test
+    void closeFailsWhatIsOutstanding() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
+        server.nextWork();
+
+        queue.close();
+
+        SidewarpException failure = catchThrowableOfType(SidewarpException.class, () -> CallFuture.await(submitted));
+        assertThat(failure).hasMessageContaining("the queue is closed");
+        assertThat(server.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+
+    @Test
+    void failureOfTheQueueIsToldToTheHandlerAndToWaitingThreads() throws Exception {
+        sidecar.transfer.credits = 1;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CompletableFuture<SidewarpException> told = new CompletableFuture<>();
+        queue.onCompletion(new CompletionHandler() {
+            @Override
+            public void onCompletion(WorkCompletion completion) {}
+
+            @Override
+            public void onFailure(SidewarpException cause) {
+                told.complete(cause);
+            }
+        });
+        queue.post(1, write);
+        CompletableFuture<Void> blocked = CompletableFuture.runAsync(() -> queue.post(2, write));
+        server.nextWork();
+
+        server.fail(Status.RESOURCE_EXHAUSTED
+                .withDescription("more posted than granted")
+                .asRuntimeException());
+
+        assertThat(told.get(20, TimeUnit.SECONDS).code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(blocked)
+                .failsWithin(LONG)
+                .withThrowableThat()
+                .havingCause()
+                .withMessageContaining("more posted than granted");
+    }
+
+    @Test
+    void completionOfWorkThatIsNotOutstandingEndsTheQueue() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
+        server.nextWork();
+
+        server.complete(io.sidewarp.v1.WorkCompletion.newBuilder().setId(5).build());
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> CallFuture.await(submitted))
+                .withMessageContaining("not outstanding: 5");
+    }
+
+    @Test
+    void handlerThatThrowsEndsTheQueueAndNoOther() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.onCompletion(completion -> {
+            throw new IllegalStateException("thrown by the test");
+        });
+        queue.post(1, write);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
+        io.sidewarp.v1.WorkRequest first = FakeSidecar.next(server.posts).getWork(0);
+
+        server.succeed(first);
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> CallFuture.await(submitted))
+                .withMessageContaining("completion handler failed")
+                .withMessageContaining("thrown by the test");
+        assertThat(session.openQueue(0).available()).isEqualTo(8);
+    }
+
+    @Test
+    void waitingOnTheEventLoopIsRefusedInsteadOfHanging() throws Exception {
+        sidecar.transfer.credits = 1;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        CompletableFuture<Throwable> thrown = new CompletableFuture<>();
+        queue.onCompletion(completion -> {
+            queue.post(2, write);
+            try {
+                queue.post(3, write);
+            } catch (IllegalStateException e) {
+                thrown.complete(e);
+            }
+        });
+        queue.post(1, write);
+
+        server.succeed(server.nextWork());
+
+        assertThat(thrown.get(20, TimeUnit.SECONDS)).hasMessageContaining("event loop");
+        assertThat(server.nextWork().getWorkCase()).isEqualTo(WorkCase.WRITE);
+    }
+
+    private static BlockingQueue<WorkCompletion> handle(WorkQueue queue) {
+        BlockingQueue<WorkCompletion> completions = new LinkedBlockingQueue<>();
+        queue.onCompletion(completions::add);
+        return completions;
+    }
+}
