@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.sidewarp.engine.llp.mpa.EnhancedData;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
@@ -72,7 +73,8 @@ abstract class ConnectionSetup {
                 .withCrc(parameters.crc())
                 .withReceiveMarkers(parameters.receiveMarkers())
                 .withPrivateData(parameters.privateData().clone())
-                .withMaxFpdu(parameters.maxFpdu());
+                .withMaxFpdu(parameters.maxFpdu())
+                .withEnhanced(EnhancedData.clientServer(parameters.ird(), parameters.ord()));
     }
 
     /** Full Operation begins: puts the RDMAP stream on top and tells the queue pair. */
@@ -91,8 +93,8 @@ abstract class ConnectionSetup {
                         device.stags(),
                         queuePair.sendQueue(),
                         queuePair.receiveQueue(),
-                        parameters.ird(),
-                        parameters.ord(),
+                        agreed.ird(parameters.ird()),
+                        agreed.ord(parameters.ord()),
                         queuePair,
                         queuePair));
         mpa.attach(stream);
@@ -102,8 +104,8 @@ abstract class ConnectionSetup {
                 transport.localAddress(),
                 transport.remoteAddress(),
                 agreed.privateData(),
-                parameters.ird(),
-                parameters.ord(),
+                agreed.ird(parameters.ird()),
+                agreed.ord(parameters.ord()),
                 agreed.crc(),
                 agreed.receiveMarkers(),
                 agreed.sendMarkers(),

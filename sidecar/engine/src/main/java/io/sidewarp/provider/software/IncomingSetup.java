@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.mpa.EnhancedData;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
@@ -43,6 +44,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     private final InetSocketAddress local;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
     private byte[] privateData = {};
+    private boolean enhanced;
     private Phase phase = Phase.WAITING_FOR_REQUEST;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable SoftwareQueuePair queuePair;
@@ -85,6 +87,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     public void onRequest(MpaStartup request) {
         stopTimer();
         privateData = request.privateData();
+        enhanced = request.peer() != null;
         phase = Phase.WAITING_FOR_ANSWER;
         if (listener.onRequest(this)) {
             startTimer();
@@ -130,6 +133,13 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
                     Kind.TIMEOUT, "the connection request of " + remote + " has lapsed or was answered before"));
             return;
         }
+        if (enhanced && wanted.privateData().length > MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH) {
+            result.completeExceptionally(new ConnectionFailedException(
+                    Kind.INVALID_PARAMETERS,
+                    "private data of " + wanted.privateData().length + " octets; the peer's revision of MPA leaves "
+                            + (MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH)));
+            return;
+        }
         if (!software.beginAccept(transport.loop(), this)) {
             result.completeExceptionally(new IllegalStateException("queue pair " + software.number() + " is not IDLE"));
             return;
@@ -151,7 +161,12 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         byte[] copy = reason.clone();
         CompletableFuture<Void> rejected = new CompletableFuture<>();
         transport.loop().execute(() -> {
-            if (phase == Phase.WAITING_FOR_ANSWER) {
+            if (enhanced && copy.length > MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH) {
+                rejected.completeExceptionally(new ConnectionFailedException(
+                        Kind.INVALID_PARAMETERS,
+                        "private data of " + copy.length + " octets; the peer's revision of MPA leaves "
+                                + (MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH)));
+            } else if (phase == Phase.WAITING_FOR_ANSWER) {
                 answered();
                 phase = Phase.OVER;
                 mpa.reject(copy);

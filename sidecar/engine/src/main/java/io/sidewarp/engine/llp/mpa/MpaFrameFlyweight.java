@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * MPA Request and Reply Frame (RFC 5044 section 7.1.1, Figure 8).
+ * MPA Request and Reply Frame (RFC 5044 section 7.1.1, Figure 8; S: RFC 6581 section 6).
  *
  * <pre>
  *   0                   1                   2                   3
@@ -21,7 +21,7 @@ import java.nio.charset.StandardCharsets;
  *  +                                                               +
  *  |                                                               |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
- *  |M|C|R|   Res   |      Rev      |           PD_Length           |
+ *  |M|C|R|S|  Res  |      Rev      |           PD_Length           |
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
  *  ~                   Private Data, 0 to 512 octets               ~
  *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
@@ -48,7 +48,8 @@ public final class MpaFrameFlyweight {
     private static final int M_FLAG = 0x80;
     private static final int C_FLAG = 0x40;
     private static final int R_FLAG = 0x20;
-    private static final int RES_MASK = 0x1F;
+    private static final int S_FLAG = 0x10;
+    private static final int RES_MASK = 0x0F;
 
     private static final byte[] REQUEST_KEY = "MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] REPLY_KEY = "MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII);
@@ -114,7 +115,16 @@ public final class MpaFrameFlyweight {
         return flag(R_FLAG, value);
     }
 
-    /** Res: the five reserved bits. */
+    /** S: the Private Data begins with {@link EnhancedData}. Reserved in revision 1. */
+    public boolean s() {
+        return flag(S_FLAG);
+    }
+
+    public MpaFrameFlyweight s(boolean value) {
+        return flag(S_FLAG, value);
+    }
+
+    /** Res: the four reserved bits behind S. */
     public int res() {
         return buffer.getUnsignedByte(offset + FLAGS_FIELD_OFFSET) & RES_MASK;
     }
@@ -152,6 +162,31 @@ public final class MpaFrameFlyweight {
         buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, data.length);
         buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET, data, 0, data.length);
         return this;
+    }
+
+    /** Whether the Private Data begins with enhanced data: S counts from revision 2 on (RFC 6581 section 6). */
+    public boolean isEnhanced() {
+        return s() && rev() >= 2;
+    }
+
+    /** A copy of the Private Data behind the enhanced data. */
+    public byte[] ulpPrivateData() {
+        byte[] data = new byte[pdLength() - EnhancedData.LENGTH];
+        buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET + EnhancedData.LENGTH, data, 0, data.length);
+        return data;
+    }
+
+    /** Writes S, PD_Length and the Private Data, enhanced data first. */
+    public MpaFrameFlyweight enhancedPrivateData(EnhancedData enhanced, byte[] data) {
+        buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, EnhancedData.LENGTH + data.length);
+        buffer.putInt(offset + PRIVATE_DATA_FIELD_OFFSET, enhanced.encode());
+        buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET + EnhancedData.LENGTH, data, 0, data.length);
+        return s(true);
+    }
+
+    /** The enhanced data as it stands on the wire; legal when {@link #isEnhanced}. */
+    public int enhancedData() {
+        return buffer.getInt(offset + PRIVATE_DATA_FIELD_OFFSET);
     }
 
     /** Octets of the whole frame. */

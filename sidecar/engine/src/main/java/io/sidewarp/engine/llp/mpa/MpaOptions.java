@@ -17,6 +17,8 @@ import java.util.Set;
  * @param maxFpdu largest FPDU to send in octets, Markers included, 0 for no cap but the EMSS
  * @param revision Rev of the frames that this side sends first
  * @param acceptedRevisions Rev values of a peer's frame that this side can work with
+ * @param enhanced IRD, ORD and connection model: sent with revision 2, and what a Responder answers an enhanced Request
+ *     from (RFC 6581)
  * @param closeOnReject whether TCP is closed after a Reply with R=1, sent or received, or left to the Consumer
  *     (section 7.1.2 rules 2 and 3)
  */
@@ -28,16 +30,25 @@ public record MpaOptions(
         int maxFpdu,
         int revision,
         Set<Integer> acceptedRevisions,
+        EnhancedData enhanced,
         boolean closeOnReject) {
 
     /** MPA revisions that exist here. */
-    public static final Set<Integer> SUPPORTED_REVISIONS = Set.of(1);
+    public static final Set<Integer> SUPPORTED_REVISIONS = Set.of(1, 2);
 
     /** Private Data that a start-up frame may hold, in octets (RFC 5044 section 7.1.1). */
     public static final int MAX_PRIVATE_DATA = MpaFrameFlyweight.MAX_PD_LENGTH;
 
-    private static final MpaOptions DEFAULTS =
-            new MpaOptions(true, false, new byte[0], MAX_PRIVATE_DATA, 0, 1, SUPPORTED_REVISIONS, true);
+    private static final MpaOptions DEFAULTS = new MpaOptions(
+            true,
+            false,
+            new byte[0],
+            MAX_PRIVATE_DATA,
+            0,
+            1,
+            SUPPORTED_REVISIONS,
+            EnhancedData.clientServer(EnhancedData.NOT_NEGOTIATED, EnhancedData.NOT_NEGOTIATED),
+            true);
 
     public MpaOptions {
         if (privateData.length > MAX_PRIVATE_DATA) {
@@ -58,7 +69,7 @@ public record MpaOptions(
         }
     }
 
-    /** CRC on, no Markers, no Private Data, up to 512 octets of it taken, no cap on FPDUs, revision 1. */
+    /** CRC on, no Markers, no Private Data, up to 512 octets of it taken, no cap on FPDUs, revision 1 sent, 1 and 2 taken. */
     public static MpaOptions defaults() {
         return DEFAULTS;
     }
@@ -72,31 +83,99 @@ public record MpaOptions(
                 maxFpdu,
                 revision,
                 acceptedRevisions,
+                enhanced,
                 closeOnReject);
     }
 
     public MpaOptions withReceiveMarkers(boolean markers) {
         return new MpaOptions(
-                crc, markers, privateData, maxPrivateData, maxFpdu, revision, acceptedRevisions, closeOnReject);
+                crc,
+                markers,
+                privateData,
+                maxPrivateData,
+                maxFpdu,
+                revision,
+                acceptedRevisions,
+                enhanced,
+                closeOnReject);
     }
 
     public MpaOptions withPrivateData(byte[] data) {
         return new MpaOptions(
-                crc, receiveMarkers, data, maxPrivateData, maxFpdu, revision, acceptedRevisions, closeOnReject);
+                crc,
+                receiveMarkers,
+                data,
+                maxPrivateData,
+                maxFpdu,
+                revision,
+                acceptedRevisions,
+                enhanced,
+                closeOnReject);
     }
 
     public MpaOptions withMaxPrivateData(int octets) {
         return new MpaOptions(
-                crc, receiveMarkers, privateData, octets, maxFpdu, revision, acceptedRevisions, closeOnReject);
+                crc,
+                receiveMarkers,
+                privateData,
+                octets,
+                maxFpdu,
+                revision,
+                acceptedRevisions,
+                enhanced,
+                closeOnReject);
     }
 
     public MpaOptions withMaxFpdu(int octets) {
         return new MpaOptions(
-                crc, receiveMarkers, privateData, maxPrivateData, octets, revision, acceptedRevisions, closeOnReject);
+                crc,
+                receiveMarkers,
+                privateData,
+                maxPrivateData,
+                octets,
+                revision,
+                acceptedRevisions,
+                enhanced,
+                closeOnReject);
     }
 
     public MpaOptions withCloseOnReject(boolean close) {
         return new MpaOptions(
-                crc, receiveMarkers, privateData, maxPrivateData, maxFpdu, revision, acceptedRevisions, close);
+                crc,
+                receiveMarkers,
+                privateData,
+                maxPrivateData,
+                maxFpdu,
+                revision,
+                acceptedRevisions,
+                enhanced,
+                close);
+    }
+
+    /** Revision 2 frames of this side say this. */
+    public MpaOptions withEnhanced(EnhancedData data) {
+        return new MpaOptions(
+                crc,
+                receiveMarkers,
+                privateData,
+                maxPrivateData,
+                maxFpdu,
+                revision,
+                acceptedRevisions,
+                data,
+                closeOnReject);
+    }
+
+    public MpaOptions withRevision(int newRevision) {
+        return new MpaOptions(
+                crc,
+                receiveMarkers,
+                privateData,
+                maxPrivateData,
+                maxFpdu,
+                newRevision,
+                acceptedRevisions,
+                enhanced,
+                closeOnReject);
     }
 }

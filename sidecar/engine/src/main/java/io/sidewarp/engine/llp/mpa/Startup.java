@@ -37,6 +37,7 @@ final class Startup {
     private State state = State.AWAITING_FRAME;
     private @Nullable MpaStartup request;
     private @Nullable MpaStartup agreed;
+    private @Nullable EnhancedData answer;
 
     private @Nullable WireBuffer output;
     private int outputLength;
@@ -50,7 +51,7 @@ final class Startup {
         this.listener = listener;
         this.reader = new StartupFrameReader(transport, role, options);
         if (role == MpaRole.INITIATOR) {
-            send(newFrame(options.privateData()).requestKey());
+            send(newRequest(options));
         }
     }
 
@@ -97,6 +98,10 @@ final class Startup {
                         LlpError.INVALID_STARTUP_FRAME,
                         "both sides started MPA as " + role + ": expected an " + expected());
             case UNUSABLE_REVISION -> unusableRevision();
+            case NO_ENHANCED_DATA ->
+                fail(
+                        LlpError.INVALID_STARTUP_FRAME,
+                        expected() + " has S=1 and only " + reader.frame().pdLength() + " octets of Private Data");
             case TOO_MUCH_PRIVATE_DATA ->
                 fail(
                         LlpError.INVALID_STARTUP_FRAME,
@@ -108,7 +113,7 @@ final class Startup {
 
     private void complete(int excess) {
         MpaFrameFlyweight frame = reader.frame();
-        MpaStartup peer = MpaStartup.agree(options, frame.rev(), frame.c(), frame.m(), frame.privateData());
+        MpaStartup peer = MpaStartup.agree(options, frame);
         boolean rejected = frame.r();
         reader.release();
         if (role == MpaRole.RESPONDER) {
@@ -129,7 +134,7 @@ final class Startup {
             }
         } else {
             state = State.ESTABLISHED;
-            agreed = peer;
+            agreed = peer.with(options, options.revision() >= 2 ? options.enhanced() : null);
         }
     }
 
@@ -152,7 +157,7 @@ final class Startup {
         }
         options = chosen;
         state = State.ACCEPTING;
-        send(newFrame(chosen.privateData()).replyKey());
+        send(newReply(chosen.privateData(), false));
         transport.requestOutput();
     }
 
@@ -161,7 +166,7 @@ final class Startup {
         if (!decide()) {
             return;
         }
-        send(newFrame(privateData).replyKey().r(true));
+        send(newReply(privateData, true));
         state = State.REJECTED;
         closeBehindOutput = options.closeOnReject();
         transport.requestOutput();
@@ -190,7 +195,7 @@ final class Startup {
         reader.release();
         output = null;
         if (reply) {
-            send(newFrame(new byte[0]).replyKey().r(true));
+            send(newFrame(0, options.revision()).replyKey().r(true).privateData(new byte[0]));
             closeBehindOutput = true;
             transport.requestOutput();
         } else {
@@ -263,8 +268,7 @@ final class Startup {
         output = null;
         if (state == State.ACCEPTING && request != null) {
             state = State.ESTABLISHED;
-            agreed = MpaStartup.agree(
-                    options, request.revision(), request.peerCrc(), request.peerMarkers(), request.privateData());
+            agreed = request.with(options, answer);
         }
         if (closeBehindOutput) {
             transport.close();
@@ -272,19 +276,42 @@ final class Startup {
         return length;
     }
 
-    private MpaFrameFlyweight newFrame(byte[] privateData) {
-        if (privateData.length > MpaFrameFlyweight.MAX_PD_LENGTH) {
-            throw new IllegalArgumentException("Private Data of " + privateData.length + " octets; MPA carries at most "
-                    + MpaFrameFlyweight.MAX_PD_LENGTH);
+    private MpaFrameFlyweight newRequest(MpaOptions own) {
+        byte[] data = own.privateData();
+        if (own.revision() < 2) {
+            return newFrame(data.length, own.revision()).requestKey().privateData(data);
         }
-        WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + privateData.length);
+        return newFrame(EnhancedData.LENGTH + data.length, own.revision())
+                .requestKey()
+                .enhancedPrivateData(own.enhanced(), data);
+    }
+
+    /** A Reply has the revision of the Request, and is enhanced if that was (RFC 6581 section 10). */
+    private MpaFrameFlyweight newReply(byte[] data, boolean reject) {
+        int revision = request == null ? options.revision() : request.revision();
+        EnhancedData asked = request == null ? null : request.peer();
+        if (asked == null) {
+            return newFrame(data.length, revision).replyKey().r(reject).privateData(data);
+        }
+        answer = asked.answer(options.enhanced().ird(), options.enhanced().ord());
+        return newFrame(EnhancedData.LENGTH + data.length, revision)
+                .replyKey()
+                .r(reject)
+                .enhancedPrivateData(answer, data);
+    }
+
+    private MpaFrameFlyweight newFrame(int pdLength, int revision) {
+        if (pdLength > MpaFrameFlyweight.MAX_PD_LENGTH) {
+            throw new IllegalArgumentException("Private Data of " + pdLength
+                    + " octets, enhanced data included; MPA carries at most " + MpaFrameFlyweight.MAX_PD_LENGTH);
+        }
+        WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + pdLength);
         output = buffer;
         return new MpaFrameFlyweight()
                 .wrap(buffer, 0)
                 .m(options.receiveMarkers())
                 .c(options.crc())
-                .rev(options.revision())
-                .privateData(privateData);
+                .rev(revision);
     }
 
     private void send(MpaFrameFlyweight frame) {

@@ -24,6 +24,8 @@ final class StartupFrameReader {
         SAME_ROLE,
         /** A revision that this side cannot work with. */
         UNUSABLE_REVISION,
+        /** S=1 without room for the enhanced data (RFC 6581 section 6). */
+        NO_ENHANCED_DATA,
         /** PD_Length beyond 512 octets, or beyond what this side takes. */
         TOO_MUCH_PRIVATE_DATA
     }
@@ -98,6 +100,9 @@ final class StartupFrameReader {
         }
         if (frame.pdLength() > options.maxPrivateData()) {
             return Verdict.TOO_MUCH_PRIVATE_DATA;
+        }
+        if (frame.isEnhanced() && frame.pdLength() < EnhancedData.LENGTH) {
+            return Verdict.NO_ENHANCED_DATA;
         }
         return held < frame.length() ? Verdict.INCOMPLETE : Verdict.COMPLETE;
     }

@@ -197,7 +197,7 @@ class InitiatorStartupTest {
     }
 
     @ParameterizedTest(name = "Rev {0}")
-    @ValueSource(ints = {2, 3, 255})
+    @ValueSource(ints = {3, 255})
     @Requirement({"MPA-7.1.1-09", "MPA-8-04"})
     void closesWhenTheRevisionIsUnusable(int rev) {
         assertClosedAsInvalid(Frames.reply(Frames.C, rev, new byte[0]));

@@ -35,14 +35,7 @@ class MpaFrameFlyweightTest {
     void writesTheOctetsOfAReply() {
         WireBuffer buffer = WireBuffer.allocate(32);
 
-        frame.wrap(buffer, 0)
-                .replyKey()
-                .m(false)
-                .c(true)
-                .r(true)
-                .rev(2)
-                .res(0x10)
-                .privateData(new byte[0]);
+        frame.wrap(buffer, 0).replyKey().m(false).c(true).r(true).rev(2).s(true).privateData(new byte[0]);
 
         assertThat(hex(buffer, 0, 20)).isEqualTo(REPLY + "7002" + "0000");
     }
@@ -59,7 +52,8 @@ class MpaFrameFlyweightTest {
         assertThat(frame.m()).isTrue();
         assertThat(frame.c()).isFalse();
         assertThat(frame.r()).isTrue();
-        assertThat(frame.res()).isEqualTo(0x15);
+        assertThat(frame.s()).isTrue();
+        assertThat(frame.res()).isEqualTo(0x05);
         assertThat(frame.rev()).isEqualTo(0xFE);
         assertThat(frame.pdLength()).isEqualTo(0x0102);
         assertThat(frame.length()).isEqualTo(20 + 0x0102);
@@ -72,7 +66,7 @@ class MpaFrameFlyweightTest {
 
         frame.wrap(buffer, 0).c(false);
         assertThat(buffer.getUnsignedByte(16)).isEqualTo(0xBF);
-        frame.m(false).res(0);
+        frame.m(false).s(false).res(0);
         assertThat(buffer.getUnsignedByte(16)).isEqualTo(0x20);
         frame.r(false).m(true);
         assertThat(buffer.getUnsignedByte(16)).isEqualTo(0x80);

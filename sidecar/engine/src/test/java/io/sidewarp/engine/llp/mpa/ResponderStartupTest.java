@@ -239,7 +239,7 @@ class ResponderStartupTest {
     }
 
     @ParameterizedTest(name = "Rev {0}")
-    @ValueSource(ints = {2, 3, 255})
+    @ValueSource(ints = {3, 255})
     @Requirement({"MPA-7.1.1-09", "MPA-8-04"})
     void answersAnUnusableRevisionWithItsOwnAndCloses(int rev) {
         assertAnsweredWithOwnRevision(Frames.request(Frames.C | 0x10, rev, new byte[4]));
