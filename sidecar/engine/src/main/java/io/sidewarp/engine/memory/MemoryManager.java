@@ -66,12 +66,13 @@ public final class MemoryManager {
 
     /**
      * Makes the STag unusable at once, waits until nobody works with the region, and releases its memory. Idempotent: all
-     * callers see the same completion.
+     * callers see the same completion, on no thread of theirs.
      */
     public CompletableFuture<Void> deregister(MemoryRegion region) {
         if (region.beginRelease()) {
             stags.remove(region);
-            quiescence.afterCurrentWork().whenComplete((ignored, failure) -> {
+            // Not on the event loop that was last to finish: unmapping a large region takes long.
+            quiescence.afterCurrentWork().whenCompleteAsync((ignored, failure) -> {
                 if (failure == null) {
                     release(region, CLOSE_ATTEMPTS);
                 } else {

@@ -107,7 +107,14 @@ public final class MemoryRegion {
         return backing.path();
     }
 
-    /** The memory itself. It becomes inaccessible (IllegalStateException) when the region is deregistered. */
+    /**
+     * The memory itself, for system calls and for providers. It becomes inaccessible (IllegalStateException) when the
+     * region is deregistered.
+     *
+     * <p>Java code touches it through {@link #place} and {@link #fetch} only. A shared file may be truncated at any time;
+     * elsewhere the error would surface late, and in native code or an intrinsic of the virtual machine (a checksum, a
+     * comparison) it would end the process.
+     */
     public MemorySegment segment() {
         return segment;
     }
@@ -121,33 +128,47 @@ public final class MemoryRegion {
      * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
      */
     public void place(long offset, WireBuffer source, int sourceOffset, int octets) throws RegionFault {
-        try {
-            MemorySegment.copy(source.segment(), sourceOffset, segment, offset, octets);
-        } catch (InternalError e) {
-            throw fault(e);
-        } catch (IllegalStateException e) {
-            throw fault(e);
-        }
+        copy(source.segment(), sourceOffset, segment, offset, octets);
+    }
+
+    /** Copies octets from any memory into the region; otherwise as {@link #place(long, WireBuffer, int, int)}. */
+    public void place(long offset, MemorySegment source, long sourceOffset, long octets) throws RegionFault {
+        copy(source, sourceOffset, segment, offset, octets);
     }
 
     /**
      * Copies octets out of the region. The caller has checked state, rights and bounds.
      *
      * @param offset octets from the beginning of the region
-     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then
+     * @throws RegionFault when the backing is gone; the region is FAULTED or DEREGISTERED then, and what was copied is
+     *     undefined
      * @throws IndexOutOfBoundsException for a range outside of the region or the buffer
      */
     public void fetch(long offset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
+        copy(segment, offset, target.segment(), targetOffset, octets);
+    }
+
+    /** Copies octets of the region into any memory; otherwise as {@link #fetch(long, WireBuffer, int, int)}. */
+    public void fetch(long offset, MemorySegment target, long targetOffset, long octets) throws RegionFault {
+        copy(segment, offset, target, targetOffset, octets);
+    }
+
+    private void copy(MemorySegment source, long sourceOffset, MemorySegment target, long targetOffset, long octets)
+            throws RegionFault {
         try {
-            MemorySegment.copy(segment, offset, target.segment(), targetOffset, octets);
-        } catch (InternalError e) {
-            throw fault(e);
-        } catch (IllegalStateException e) {
+            MemorySegment.copy(source, sourceOffset, target, targetOffset, octets);
+            LateFaults.raisePending();
+        } catch (InternalError | IllegalStateException e) {
             throw fault(e);
         }
     }
 
-    /** Makes the STag unusable, by the peer's request or the application's. True if it was valid. */
+    /**
+     * Makes the STag unusable, by the peer's request or the application's. A copy that another thread has begun may still
+     * end; only {@link MemoryManager#deregister} waits for it.
+     *
+     * @return true if it was valid
+     */
     public boolean invalidate() {
         return STATE.compareAndSet(this, RegionState.VALID, RegionState.INVALIDATED);
     }

@@ -162,12 +162,13 @@ public final class SharedVolume {
     }
 
     /** Touches a word in every page by adding nothing to it, which no concurrent store can be lost to. */
-    private static boolean touch(MemorySegment segment) {
+    static boolean touch(MemorySegment segment) {
         MemorySegment pages = segment.reinterpret(roundUp(segment.byteSize(), Integer.BYTES));
         try {
             for (long at = 0; at < pages.byteSize(); at += pageSize()) {
                 PAGE_WORD.getAndAdd(pages, at, 0);
             }
+            LateFaults.raisePending();
             return true;
         } catch (InternalError e) {
             return false;
