@@ -104,7 +104,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     }
 
     LoopResources resources(EventLoop loop) {
-        return resources.computeIfAbsent(loop, ignored -> new LoopResources(settings.stagingCapacity()));
+        return resources.computeIfAbsent(loop, ignored -> new LoopResources(settings));
     }
 
     @Override

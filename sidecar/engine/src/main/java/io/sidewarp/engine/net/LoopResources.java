@@ -6,6 +6,7 @@ package io.sidewarp.engine.net;
 import io.netty.channel.epoll.EpollTcpInfo;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.ArrayDeque;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,14 +20,18 @@ final class LoopResources {
     private static final int KEPT_PER_CLASS = 16;
 
     private final int stagingCapacity;
+    private final int outputLimit;
     private final StagingBuffer input;
     private final ArrayDeque<StagingBuffer> output = new ArrayDeque<>();
+    private final ArrayDeque<BooleanSupplier> waiting = new ArrayDeque<>();
     private final ArrayDeque<WireBuffer>[] reassembly;
+    private int outputsInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
-    LoopResources(int stagingCapacity) {
-        this.stagingCapacity = stagingCapacity;
+    LoopResources(NetSettings settings) {
+        this.stagingCapacity = settings.stagingCapacity();
+        this.outputLimit = settings.outputBuffers();
         this.input = new StagingBuffer(stagingCapacity);
         this.reassembly = new ArrayDeque[REASSEMBLY_CLASSES];
         for (int i = 0; i < REASSEMBLY_CLASSES; i++) {
@@ -39,14 +44,30 @@ final class LoopResources {
         return input;
     }
 
-    StagingBuffer acquireOutput() {
+    /**
+     * A buffer to produce into, or null when too many are in use; then the waiter is called once when one is free, and
+     * says whether it still wants it. So peers that do not read cannot make this side hold more than the limit.
+     */
+    @Nullable
+    StagingBuffer acquireOutput(BooleanSupplier waiter) {
+        if (outputsInUse == outputLimit) {
+            waiting.addLast(waiter);
+            return null;
+        }
+        outputsInUse++;
         StagingBuffer buffer = output.pollFirst();
         return buffer == null ? new StagingBuffer(stagingCapacity) : buffer;
     }
 
-    void releaseOutput(StagingBuffer buffer) {
-        if (output.size() < KEPT_PER_CLASS) {
+    /** @param reusable false when somebody may still look at the buffer, which is then dropped */
+    void releaseOutput(StagingBuffer buffer, boolean reusable) {
+        outputsInUse--;
+        if (reusable && output.size() < KEPT_PER_CLASS) {
             output.addFirst(buffer);
+        }
+        BooleanSupplier waiter = waiting.pollFirst();
+        while (waiter != null && !waiter.getAsBoolean()) {
+            waiter = waiting.pollFirst();
         }
     }
 

@@ -10,11 +10,20 @@ import java.time.Duration;
  *
  * @param stagingCapacity octets of a buffer between socket and regions, at least 128 KiB; what a loop reads or writes
  *     at a time
+ * @param outputBuffers buffers that the connections of one loop can have in sockets that are full; further connections
+ *     wait for one
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
  * @param connectTimeout for the TCP connection
+ * @param stallTimeout how long a peer may leave its TCP window shut before its connection is aborted
  */
-public record NetSettings(int stagingCapacity, int defaultEmss, Duration lingerTimeout, Duration connectTimeout) {
+public record NetSettings(
+        int stagingCapacity,
+        int outputBuffers,
+        int defaultEmss,
+        Duration lingerTimeout,
+        Duration connectTimeout,
+        Duration stallTimeout) {
 
     /** Smallest {@link #stagingCapacity}: holds the largest FPDU with Markers. */
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
@@ -26,8 +35,9 @@ public record NetSettings(int stagingCapacity, int defaultEmss, Duration lingerT
         }
     }
 
-    /** 256 KiB, 1448 octets, 5 s, 10 s. */
+    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s. */
     public static NetSettings defaults() {
-        return new NetSettings(256 * 1024, 1448, Duration.ofSeconds(5), Duration.ofSeconds(10));
+        return new NetSettings(
+                256 * 1024, 128, 1448, Duration.ofSeconds(5), Duration.ofSeconds(10), Duration.ofSeconds(60));
     }
 }

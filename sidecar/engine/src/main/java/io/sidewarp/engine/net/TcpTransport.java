@@ -20,6 +20,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final NetSettings settings;
     private final Runnable drive = this::driveGuarded;
     private final Runnable lingerCheck = this::checkLinger;
+    private final BooleanSupplier onBufferFree = this::onBufferFree;
+    private final Runnable stallCheck = this::checkStall;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -49,6 +52,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private boolean reading;
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
+    private boolean waitingForBuffer;
+    private boolean stallScheduled;
+    private long stallProgress;
+    private long writes;
+    private long stallWrites;
     private boolean shutdownWanted;
     private boolean outputShut;
     private boolean inputShut;
@@ -174,7 +182,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && pending == null) {
+        if (!driveScheduled && !driving && !reading && pending == null && !waitingForBuffer) {
             scheduleDrive();
         }
     }
@@ -210,7 +218,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         } finally {
             driving = false;
         }
-        if (outputWanted && pending == null && !lost && !driveScheduled) {
+        if (outputWanted && pending == null && !lost && !driveScheduled && !waitingForBuffer) {
             scheduleDrive();
         }
         finishClose();
@@ -218,24 +226,66 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || pending != null || lost || outputShut) {
+        if (connection == null || pending != null || lost || outputShut || waitingForBuffer) {
+            return false;
+        }
+        StagingBuffer buffer = resources.acquireOutput(onBufferFree);
+        if (buffer == null) {
+            waitingForBuffer = true;
             return false;
         }
         outputWanted = false;
-        StagingBuffer buffer = resources.acquireOutput();
         int octets = connection.produce(buffer.wire(), 0, buffer.wire().capacity());
         if (octets == 0) {
-            resources.releaseOutput(buffer);
+            resources.releaseOutput(buffer, true);
             return false;
         }
         pending = buffer;
         pendingOctets = octets;
+        writes++;
         channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         if (outbound == null || !outbound.isEmpty()) {
+            watchForStall(outbound);
             return false;
         }
         return onWritten();
+    }
+
+    private boolean onBufferFree() {
+        waitingForBuffer = false;
+        if (lost) {
+            return false;
+        }
+        if (!driveScheduled) {
+            scheduleDrive();
+        }
+        return true;
+    }
+
+    /** The socket is full: sees to it that a peer which reads nothing does not hold the buffer for ever. */
+    private void watchForStall(@Nullable ChannelOutboundBuffer outbound) {
+        if (!stallScheduled && pending != null && !lost) {
+            stallScheduled = true;
+            stallWrites = writes;
+            stallProgress = outbound == null ? 0 : outbound.currentProgress();
+            loop.schedule(stallCheck, settings.stallTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void checkStall() {
+        stallScheduled = false;
+        if (pending == null || lost) {
+            return;
+        }
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        long progress = outbound == null ? 0 : outbound.currentProgress();
+        if (writes == stallWrites && progress == stallProgress) {
+            lose("the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
+            abort();
+        } else {
+            watchForStall(outbound);
+        }
     }
 
     @Override
@@ -260,10 +310,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             StagingBuffer buffer = pending;
             pending = null;
             pendingOctets = 0;
-            // After a loss Netty may still hold the buffer for a moment; then it is not used again.
-            if (!lost) {
-                resources.releaseOutput(buffer);
-            }
+            // After a loss Netty may still hold the buffer for a moment.
+            resources.releaseOutput(buffer, !lost);
         }
     }
 
@@ -297,7 +345,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (driving || lost) {
             return;
         }
-        if (shutdownWanted && !outputShut && pending == null && !driveScheduled) {
+        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !waitingForBuffer) {
             outputShut = true;
             channel.shutdownOutput();
             lastInputNanos = System.nanoTime();

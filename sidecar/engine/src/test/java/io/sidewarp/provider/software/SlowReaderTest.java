@@ -1,0 +1,117 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Peers that accept a connection and then read nothing. */
+final class SlowReaderTest {
+
+    private static final int MIB = 1 << 20;
+    private static final int WRITES = 32;
+
+    private final WorkRequest request = new WorkRequest();
+    private SoftwareProvider provider;
+    private Device device;
+    private ServerSocket server;
+
+    @BeforeEach
+    void open() throws Exception {
+        NetSettings net = new NetSettings(
+                NetSettings.MIN_STAGING_CAPACITY,
+                1,
+                1448,
+                Duration.ofSeconds(1),
+                Duration.ofSeconds(10),
+                Duration.ofMillis(300));
+        SoftwareSettings defaults = SoftwareSettings.defaults();
+        SoftwareSettings settings = new SoftwareSettings(
+                net,
+                defaults.maxSendQueue(),
+                defaults.maxReceiveQueue(),
+                defaults.maxIrd(),
+                defaults.maxOrd(),
+                defaults.maxRegions(),
+                defaults.terminateTimeout());
+        provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
+        device = provider.open();
+        server = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        server.close();
+        device.close();
+        provider.close();
+    }
+
+    /** Connects to a peer that answers the start-up and reads nothing after it. */
+    private Socket connect(Endpoint endpoint) throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = endpoint.queuePair.connect(
+                new InetSocketAddress(server.getInetAddress(), server.getLocalPort()), ConnectionParameters.defaults());
+        Socket peer = server.accept();
+        peer.getInputStream().readNBytes(20);
+        byte[] reply = new byte[20];
+        System.arraycopy("MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII), 0, reply, 0, 16);
+        reply[16] = 0x40;
+        reply[17] = 1;
+        peer.getOutputStream().write(reply);
+        connected.get(10, TimeUnit.SECONDS);
+        return peer;
+    }
+
+    @Test
+    void losesTheConnectionAfterTheStallTimeAndLetsOthersGoOn() throws Exception {
+        Endpoint stuck = new Endpoint(device, MIB);
+        Endpoint waiting = new Endpoint(device, MIB);
+        List<String> messages = new CopyOnWriteArrayList<>();
+        stuck.queuePair.setEventListener((queuePair, state, error, message) -> messages.add(message));
+        try (Socket deaf = connect(stuck);
+                Socket reader = connect(waiting)) {
+            assertThat(deaf.isConnected()).isTrue();
+            for (int i = 0; i < WRITES; i++) {
+                stuck.postSend(request.reset(i, Opcode.RDMA_WRITE)
+                        .addSge(stuck.region, 0, MIB)
+                        .remote(1, 0));
+            }
+            stuck.awaitState(QueuePairState.CLOSED);
+            assertThat(messages.getLast()).contains("read nothing for 300 ms");
+            WorkCompletion last = stuck.awaitCompletion();
+            while (last.id() < WRITES - 1) {
+                last = stuck.awaitCompletion();
+            }
+            assertThat(last.status()).isEqualTo(CompletionStatus.FLUSHED);
+
+            // The only output buffer is free again.
+            waiting.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                    .addSge(waiting.region, 0, 1000)
+                    .remote(1, 0));
+            assertThat(waiting.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(reader.getInputStream().readNBytes(2 + 14 + 1000 + 4)).hasSize(1020);
+        }
+    }
+}
