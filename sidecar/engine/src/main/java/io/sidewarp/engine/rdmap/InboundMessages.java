@@ -191,14 +191,15 @@ final class InboundMessages implements DdpUser {
      */
     private @Nullable ProtocolError invalidate(int stag) {
         MemoryRegion region = stags.lookup(stag);
-        if (region == null || !region.isValid()) {
+        AccessCheck check =
+                TaggedAccess.checkAssociation(region, protectionDomain, queuePair, AccessRight.REMOTE_INVALIDATE.bit());
+        if (region == null || check == AccessCheck.INVALID_STAG) {
             return RdmapError.STAG_NOT_INVALIDATED;
         }
-        if (region.queuePair() != queuePair || !region.allows(AccessRight.REMOTE_INVALIDATE.bit())) {
+        if (check != AccessCheck.OK || region.queuePair() == 0) {
             return RdmapError.PROTECTED_STAG_NOT_INVALIDATED;
         }
-        region.invalidate();
-        return null;
+        return region.invalidate() ? null : RdmapError.STAG_NOT_INVALIDATED;
     }
 
     private void onReadRequest(UntaggedHeaderFlyweight header, long messageLength) {
