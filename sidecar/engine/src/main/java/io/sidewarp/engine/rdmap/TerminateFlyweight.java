@@ -42,6 +42,9 @@ public final class TerminateFlyweight {
     public static final int R_FLAG = 0x20;
 
     private static final int HDRCT_MASK = M_FLAG | D_FLAG | R_FLAG;
+    private static final int RESERVED_OFFSET = 3;
+    private static final int SIW_M_AND_D = 0x03;
+    private static final int SIW_R = 0x04;
 
     private final WireBuffer buffer;
 
@@ -64,12 +67,16 @@ public final class TerminateFlyweight {
 
     /**
      * True when the word is laid out as Linux siw lays it on little-endian machines: nibbles of the first octet
-     * swapped, flags at the low end of the third. Told by flags where the RFC has reserved bits; without any flag, by
-     * an LLP error code (which RDMAP does not use with type 0x2).
+     * swapped, flags at the low end of the third. Told by flags where the RFC has reserved bits (siw sets M and D, or
+     * all three, and leaves its own reserved bits zero); without any flag, by an LLP error code (which RDMAP does not
+     * use with type 0x2).
      */
     private boolean isNibbleSwapped() {
+        if (buffer.getUnsignedByte(RESERVED_OFFSET) != 0) {
+            return false;
+        }
         int flags = buffer.getUnsignedByte(HDRCT_OFFSET);
-        if ((flags & HDRCT_MASK) == 0 && (flags & 0x07) != 0) {
+        if (flags == SIW_M_AND_D || flags == (SIW_M_AND_D | SIW_R)) {
             return true;
         }
         int code = code();
@@ -96,8 +103,6 @@ public final class TerminateFlyweight {
         if (!isNibbleSwapped()) {
             return octet & HDRCT_MASK;
         }
-        return ((octet & 0x01) != 0 ? M_FLAG : 0)
-                | ((octet & 0x02) != 0 ? D_FLAG : 0)
-                | ((octet & 0x04) != 0 ? R_FLAG : 0);
+        return octet == 0 ? 0 : M_FLAG | D_FLAG | ((octet & SIW_R) != 0 ? R_FLAG : 0);
     }
 }
