@@ -218,7 +218,7 @@ final class InboundMessages implements DdpUser {
                     readRequest.srcTo(),
                     readRequest.rdmaRdSz());
             if (check != AccessCheck.OK) {
-                rejectDelivered(toError(check), header);
+                rejectReadRequest(toError(check), header);
                 return;
             }
         }
@@ -240,6 +240,14 @@ final class InboundMessages implements DdpUser {
     private void rejectDelivered(ProtocolError error, UntaggedHeaderFlyweight header) {
         receiver.stop();
         onSegmentError(error, header.buffer(), header.offset(), receiver.segmentLength());
+    }
+
+    /** A Read Request names memory that it may not read: it goes back with the Terminate. */
+    private void rejectReadRequest(RdmapError error, UntaggedHeaderFlyweight header) {
+        receiver.stop();
+        TerminateMessage message =
+                TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.buffer);
+        stream.terminate(error, message, null, CompletionStatus.FLUSHED);
     }
 
     @Override

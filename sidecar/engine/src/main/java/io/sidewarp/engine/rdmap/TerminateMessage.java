@@ -16,6 +16,10 @@ import io.sidewarp.engine.memory.WireBuffer;
  */
 final class TerminateMessage implements PayloadSource {
 
+    /** Where the RDMA Read Request lies, which always comes behind an untagged header. */
+    private static final int REQUEST_OFFSET =
+            TerminateFlyweight.DDP_HEADER_OFFSET + UntaggedHeaderFlyweight.LENGTH;
+
     private final WireBuffer buffer = WireBuffer.allocate(TerminateFlyweight.MAX_LENGTH);
     private final TerminateFlyweight header = new TerminateFlyweight(buffer);
     private final int length;
@@ -32,7 +36,7 @@ final class TerminateMessage implements PayloadSource {
     }
 
     /**
-     * For an error of an incoming segment (section 7.1 rules 2 and 3).
+     * For an error of an incoming segment (section 7.1 rule 2).
      *
      * @param segmentLength octets of the whole segment
      */
@@ -42,12 +46,30 @@ final class TerminateMessage implements PayloadSource {
         if (segmentLength < headerLength || isLocalCatastrophic(error)) {
             return of(error);
         }
-        boolean withRequest =
-                isReadProtection(error, segment, offset) && segmentLength >= headerLength + ReadRequestFlyweight.LENGTH;
-        int copied = headerLength + (withRequest ? ReadRequestFlyweight.LENGTH : 0);
-        TerminateMessage message = new TerminateMessage(TerminateFlyweight.DDP_HEADER_OFFSET + copied);
-        message.setWithHeaders(error, segmentLength, withRequest);
-        message.buffer.putBytes(TerminateFlyweight.DDP_HEADER_OFFSET, segment, offset, copied);
+        TerminateMessage message = new TerminateMessage(TerminateFlyweight.DDP_HEADER_OFFSET + headerLength);
+        message.setWithHeaders(error, segmentLength, false);
+        message.buffer.putBytes(TerminateFlyweight.DDP_HEADER_OFFSET, segment, offset, headerLength);
+        return message;
+    }
+
+    /**
+     * For an RDMA Read Request of which nothing was answered (section 7.1 rule 3). The request comes from its own
+     * buffer, since its last segment does not hold all of it when it came in several.
+     *
+     * @param header of the request's last segment
+     * @param segmentLength octets of that segment
+     * @param request the request, from the beginning of the buffer on
+     */
+    static TerminateMessage of(
+            ProtocolError error, UntaggedHeaderFlyweight header, int segmentLength, WireBuffer request) {
+        TerminateMessage message = new TerminateMessage(REQUEST_OFFSET + ReadRequestFlyweight.LENGTH);
+        message.setWithHeaders(error, segmentLength, true);
+        message.buffer.putBytes(
+                TerminateFlyweight.DDP_HEADER_OFFSET,
+                header.buffer(),
+                header.offset(),
+                UntaggedHeaderFlyweight.LENGTH);
+        message.buffer.putBytes(REQUEST_OFFSET, request, 0, ReadRequestFlyweight.LENGTH);
         return message;
     }
 
@@ -58,11 +80,10 @@ final class TerminateMessage implements PayloadSource {
      */
     static TerminateMessage of(ProtocolError error, InboundReads.Request request, long sent) {
         int headerLength = UntaggedHeaderFlyweight.LENGTH;
-        int requestOffset = TerminateFlyweight.DDP_HEADER_OFFSET + headerLength;
-        TerminateMessage message = new TerminateMessage(requestOffset + ReadRequestFlyweight.LENGTH);
+        TerminateMessage message = new TerminateMessage(REQUEST_OFFSET + ReadRequestFlyweight.LENGTH);
         message.setWithHeaders(error, headerLength + ReadRequestFlyweight.LENGTH, true);
         message.buffer.putBytes(TerminateFlyweight.DDP_HEADER_OFFSET, request.ddpHeader(), 0, headerLength);
-        new ReadRequestFlyweight(message.buffer, requestOffset)
+        new ReadRequestFlyweight(message.buffer, REQUEST_OFFSET)
                 .set(
                         request.sinkStag(),
                         request.sinkTo() + sent,
@@ -81,14 +102,6 @@ final class TerminateMessage implements PayloadSource {
 
     private static boolean isLocalCatastrophic(ProtocolError error) {
         return error.layer() == 2 || error.type() == RdmapError.TYPE_LOCAL_CATASTROPHIC;
-    }
-
-    /** Only a Remote Protection error of an RDMA Read Request returns the RDMA header (section 4.8). */
-    private static boolean isReadProtection(ProtocolError error, WireBuffer segment, int offset) {
-        int control = segment.getUnsignedByte(offset + DdpHeaderFlyweight.ULP_CONTROL_OFFSET);
-        return error.layer() == 0
-                && error.type() == RdmapError.TYPE_REMOTE_PROTECTION
-                && RdmapControl.opcode(control) == RdmapControl.RDMA_READ_REQUEST;
     }
 
     /** Octets of the message. */
