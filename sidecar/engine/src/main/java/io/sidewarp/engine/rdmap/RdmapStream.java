@@ -248,6 +248,7 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
+    /** What is outstanding fails, even if it was taken over meanwhile: its fate is not known (RFC 5040 6.2.1). */
     void onTerminateReceived(ReceivedTerminate received) {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             return;
@@ -329,6 +330,7 @@ public final class RdmapStream implements UpperLayer {
             return;
         }
         StreamError found = local(cause);
+        work.retire(llp.transferredPosition());
         end(found, culprit, culpritStatus, "terminated by this side: " + found);
         if (!outputClosed && llp.outputPermitted()) {
             terminate = message;
@@ -345,7 +347,6 @@ public final class RdmapStream implements UpperLayer {
         sender.abandon();
         outbound = Outbound.NOTHING;
         inboundReads.clear();
-        work.retire(llp.transferredPosition());
         flush(culprit, culpritStatus);
         changeState(StreamState.TERMINATED, message);
         completions.onCompletionsDone();

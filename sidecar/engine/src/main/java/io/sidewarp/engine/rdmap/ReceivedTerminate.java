@@ -71,25 +71,35 @@ final class ReceivedTerminate {
         if (DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(at))) {
             TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
             tagged.wrap(buffer, at);
-            return work.writeTo(tagged.stag(), tagged.to());
+            // It may also be a Read Response that was refused, which is no work of this side.
+            return RdmapControl.opcode(tagged.ulpControl()) == RdmapControl.RDMA_WRITE
+                    ? work.writeTo(tagged.stag(), tagged.to())
+                    : null;
         }
         if (length < at + UntaggedHeaderFlyweight.LENGTH) {
             return null;
         }
         UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
         untagged.wrap(buffer, at);
-        if (untagged.qn() != RdmapControl.READ_REQUEST_QUEUE) {
-            return work.sendWithMsn(untagged.msn());
-        }
-        // Linux siw returns another value than the MSN here; the oldest read is then the best guess.
-        Wqe exact = work.reads().withMsn(untagged.msn());
-        return exact == null ? work.reads().oldest() : exact;
+        return switch (untagged.qn()) {
+            case RdmapControl.SEND_QUEUE -> work.sendWithMsn(untagged.msn());
+            case RdmapControl.READ_REQUEST_QUEUE -> readWithMsn(work.reads(), untagged.msn());
+            default -> null;
+        };
+    }
+
+    /** Linux siw returns another value than the MSN; the oldest read is then the best guess. */
+    private static @Nullable Wqe readWithMsn(OutboundReads reads, int msn) {
+        Wqe exact = reads.withMsn(msn);
+        return exact == null ? reads.oldest() : exact;
     }
 
     /** Status of that work. */
     CompletionStatus culpritStatus() {
         boolean protection = header.layer() == 0 && header.type() == RdmapError.TYPE_REMOTE_PROTECTION
-                || header.layer() == 1 && header.type() == DdpError.INVALID_STAG.type();
+                || header.layer() == 1
+                        && header.type() == DdpError.INVALID_STAG.type()
+                        && header.code() != DdpError.TAGGED_VERSION.code();
         return protection ? CompletionStatus.REMOTE_ACCESS_ERROR : CompletionStatus.REMOTE_OPERATION_ERROR;
     }
 }

@@ -153,7 +153,7 @@ final class SendWork {
     Wqe sendWithMsn(int msn) {
         for (int i = 0; i < queue.capacity(); i++) {
             Wqe wqe = queue.peek(i);
-            if (wqe == null || !wqe.isStarted()) {
+            if (wqe == null || !isKnownToPeer(wqe)) {
                 return null;
             }
             boolean send = RdmapControl.queueOf(wqe.opcode()) == RdmapControl.SEND_QUEUE
@@ -170,7 +170,7 @@ final class SendWork {
     Wqe writeTo(int stag, long taggedOffset) {
         for (int i = 0; i < queue.capacity(); i++) {
             Wqe wqe = queue.peek(i);
-            if (wqe == null) {
+            if (wqe == null || !isKnownToPeer(wqe)) {
                 return null;
             }
             if (wqe.opcode() == RdmapControl.RDMA_WRITE
@@ -180,6 +180,11 @@ final class SendWork {
             }
         }
         return null;
+    }
+
+    /** Work is begun in order, so what is behind an element that is not known to the peer is not either. */
+    private boolean isKnownToPeer(Wqe wqe) {
+        return wqe.isStarted() || wqe == current;
     }
 
     /** Status of local work whose region failed or was revoked. */

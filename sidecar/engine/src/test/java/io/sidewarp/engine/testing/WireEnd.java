@@ -186,6 +186,11 @@ public final class WireEnd implements LowerLayer {
         }
     }
 
+    /** Takes over everything committed, and has not told the layer above yet. */
+    public void silentlyTransferAll() {
+        transferredPosition = committedPosition;
+    }
+
     /** Gives ULPDUs to the layer above, as one batch of input. */
     public void input(byte[]... ulpdus) {
         for (byte[] ulpdu : ulpdus) {
