@@ -33,6 +33,7 @@ public final class DdpReceiver {
     private boolean failed;
     private long segments;
     private int segmentLength;
+    private boolean insideMessage;
 
     /**
      * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
@@ -65,6 +66,11 @@ public final class DdpReceiver {
     /** Valid segments so far. */
     public long segments() {
         return segments;
+    }
+
+    /** True when the last segment of the message that the latest valid segment belongs to has not arrived. */
+    public boolean isInsideMessage() {
+        return insideMessage;
     }
 
     /** Octets of the segment that is being received, header included. */
@@ -104,6 +110,7 @@ public final class DdpReceiver {
             return;
         }
         segments++;
+        insideMessage = !tagged.last();
         user.onTagged(tagged, payload);
     }
 
@@ -121,7 +128,7 @@ public final class DdpReceiver {
             return true;
         } catch (RegionFault fault) {
             failed = true;
-            user.onPlacementFault(fault);
+            user.onTaggedFault(tagged, fault);
             return false;
         }
     }
@@ -155,11 +162,12 @@ public final class DdpReceiver {
                 user.untaggedBuffers(qn).place(mo, buffer, offset + UntaggedHeaderFlyweight.LENGTH, payload);
             } catch (RegionFault fault) {
                 failed = true;
-                user.onPlacementFault(fault);
+                user.onUntaggedFault(untagged, fault);
                 return;
             }
         }
         segments++;
+        insideMessage = !untagged.last();
         if (untagged.last()) {
             expectedMsn[qn]++;
             user.onUntagged(untagged, mo + payload);

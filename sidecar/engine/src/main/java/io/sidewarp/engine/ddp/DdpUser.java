@@ -45,6 +45,9 @@ public interface DdpUser {
      */
     void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length);
 
-    /** A local buffer failed while the segment was placed. All later segments will be dropped. */
-    void onPlacementFault(RegionFault fault);
+    /** The region failed while the payload of an admitted tagged segment was placed. All later segments are dropped. */
+    void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault);
+
+    /** The untagged buffer failed while the payload of a segment was placed. All later segments are dropped. */
+    void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault);
 }

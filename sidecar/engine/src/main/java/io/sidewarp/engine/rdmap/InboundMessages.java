@@ -4,6 +4,7 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.ddp.DdpError;
+import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.DdpReceiver;
 import io.sidewarp.engine.ddp.DdpUser;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
@@ -252,23 +253,53 @@ final class InboundMessages implements DdpUser {
 
     @Override
     public void onSegmentError(ProtocolError error, WireBuffer buffer, int offset, int length) {
-        Wqe receive = receiveQueue.oldest();
-        boolean tooLong = error == DdpError.MESSAGE_TOO_LONG && receive != null;
-        stream.terminate(
-                error,
-                TerminateMessage.of(error, buffer, offset, length),
-                tooLong ? receive : null,
-                CompletionStatus.LOCAL_LENGTH_ERROR);
+        Wqe target = targetOf(buffer, offset, length);
+        MemoryRegion unusable = target == null ? null : target.unusableRegion();
+        TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
+        if (error == DdpError.MESSAGE_TOO_LONG) {
+            stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR);
+        } else if (error == DdpError.INVALID_STAG && unusable != null) {
+            // The sink of a read was revoked under it.
+            stream.terminate(error, message, target, SendWork.statusOf(unusable));
+        } else {
+            stream.terminate(error, message, null, CompletionStatus.FLUSHED);
+        }
+    }
+
+    /** The work of this side that a segment is for, or null. */
+    private @Nullable Wqe targetOf(WireBuffer buffer, int offset, int length) {
+        if (length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset))) {
+            TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
+            header.wrap(buffer, offset);
+            return length < TaggedHeaderFlyweight.LENGTH ? null : targetOf(header);
+        }
+        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
+        header.wrap(buffer, offset);
+        return length < UntaggedHeaderFlyweight.LENGTH ? null : targetOf(header);
+    }
+
+    private @Nullable Wqe targetOf(TaggedHeaderFlyweight header) {
+        boolean response = RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_READ_RESPONSE;
+        return response ? outboundReads.oldest() : null;
+    }
+
+    private @Nullable Wqe targetOf(UntaggedHeaderFlyweight header) {
+        return header.qn() == RdmapControl.SEND_QUEUE ? receiveQueue.oldest() : null;
     }
 
     @Override
-    public void onPlacementFault(RegionFault fault) {
-        MemoryRegion region = fault.region();
-        stream.terminate(
-                RdmapError.LOCAL_CATASTROPHIC,
-                TerminateMessage.of(RdmapError.LOCAL_CATASTROPHIC),
-                null,
-                SendWork.statusOf(region));
+    public void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault) {
+        onFault(targetOf(header), fault);
+    }
+
+    @Override
+    public void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault) {
+        onFault(targetOf(header), fault);
+    }
+
+    private void onFault(@Nullable Wqe target, RegionFault fault) {
+        RdmapError error = RdmapError.LOCAL_CATASTROPHIC;
+        stream.terminate(error, TerminateMessage.of(error), target, SendWork.statusOf(fault.region()));
     }
 
     /** Completes all receives that are left. */

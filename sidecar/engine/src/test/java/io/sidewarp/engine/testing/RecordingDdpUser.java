@@ -143,7 +143,12 @@ public final class RecordingDdpUser implements DdpUser {
     }
 
     @Override
-    public void onPlacementFault(RegionFault fault) {
+    public void onTaggedFault(TaggedHeaderFlyweight header, RegionFault fault) {
+        faults.add(fault);
+    }
+
+    @Override
+    public void onUntaggedFault(UntaggedHeaderFlyweight header, RegionFault fault) {
         faults.add(fault);
     }
 
