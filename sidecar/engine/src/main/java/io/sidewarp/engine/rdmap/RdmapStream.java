@@ -185,6 +185,11 @@ public final class RdmapStream implements UpperLayer {
             terminateLocally(wqe, unusable);
             return terminate != null && begin();
         }
+        if (peerClosed && wqe.opcode() == RdmapControl.RDMA_READ_REQUEST) {
+            // Nobody is left to answer it.
+            fail(LlpError.CONNECTION_LOST);
+            return terminate != null && begin();
+        }
         outbound = Outbound.WORK;
         work.begin(wqe, sender, llp.protocolVersion());
         return true;
@@ -225,6 +230,13 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void onUlpdu(WireBuffer buffer, int offset, int length) {
+        if (peerClosed) {
+            // Data behind the peer's graceful close (RFC 5041 section 6.2.1).
+            if (state == StreamState.CLOSING) {
+                abort();
+            }
+            return;
+        }
         inbound.receiver().onSegment(buffer, offset, length);
     }
 
@@ -267,11 +279,11 @@ public final class RdmapStream implements UpperLayer {
             changeState(StreamState.CLOSING, "closed by the peer");
         }
         if (state == StreamState.CLOSING) {
-            // No response can come any more; what else is posted still goes out.
-            if (work.reads().isEmpty()) {
-                finishClosing();
-            } else {
+            if (inbound.receiver().isInsideMessage() || !work.reads().isEmpty()) {
+                // What the peer still owes cannot come any more.
                 fail(LlpError.CONNECTION_LOST);
+            } else {
+                finishClosing();
             }
         }
     }
