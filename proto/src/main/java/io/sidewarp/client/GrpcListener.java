@@ -113,8 +113,10 @@ final class GrpcListener implements Listener {
         try {
             handler.accept(incoming);
         } catch (RuntimeException e) {
+            // The end of the session fails whatever a handler does, and is told elsewhere.
+            Level level = session.isEnded() ? Level.DEBUG : Level.WARNING;
             LOG.log(
-                    Level.WARNING,
+                    level,
                     "the handler of incoming connections failed for " + incoming.remoteAddress() + ":"
                             + incoming.remotePort(),
                     e);

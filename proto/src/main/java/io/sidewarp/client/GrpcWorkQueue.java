@@ -57,6 +57,9 @@ final class GrpcWorkQueue implements WorkQueue {
     /** True while the event loop is going to send, or waits for the call to take more. */
     private boolean flushing;
 
+    /** True when what was posted shall be sent now; a batch keeps it back until its end. */
+    private boolean wanted;
+
     private @Nullable Thread batching;
     private boolean handled;
     private boolean draining;
@@ -256,8 +259,9 @@ final class GrpcWorkQueue implements WorkQueue {
             long left = nanos(timeout);
             while (router.available() <= 0) {
                 Transport.checkMayBlock();
+                // A batch of this thread would wait for completions of what it keeps back.
+                wanted = true;
                 if (!frames.isEmpty() && !flushing) {
-                    // A batch of this thread: it would wait for completions of what it keeps back.
                     flushing = true;
                     onEventLoop(this::flush);
                 }
@@ -289,12 +293,13 @@ final class GrpcWorkQueue implements WorkQueue {
 
     /** True when the caller, who holds the lock, has to start a flush after releasing it. */
     private boolean wantsFlush() {
-        boolean kept = Thread.currentThread().equals(batching) && !frames.hasFullFrame();
-        if (flushing || kept) {
+        if (Thread.currentThread().equals(batching) && !frames.hasFullFrame()) {
             return false;
         }
+        wanted = true;
+        boolean idle = !flushing;
         flushing = true;
-        return true;
+        return idle;
     }
 
     private void endBatch() {
@@ -335,12 +340,14 @@ final class GrpcWorkQueue implements WorkQueue {
                     frames.recycle(sent);
                     sent = null;
                 }
-                if (!frames.isEmpty() && end == null && !call.isReady()) {
+                boolean toSend = wanted && end == null && !frames.isEmpty();
+                if (toSend && !call.isReady()) {
                     // Still flushing: the call tells when it is ready.
                     return;
                 }
-                frame = end == null ? frames.next() : null;
+                frame = toSend ? frames.next() : null;
                 if (frame == null) {
+                    wanted = false;
                     flushing = false;
                     break;
                 }
@@ -360,6 +367,7 @@ final class GrpcWorkQueue implements WorkQueue {
         lock.lock();
         try {
             draining = true;
+            wanted = true;
         } finally {
             lock.unlock();
         }

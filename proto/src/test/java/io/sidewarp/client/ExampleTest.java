@@ -7,11 +7,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.WorkCompletion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,6 +49,25 @@ class ExampleTest {
         }
     }
 
+    @Test
+    void documentedPeerTellsWhereToWrite() throws Exception {
+        try (FakeSidecar running = sidecar) {
+            CompletableFuture<Void> peer = CompletableFuture.runAsync(() -> peer(running.options()));
+
+            FakeSidecar.next(running.connections.listeners)
+                    .onNext(ListenResponse.newBuilder()
+                            .setRequest(ConnectionRequest.newBuilder().setId(1))
+                            .build());
+
+            byte[] told = FakeSidecar.next(running.connections.accepts)
+                    .getPrivateData()
+                    .toByteArray();
+            assertThat(RemoteAddress.decode(told).stag()).isEqualTo(0xCAFE0000);
+            running.nextSession().onCompleted();
+            assertThat(peer).failsWithin(Duration.ofSeconds(20));
+        }
+    }
+
     // As in package-info.java and README.md, but for the options.
     private static void example(ClientOptions options) {
         try (SidewarpClient client = SidewarpClient.connect(options);
@@ -55,6 +78,21 @@ class ExampleTest {
             region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
             connection.write(region.slice(0, 13), there);
             connection.read(region.slice(2048, 13), there);
+        }
+    }
+
+    private static void peer(ClientOptions options) {
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                Session session = client.openSession("peer");
+                SharedRegion region =
+                        session.createSharedRegion("inbox", 4096, Access.REMOTE_READ, Access.REMOTE_WRITE);
+                Listener listener = session.listen(
+                        "",
+                        7471,
+                        incoming -> incoming.accept(ConnectionOptions.builder()
+                                .privateData(region.address().encode())
+                                .build()))) {
+            listener.closed().join();
         }
     }
 }
