@@ -100,10 +100,6 @@ final class LinuxFiles {
             return type() == 0x8000;
         }
 
-        boolean isDirectory() {
-            return type() == 0x4000;
-        }
-
         boolean isSymbolicLink() {
             return type() == 0xA000;
         }

@@ -4,8 +4,6 @@
 package io.sidewarp.engine.memory;
 
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
@@ -21,7 +19,6 @@ public final class SharedVolume {
     private static final int MODE = 0660;
     private static final int NAME_MAX = 255;
     private static final int PATH_MAX = 4095;
-    private static final VarHandle PAGE_WORD = ValueLayout.JAVA_INT.varHandle();
 
     private final Path root;
 
@@ -161,22 +158,21 @@ public final class SharedVolume {
                         + "; register less, or raise the size limit of the volume and the memory limit");
     }
 
-    /** Touches a word in every page by adding nothing to it, which no concurrent store can be lost to. */
+    /**
+     * Reads an octet of every page, for kernels that cannot populate. Reading changes nothing that the application may be
+     * writing, and unlike atomic operations it survives a truncation also where the virtual machine interprets.
+     */
     static boolean touch(MemorySegment segment) {
-        MemorySegment pages = segment.reinterpret(roundUp(segment.byteSize(), Integer.BYTES));
+        MemorySegment octet = MemorySegment.ofArray(new byte[1]);
         try {
-            for (long at = 0; at < pages.byteSize(); at += pageSize()) {
-                PAGE_WORD.getAndAdd(pages, at, 0);
+            for (long at = 0; at < segment.byteSize(); at += pageSize()) {
+                MemorySegment.copy(segment, at, octet, 0, 1);
             }
             LateFaults.raisePending();
             return true;
         } catch (InternalError e) {
             return false;
         }
-    }
-
-    private static long roundUp(long value, long unit) {
-        return (value + unit - 1) / unit * unit;
     }
 
     private int openParent(String path, List<String> names) {

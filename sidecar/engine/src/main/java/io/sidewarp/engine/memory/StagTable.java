@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +27,7 @@ public final class StagTable {
     private static final int MIN_SLOTS = 64;
     private static final Slot REMOVED = new Slot(0, null);
 
-    private final SecureRandom random = new SecureRandom();
+    private final IntSupplier random;
     private final int[] quarantined = new int[QUARANTINE];
     private final int limit;
     private int nextQuarantined;
@@ -38,10 +39,15 @@ public final class StagTable {
 
     /** @param limit regions that may be registered at the same time, 1 to 2^24 */
     public StagTable(int limit) {
+        this(limit, new SecureRandom()::nextInt);
+    }
+
+    StagTable(int limit, IntSupplier random) {
         if (limit < 1 || limit > 1 << 24) {
             throw new IllegalArgumentException("the limit of regions must be 1 to 2^24, not " + limit);
         }
         this.limit = limit;
+        this.random = random;
     }
 
     /** The region of an STag, or null. */
@@ -119,7 +125,7 @@ public final class StagTable {
     private int draw() {
         int stag;
         do {
-            stag = random.nextInt();
+            stag = random.getAsInt();
         } while (stag == 0 || stag == -1 || lookup(stag) != null || isQuarantined(stag));
         return stag;
     }
