@@ -40,11 +40,7 @@ final class Transport implements AutoCloseable {
     private final ManagedChannel channel;
 
     Transport(Target target) {
-        this(target, Epoll.isAvailable());
-    }
-
-    /** @param epoll Linux' native transport, or else the JDK's */
-    Transport(Target target, boolean epoll) {
+        boolean epoll = Epoll.isAvailable();
         ThreadFactory threads = LoopThread::new;
         group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
         Class<? extends Channel> type;

@@ -25,11 +25,7 @@ public final class WireEnd implements LowerLayer {
     private static final int LEAD = 6;
 
     /** What unwritten and outdated octets hold. */
-    private static final WireBuffer STALE = WireBuffer.allocate(65_536);
-
-    static {
-        STALE.segment().fill((byte) 0xDB);
-    }
+    private static final int STALE = 0xDB;
 
     /** What a commit adds to the position, beside the ULPDU; the unit of positions is the lower layer's own. */
     private static final int POSITION_OVERHEAD = 6;
@@ -214,7 +210,7 @@ public final class WireEnd implements LowerLayer {
 
     void input(Frame frame) {
         upper.onUlpdu(frame.buffer, LEAD, frame.length);
-        frame.buffer.putBytes(LEAD, STALE, 0, frame.length);
+        frame.buffer.segment().asSlice(LEAD, frame.length).fill((byte) STALE);
     }
 
     /** The lower layer finds an error in what arrives. */
@@ -293,7 +289,7 @@ public final class WireEnd implements LowerLayer {
         }
         claimed = ulpduLength;
         claimedFrame = newFrame(ulpduLength);
-        claimedFrame.buffer.putBytes(LEAD, STALE, 0, ulpduLength);
+        claimedFrame.buffer.segment().asSlice(LEAD, ulpduLength).fill((byte) STALE);
         return true;
     }
 

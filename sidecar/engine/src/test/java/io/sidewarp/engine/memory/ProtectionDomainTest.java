@@ -1,0 +1,63 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import org.junit.jupiter.api.Test;
+
+class ProtectionDomainTest {
+
+    private final ProtectionDomain domain = new ProtectionDomain(7);
+
+    @Test
+    void countsItsUsers() {
+        domain.retainRegion();
+        domain.retainRegion();
+        domain.retainQueuePair();
+        domain.releaseRegion();
+
+        assertThat(domain.regions()).isEqualTo(1);
+        assertThat(domain.queuePairs()).isEqualTo(1);
+    }
+
+    @Test
+    void isNotDeallocatedUnderARegion() {
+        domain.retainRegion();
+
+        assertThatIllegalStateException()
+                .isThrownBy(domain::deallocate)
+                .withMessageContaining("1 regions and 0 queue pairs");
+    }
+
+    @Test
+    void isNotDeallocatedUnderAQueuePair() {
+        domain.retainQueuePair();
+
+        assertThatIllegalStateException().isThrownBy(domain::deallocate);
+    }
+
+    @Test
+    void takesNoUsersAfterDeallocation() {
+        domain.deallocate();
+
+        assertThatIllegalStateException().isThrownBy(domain::retainRegion);
+        assertThatIllegalStateException().isThrownBy(domain::retainQueuePair);
+    }
+
+    @Test
+    void canBeDeallocatedTwice() {
+        domain.deallocate();
+
+        assertThatCode(domain::deallocate).doesNotThrowAnyException();
+    }
+
+    @Test
+    void noticesAReleaseTooMany() {
+        assertThatIllegalStateException().isThrownBy(domain::releaseRegion);
+        assertThatIllegalStateException().isThrownBy(domain::releaseQueuePair);
+    }
+}

@@ -1,0 +1,264 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SharedVolumeTest {
+
+    private static final int PAGE = (int) SharedVolume.pageSize();
+
+    @TempDir
+    private Path root;
+
+    private SharedVolume volume;
+
+    @BeforeEach
+    void open() {
+        volume = new SharedVolume(root);
+    }
+
+    @Test
+    void sharesItsPagesWithTheFile() throws Exception {
+        Files.createDirectories(root.resolve("a/b"));
+        Files.write(root.resolve("a/b/file"), new byte[] {1, 2, 3});
+
+        try (SharedBacking backing = volume.open("a/b/file", 0, 0, false)) {
+            backing.segment().set(ValueLayout.JAVA_BYTE, 1, (byte) 9);
+
+            assertThat(backing.segment().toArray(ValueLayout.JAVA_BYTE)).containsExactly(1, 9, 3);
+            assertThat(Files.readAllBytes(root.resolve("a/b/file"))).containsExactly(1, 9, 3);
+            assertThat(backing.path()).isEqualTo("a/b/file");
+            assertThat(backing.length()).isEqualTo(3);
+        }
+        assertThat(root.resolve("a/b/file")).exists();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0, 0", "0, 1", "1, 0", "1, 1"})
+    void mapsTheAskedPartOfAFile(int pages, int length) throws Exception {
+        byte[] content = new byte[2 * PAGE];
+        content[0] = 1;
+        content[PAGE] = 2;
+        Files.write(root.resolve("file"), content);
+
+        try (SharedBacking backing = volume.open("file", (long) pages * PAGE, length, false)) {
+            assertThat(backing.segment().get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) (pages + 1));
+            assertThat(backing.length()).isEqualTo(length == 0 ? (2L - pages) * PAGE : length);
+        }
+    }
+
+    @Test
+    void createsAZeroedFileForTheGroupAndRemovesItAtTheEnd() throws Exception {
+        SharedBacking backing = volume.open("new", PAGE, 100, true);
+
+        assertThat(Files.size(root.resolve("new"))).isEqualTo(PAGE + 100L);
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(root.resolve("new"))))
+                .isEqualTo("rw-rw----");
+        assertThat(backing.segment().toArray(ValueLayout.JAVA_BYTE))
+                .hasSize(100)
+                .containsOnly(0);
+        backing.close();
+        backing.close();
+
+        assertThat(root).isEmptyDirectory();
+        assertThat(backing.verify()).isFalse();
+        assertThatIllegalStateException().isThrownBy(() -> backing.segment().get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
+    void doesNotRemoveAFileThatReplacedItsOwn() throws Exception {
+        SharedBacking backing = volume.open("new", 0, 100, true);
+        Files.delete(root.resolve("new"));
+        Files.writeString(root.resolve("new"), "the application's");
+
+        backing.close();
+
+        assertThat(root.resolve("new")).hasContent("the application's");
+    }
+
+    @Test
+    void givesEachPageItsMemory() throws Exception {
+        try (RandomAccessFile sparse =
+                new RandomAccessFile(root.resolve("sparse").toFile(), "rw")) {
+            sparse.setLength(64L * PAGE);
+        }
+
+        try (SharedBacking ignored = volume.open("sparse", 0, 0, false)) {
+            long blocks = 512 * blocks(root.resolve("sparse"));
+            assertThat(blocks).isGreaterThanOrEqualTo(64L * PAGE);
+        }
+    }
+
+    @Test
+    void touchingPagesChangesNothing() throws Exception {
+        byte[] content = new byte[3 * PAGE + 1];
+        for (int i = 0; i < content.length; i++) {
+            content[i] = (byte) (i * 31);
+        }
+        Files.write(root.resolve("file"), content);
+
+        try (SharedBacking backing = volume.open("file", 0, 0, false)) {
+            assertThat(SharedVolume.touch(backing.segment())).isTrue();
+            assertThat(backing.segment().mismatch(MemorySegment.ofArray(content)))
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void saysThatAFileIsMissing() {
+        assertRefused("missing", 0, 0, false, RegionException.Reason.NOT_FOUND, "create it");
+        assertRefused("no/file", 0, 10, true, RegionException.Reason.NOT_FOUND, "(no no)");
+    }
+
+    @Test
+    void doesNotCreateAFileThatExists() throws Exception {
+        Files.writeString(root.resolve("file"), "old");
+
+        assertRefused("file", 0, 10, true, RegionException.Reason.ALREADY_EXISTS, "another name");
+        assertThat(root.resolve("file")).hasContent("old");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "-1, 0, 1, false",
+        "0, 1, 1, false",
+        "0, 0, -1, false",
+        "2, 0, 0, false",
+        "2, 0, 1, false",
+        "3, 0, 0, false",
+        "1, 0, 9223372036854775807, false",
+        "0, 0, 9223372036854775807, false",
+        "0, 0, 0, true",
+        "0, 0, -1, true",
+        "1, 0, 9223372036854775807, true",
+        "0, 100, 10, true"
+    })
+    void refusesAPartThatDoesNotFit(long pages, long octets, long length, boolean create) throws Exception {
+        Files.write(root.resolve("file"), new byte[2 * PAGE]);
+        long offset = pages * PAGE + octets;
+
+        assertRefused(
+                create ? "new" : "file",
+                offset,
+                length,
+                create,
+                RegionException.Reason.OUT_OF_BOUNDS,
+                "offset " + offset);
+        assertThat(root.resolve("new")).doesNotExist();
+    }
+
+    @Test
+    void refusesOneOctetBeyondTheEndOfTheFile() throws Exception {
+        Files.write(root.resolve("file"), new byte[2 * PAGE]);
+
+        assertRefused("file", 0, 2L * PAGE + 1, false, RegionException.Reason.OUT_OF_BOUNDS, "extend the file");
+        assertRefused("file", PAGE, PAGE + 1L, false, RegionException.Reason.OUT_OF_BOUNDS, "extend the file");
+    }
+
+    @Test
+    void anEmptyFileIsOutOfBounds() throws Exception {
+        Files.createFile(root.resolve("empty"));
+
+        assertRefused("empty", 0, 0, false, RegionException.Reason.OUT_OF_BOUNDS, "has 0 octets");
+    }
+
+    @Test
+    void saysThatThereIsNoRoomAndLeavesNoFileBehind() throws Exception {
+        // Memory-backed where possible, as the volume in a pod is.
+        Path memory = Path.of("/dev/shm");
+        Path place = Files.createTempDirectory(Files.isWritable(memory) ? memory : root, "sidewarp");
+        try {
+            assertThatExceptionOfType(RegionException.class)
+                    .isThrownBy(() -> new SharedVolume(place).open("huge", 0, 1L << 62, true))
+                    .withMessageContaining("raise its size limit")
+                    .extracting(RegionException::reason)
+                    .isEqualTo(RegionException.Reason.NO_SPACE);
+            assertThat(place).isEmptyDirectory();
+        } finally {
+            Files.deleteIfExists(place.resolve("huge"));
+            Files.delete(place);
+        }
+    }
+
+    @Test
+    void saysThatTheVolumeIsMissing() {
+        assertThatExceptionOfType(RegionException.class)
+                .isThrownBy(() -> new SharedVolume(root.resolve("unmounted")).open("file", 0, 0, false))
+                .withMessageContaining("unmounted")
+                .extracting(RegionException::reason)
+                .isEqualTo(RegionException.Reason.IO);
+    }
+
+    @Test
+    void noticesThatItsFileBecameTooShort() throws Exception {
+        Files.write(root.resolve("file"), new byte[2 * PAGE]);
+        try (SharedBacking backing = volume.open("file", PAGE, 10, false);
+                RandomAccessFile file =
+                        new RandomAccessFile(root.resolve("file").toFile(), "rw")) {
+            assertThat(backing.verify()).isTrue();
+            file.setLength(PAGE + 10L);
+            assertThat(backing.verify()).isTrue();
+            file.setLength(PAGE + 9L);
+            assertThat(backing.verify()).isFalse();
+        }
+    }
+
+    @Test
+    void holdsNoDescriptorAfterwards() throws Exception {
+        Files.createDirectory(root.resolve("directory"));
+        Files.write(root.resolve("file"), new byte[10]);
+
+        volume.open("file", 0, 0, false).close();
+        volume.open("directory/new", 0, 1, true).close();
+        assertRefused("directory", 0, 0, false, RegionException.Reason.NOT_A_FILE, "regular file");
+        assertRefused("file", 0, 11, false, RegionException.Reason.OUT_OF_BOUNDS, "10 octets");
+        assertRefused("file", 0, 11, true, RegionException.Reason.ALREADY_EXISTS, "file");
+        assertRefused("file/x", 0, 1, true, RegionException.Reason.INVALID_PATH, "not a directory");
+        assertRefused("directory/missing", 0, 0, false, RegionException.Reason.NOT_FOUND, "missing");
+
+        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            assertThat(descriptors.filter(this::isBelowRoot)).isEmpty();
+        }
+    }
+
+    private boolean isBelowRoot(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).startsWith(root.toRealPath());
+        } catch (IOException e) {
+            // Closed meanwhile.
+            return false;
+        }
+    }
+
+    private static long blocks(Path file) throws Exception {
+        Process stat = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
+        return Long.parseLong(new String(stat.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip());
+    }
+
+    private void assertRefused(
+            String path, long offset, long length, boolean create, RegionException.Reason reason, String hint) {
+        assertThatExceptionOfType(RegionException.class)
+                .isThrownBy(() -> volume.open(path, offset, length, create).close())
+                .withMessageContaining(hint)
+                .extracting(RegionException::reason)
+                .isEqualTo(reason);
+    }
+}
