@@ -131,6 +131,11 @@ final class Errors {
         String description = status.getDescription();
         if (!unreachable.isEmpty()) {
             text.append(unreachable);
+        } else if (description != null && description.contains("CallOptions deadline")) {
+            text.append("the sidecar at ")
+                    .append(target)
+                    .append(" did not answer in time: ")
+                    .append(description);
         } else if (description != null && !description.isEmpty()) {
             text.append(description);
         } else {

@@ -7,7 +7,6 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
-import io.netty.channel.EventLoop;
 import io.sidewarp.v1.QueueOpen;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -15,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -37,7 +35,7 @@ final class GrpcWorkQueue implements WorkQueue {
     private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     private final GrpcSession session;
-    private final EventLoop eventLoop;
+    private final Transport transport;
     private final QueueCodec codec = new QueueCodec();
     private final ClientCall<PostFrame, QueueCodec> call;
     private final CompletableFuture<Integer> opened = new CompletableFuture<>();
@@ -75,8 +73,8 @@ final class GrpcWorkQueue implements WorkQueue {
     private GrpcWorkQueue(GrpcSession session, Map<Long, GrpcConnection> receiveConnections) {
         this.session = session;
         router = new CompletionRouter(receiveConnections, opened::complete);
-        eventLoop = session.client().transport().eventLoop();
-        call = session.client().transport().channel().newCall(codec.method(), CallOptions.DEFAULT);
+        transport = session.client().transport();
+        call = transport.channel().newCall(codec.method(), CallOptions.DEFAULT);
     }
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
@@ -92,7 +90,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 .setOutstanding(outstanding)
                 .addAllReceiveConnections(claimed.keySet())
                 .build();
-        queue.onEventLoop(() -> queue.start(open));
+        queue.transport.onEventLoop(() -> queue.start(open));
         session.failAtEnd(queue.failure);
         try {
             CallFuture.await(queue.opened);
@@ -129,7 +127,7 @@ final class GrpcWorkQueue implements WorkQueue {
         } finally {
             lock.unlock();
         }
-        onEventLoop(() -> handOver(newHandler));
+        transport.onEventLoop(() -> handOver(newHandler));
     }
 
     @Override
@@ -147,7 +145,7 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.unlock();
         }
         if (wake) {
-            onEventLoop(this::flush);
+            transport.onEventLoop(this::flush);
         }
         return true;
     }
@@ -223,7 +221,7 @@ final class GrpcWorkQueue implements WorkQueue {
     @Override
     public boolean drain(Duration timeout) {
         Transport.checkMayBlock();
-        onEventLoop(this::beginDrain);
+        transport.onEventLoop(this::beginDrain);
         lock.lock();
         try {
             long left = nanos(timeout);
@@ -247,7 +245,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     @Override
     public void close() {
-        onEventLoop(() -> end(Errors.queueClosed(), true));
+        transport.onEventLoop(() -> end(Errors.queueClosed(), true));
     }
 
     private void post(
@@ -263,7 +261,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 wanted = true;
                 if (!frames.isEmpty() && !flushing) {
                     flushing = true;
-                    onEventLoop(this::flush);
+                    transport.onEventLoop(this::flush);
                 }
                 if (left <= 0) {
                     throw Errors.noCredit(router.table().credits(), timeout);
@@ -280,7 +278,7 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.unlock();
         }
         if (wake) {
-            onEventLoop(this::flush);
+            transport.onEventLoop(this::flush);
         }
     }
 
@@ -312,12 +310,12 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.unlock();
         }
         if (wake) {
-            onEventLoop(this::flush);
+            transport.onEventLoop(this::flush);
         }
     }
 
     private void fail(SidewarpException cause) {
-        onEventLoop(() -> end(cause, false));
+        transport.onEventLoop(() -> end(cause, false));
     }
 
     private void start(QueueOpen open) {
@@ -454,19 +452,6 @@ final class GrpcWorkQueue implements WorkQueue {
         }
     }
 
-    private void onEventLoop(Runnable task) {
-        if (eventLoop.inEventLoop()) {
-            task.run();
-            return;
-        }
-        try {
-            eventLoop.execute(task);
-        } catch (RejectedExecutionException e) {
-            // The client is closed and its event loop has ended, so nothing else runs there.
-            task.run();
-        }
-    }
-
     private static long nanos(Duration duration) {
         return duration.compareTo(FOREVER) >= 0 ? Long.MAX_VALUE : duration.toNanos();
     }
@@ -475,7 +460,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
         @Override
         public void onReady() {
-            onEventLoop(GrpcWorkQueue.this::flush);
+            transport.onEventLoop(GrpcWorkQueue.this::flush);
         }
 
         @Override

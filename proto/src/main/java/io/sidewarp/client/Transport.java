@@ -21,6 +21,7 @@ import io.netty.util.concurrent.FastThreadLocalThread;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
@@ -40,7 +41,11 @@ final class Transport implements AutoCloseable {
     private final ManagedChannel channel;
 
     Transport(Target target) {
-        boolean epoll = Epoll.isAvailable();
+        this(target, Epoll.isAvailable());
+    }
+
+    /** @param epoll Linux' native transport, or else the JDK's */
+    Transport(Target target, boolean epoll) {
         ThreadFactory threads = LoopThread::new;
         group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
         Class<? extends Channel> type;
@@ -80,8 +85,19 @@ final class Transport implements AutoCloseable {
         return channel;
     }
 
-    EventLoop eventLoop() {
-        return group.next();
+    /** Runs a task on the event loop: at once when this is its thread. */
+    void onEventLoop(Runnable task) {
+        EventLoop eventLoop = group.next();
+        if (eventLoop.inEventLoop()) {
+            task.run();
+            return;
+        }
+        try {
+            eventLoop.execute(task);
+        } catch (RejectedExecutionException e) {
+            // The client is closed and its event loop has ended, so nothing else runs there.
+            task.run();
+        }
     }
 
     /** @throws IllegalStateException on an event loop, where waiting would stop what is waited for */

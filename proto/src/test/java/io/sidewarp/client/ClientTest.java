@@ -125,8 +125,12 @@ class ClientTest {
         try (FakeSidecar sidecar = new FakeSidecar(directory);
                 SidewarpClient client = sidecar.client();
                 Session session = client.openSession("test")) {
-            CompletableFuture<Void> blocked = session.connectAsync("127.0.0.1", 1, ConnectionOptions.defaults())
-                    .thenAccept(connection -> client.device());
+            WorkQueue queue = session.openQueue(0);
+            FakeTransfer.FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+            CompletableFuture<Void> blocked = queue.submit(WorkRequest.send(session.connect("127.0.0.1", 1)))
+                    .thenRun(client::device);
+
+            server.succeed(server.nextWork());
 
             assertThatExceptionOfType(ExecutionException.class)
                     .isThrownBy(blocked::get)
