@@ -64,6 +64,7 @@ final class LinuxFiles {
     private static final long STATX_LENGTH = 40;
     private static final long STATX_DEVICE = 136;
 
+    private static final int FALLOC_FL_KEEP_SIZE = 1;
     private static final int PROT_READ_WRITE = 3;
     private static final int MAP_SHARED = 1;
     private static final int MADV_POPULATE_WRITE = 23;
@@ -84,7 +85,7 @@ final class LinuxFiles {
     private static final MethodHandle STATX = function("statx", INT, INT, POINTER, INT, INT, POINTER);
     private static final MethodHandle FCHMOD = function("fchmod", INT, INT, INT);
     private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
-    private static final MethodHandle POSIX_FALLOCATE = function("posix_fallocate", INT, INT, LONG, LONG);
+    private static final MethodHandle FALLOCATE = function("fallocate", INT, INT, INT, LONG, LONG);
     private static final MethodHandle UNLINKAT = function("unlinkat", INT, INT, POINTER, INT);
     private static final MethodHandle MMAP = function("mmap", LONG, POINTER, LONG, INT, INT, INT, LONG);
     private static final MethodHandle MUNMAP = function("munmap", INT, LONG, LONG);
@@ -197,17 +198,34 @@ final class LinuxFiles {
     }
 
     /** Gives an empty file a length and, where the file system can do so in advance, its blocks. */
-    static int allocate(int descriptor, long length) {
+    static int extend(int descriptor, long length) {
+        int result = allocate(descriptor, 0, 0, length);
+        if (result != -EOPNOTSUPP) {
+            return result;
+        }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            int result;
-            do {
-                // Unlike the others it returns its error number.
-                result = -(int) POSIX_FALLOCATE.invokeExact(state, descriptor, 0L, length);
-            } while (result == -EINTR);
-            return result == -EOPNOTSUPP || result == -EINVAL
-                    ? result(state, (int) FTRUNCATE.invokeExact(state, descriptor, length))
-                    : result;
+            return result(state, (int) FTRUNCATE.invokeExact(state, descriptor, length));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Gives a part of a file its blocks and changes neither content nor length. All of them or, on tmpfs, none. */
+    static int reserve(int descriptor, long offset, long length) {
+        int result = allocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, length);
+        return result == -EOPNOTSUPP ? 0 : result;
+    }
+
+    private static int allocate(int descriptor, int mode, long offset, long length) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            while (true) {
+                int result = result(state, (int) FALLOCATE.invokeExact(state, descriptor, mode, offset, length));
+                if (result != -EINTR) {
+                    return result;
+                }
+            }
         } catch (Throwable e) {
             throw rethrown(e);
         }

@@ -79,7 +79,13 @@ public final class SharedVolume {
                         path + " has " + stat.length() + " octets; offset " + offset + " and length " + length
                                 + " do not fit, extend the file first");
             }
-            SharedBacking backing = map(path, file, offset, length == 0 ? stat.length() - offset : length, null);
+            long octets = length == 0 ? stat.length() - offset : length;
+            // Before population, which would use up the volume before it finds that there is too little.
+            int result = LinuxFiles.reserve(file, offset, octets);
+            if (result < 0) {
+                throw failure(-result, path, directory, name);
+            }
+            SharedBacking backing = map(path, file, offset, octets, null);
             done = true;
             return backing;
         } catch (LinuxFiles.ErrnoException e) {
@@ -106,7 +112,7 @@ public final class SharedVolume {
             // The umask may have taken away what the application's group needs.
             int result = LinuxFiles.changeMode(file, MODE);
             if (result == 0) {
-                result = LinuxFiles.allocate(file, offset + length);
+                result = LinuxFiles.extend(file, offset + length);
             }
             if (result < 0) {
                 throw failure(-result, path, created.directory(), created.name());
