@@ -25,7 +25,11 @@ public final class WireEnd implements LowerLayer {
     private static final int LEAD = 6;
 
     /** What unwritten and outdated octets hold. */
-    private static final int STALE = 0xDB;
+    private static final WireBuffer STALE = WireBuffer.allocate(65_536);
+
+    static {
+        STALE.segment().fill((byte) 0xDB);
+    }
 
     /** What a commit adds to the position, beside the ULPDU; the unit of positions is the lower layer's own. */
     private static final int POSITION_OVERHEAD = 6;
@@ -210,7 +214,7 @@ public final class WireEnd implements LowerLayer {
 
     void input(Frame frame) {
         upper.onUlpdu(frame.buffer, LEAD, frame.length);
-        frame.buffer.segment().asSlice(LEAD, frame.length).fill((byte) STALE);
+        frame.buffer.putBytes(LEAD, STALE, 0, frame.length);
     }
 
     /** The lower layer finds an error in what arrives. */
@@ -289,7 +293,7 @@ public final class WireEnd implements LowerLayer {
         }
         claimed = ulpduLength;
         claimedFrame = newFrame(ulpduLength);
-        claimedFrame.buffer.segment().asSlice(LEAD, ulpduLength).fill((byte) STALE);
+        claimedFrame.buffer.putBytes(LEAD, STALE, 0, ulpduLength);
         return true;
     }
 

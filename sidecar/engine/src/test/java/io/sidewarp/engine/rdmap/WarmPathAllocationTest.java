@@ -1,0 +1,133 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.Endpoint;
+import io.sidewarp.engine.testing.EndpointOptions;
+import io.sidewarp.engine.testing.Link;
+import io.sidewarp.engine.testing.MpaLink;
+import io.sidewarp.engine.testing.StreamPair;
+import io.sidewarp.engine.testing.WireLink;
+import java.lang.management.ManagementFactory;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Work requests and segments cost no allocation once queues and buffers have been used for the first time. */
+class WarmPathAllocationTest {
+
+    private static final int WARM_UP = 2_000;
+    private static final int MEASURED = 2_000;
+    private static final int LENGTH = 6_000;
+    private static final int DEPTH = 16;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    /** Counts and keeps nothing. */
+    private static final class CountingSink implements CompletionSink {
+
+        private long sends;
+        private long receives;
+        private long failures;
+
+        @Override
+        public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
+            sends++;
+            count(status);
+        }
+
+        @Override
+        public void onReceiveCompletion(
+                Wqe wqe,
+                CompletionStatus status,
+                long length,
+                int control,
+                int invalidatedStag,
+                @Nullable StreamError error) {
+            receives++;
+            count(status);
+        }
+
+        private void count(CompletionStatus status) {
+            if (status != CompletionStatus.SUCCESS) {
+                failures++;
+            }
+        }
+
+        @Override
+        public void onCompletionsDone() {}
+    }
+
+    static Stream<Arguments> links() {
+        Link.Type wire = WireLink::connect;
+        MpaOptions crc = MpaOptions.defaults();
+        MpaOptions markers = crc.withReceiveMarkers(true);
+        return Stream.of(
+                Arguments.of("wire", wire),
+                Arguments.of("MPA", MpaLink.type(crc, crc)),
+                Arguments.of("MPA with Markers", MpaLink.type(markers, markers)));
+    }
+
+    private final CountingSink leftSink = new CountingSink();
+    private final CountingSink rightSink = new CountingSink();
+
+    private static void post(
+            WorkQueue queue, int opcode, MemoryRegion first, MemoryRegion second, @Nullable MemoryRegion remote) {
+        long sequence = queue.claim();
+        Wqe wqe = queue.slot(sequence);
+        wqe.begin(sequence, opcode, true, false);
+        if (remote != null) {
+            wqe.remote(remote.stag(), remote.baseTaggedOffset());
+        }
+        wqe.addSge(first, 0, LENGTH / 2);
+        if (opcode != RdmapControl.RDMA_READ_REQUEST) {
+            wqe.addSge(second, LENGTH / 2, LENGTH / 2);
+        }
+        queue.publish(sequence);
+    }
+
+    private static void round(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
+        Endpoint left = pair.left();
+        Endpoint right = pair.right();
+        post(right.receiveQueue(), RdmapControl.SEND, remote, remote, null);
+        post(left.sendQueue(), RdmapControl.RDMA_WRITE, local, local, remote);
+        post(left.sendQueue(), RdmapControl.RDMA_READ_REQUEST, local, local, remote);
+        post(left.sendQueue(), RdmapControl.SEND_WITH_SE, local, local, null);
+        left.stream().onWorkPosted();
+        right.stream().onWorkPosted();
+        pair.run();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("links")
+    void warmWritesReadsAndSendsAllocateNothing(String name, Link.Type type) {
+        EndpointOptions options = EndpointOptions.defaults().queueDepth(DEPTH);
+        try (StreamPair pair = new StreamPair(type, options.sink(leftSink), options.sink(rightSink))) {
+            MemoryRegion local = pair.left().region(LENGTH);
+            MemoryRegion remote = pair.right().region(LENGTH);
+            for (int i = 0; i < WARM_UP; i++) {
+                round(pair, local, remote);
+            }
+
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < MEASURED; i++) {
+                round(pair, local, remote);
+            }
+            long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+
+            assertThat(leftSink.sends).isEqualTo(3 * (WARM_UP + MEASURED));
+            assertThat(rightSink.receives).isEqualTo(WARM_UP + MEASURED);
+            assertThat(leftSink.failures + rightSink.failures).isZero();
+            // One object per round would be 16 octets each at least; what the measurement itself takes is far less.
+            assertThat(allocated).isLessThan(MEASURED);
+        }
+    }
+}

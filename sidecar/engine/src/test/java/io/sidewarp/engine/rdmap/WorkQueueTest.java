@@ -1,0 +1,237 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.TestMemory;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class WorkQueueTest {
+
+    private static final int POSTERS = 4;
+    private static final int REQUESTS_EACH = 20_000;
+
+    @AutoClose
+    private final TestMemory memory = new TestMemory();
+
+    private static long fill(WorkQueue queue, long id) {
+        long sequence = queue.claim();
+        if (sequence >= 0) {
+            queue.slot(sequence).begin(id, RdmapControl.SEND, true, false);
+        }
+        return sequence;
+    }
+
+    private static void post(WorkQueue queue, long id) {
+        queue.publish(fill(queue, id));
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 8, 100})
+    void aQueueHoldsAsManyElementsAsItsCapacity(int capacity) {
+        WorkQueue queue = new WorkQueue(capacity);
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < capacity; i++) {
+                post(queue, i);
+            }
+
+            assertThat(queue.claim()).isEqualTo(-1);
+            assertThat(queue.outstanding()).isEqualTo(capacity);
+            for (int i = 0; i < capacity; i++) {
+                assertThat(queue.oldest().id()).isEqualTo(i);
+                queue.retire();
+            }
+            assertThat(queue.oldest()).isNull();
+            assertThat(queue.outstanding()).isZero();
+        }
+        assertThat(queue.capacity()).isEqualTo(capacity);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, -1})
+    void aQueueWithoutCapacityIsRefused(int capacity) {
+        assertThatThrownBy(() -> new WorkQueue(capacity)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void anElementIsSeenWhenItIsPublishedAndNotBefore() {
+        WorkQueue queue = new WorkQueue(4);
+        long first = fill(queue, 1);
+        long second = fill(queue, 2);
+
+        queue.publish(second);
+        assertThat(queue.peekNext()).isNull();
+        assertThat(queue.oldest()).isNull();
+        queue.publish(first);
+
+        assertThat(queue.peekNext().id()).isEqualTo(1);
+        assertThat(queue.peek(1).id()).isEqualTo(2);
+        assertThat(queue.peek(2)).isNull();
+    }
+
+    @Test
+    void elementsAreStartedInOrderAndRetiredInOrder() {
+        WorkQueue queue = new WorkQueue(4);
+        post(queue, 1);
+        post(queue, 2);
+        queue.advance();
+
+        assertThat(queue.peekNext().id()).isEqualTo(2);
+        assertThat(queue.oldest().id()).isEqualTo(1);
+        queue.retire();
+        assertThat(queue.oldest().id()).isEqualTo(2);
+        assertThat(queue.peekNext().id()).isEqualTo(2);
+    }
+
+    @Test
+    void anElementThatRetiresWithoutBeingStartedIsNotStartedLater() {
+        WorkQueue queue = new WorkQueue(4);
+        post(queue, 1);
+        post(queue, 2);
+
+        queue.retire();
+
+        assertThat(queue.peekNext().id()).isEqualTo(2);
+    }
+
+    @Test
+    void drainingHandsOverEverythingOnceAndInOrder() {
+        WorkQueue queue = new WorkQueue(8);
+        for (int i = 0; i < 8; i++) {
+            post(queue, i);
+        }
+        List<Long> drained = new ArrayList<>();
+
+        queue.drain(wqe -> drained.add(wqe.id()));
+        queue.drain(wqe -> drained.add(-1L));
+
+        assertThat(drained).containsExactly(0L, 1L, 2L, 3L, 4L, 5L, 6L, 7L);
+        assertThat(queue.outstanding()).isZero();
+    }
+
+    @Test
+    void aRetiredElementForgetsItsRegions() {
+        WorkQueue queue = new WorkQueue(1);
+        MemoryRegion region = memory.region(8);
+        long sequence = fill(queue, 1);
+        Wqe wqe = queue.slot(sequence);
+        wqe.addSge(region, 0, 8);
+        queue.publish(sequence);
+        region.invalidate();
+        assertThat(wqe.unusableRegion()).isSameAs(region);
+
+        queue.retire();
+
+        assertThat(wqe.unusableRegion()).isNull();
+    }
+
+    @Test
+    void aSlotStartsAfreshEachTime() {
+        WorkQueue queue = new WorkQueue(1);
+        Wqe wqe = queue.slot(queue.claim());
+        wqe.begin(1, RdmapControl.SEND_WITH_INVALIDATE, true, true);
+        wqe.remote(5, 6);
+        wqe.invalidate(7);
+        wqe.addSge(memory.region(8), 0, 8);
+        wqe.markStarted();
+        wqe.markDone();
+        wqe.endPosition(99);
+        wqe.addReceived(3);
+        queue.publish(0);
+        queue.retire();
+
+        wqe = queue.slot(queue.claim());
+        wqe.begin(2, RdmapControl.SEND, false, false);
+
+        assertThat(wqe.id()).isEqualTo(2);
+        assertThat(wqe.length()).isZero();
+        assertThat(wqe.isSignaled()).isFalse();
+        assertThat(wqe.isFence()).isFalse();
+        assertThat(wqe.isStarted()).isFalse();
+        assertThat(wqe.isDone()).isFalse();
+        assertThat(wqe.remoteStag()).isZero();
+        assertThat(wqe.remoteTaggedOffset()).isZero();
+        assertThat(wqe.invalidateStag()).isZero();
+        assertThat(wqe.endPosition()).isZero();
+        assertThat(wqe.received()).isZero();
+        assertThat(wqe.sinkStag()).isZero();
+    }
+
+    /** Posts its share, waiting for room as a well-behaved poster does. */
+    private static void postShare(WorkQueue queue, int poster, CountDownLatch start, AtomicBoolean failed) {
+        try {
+            start.await();
+            for (int i = 0; i < REQUESTS_EACH; i++) {
+                long sequence = queue.claim();
+                while (sequence < 0) {
+                    if (failed.get()) {
+                        return;
+                    }
+                    Thread.onSpinWait();
+                    sequence = queue.claim();
+                }
+                Wqe wqe = queue.slot(sequence);
+                wqe.begin((long) poster << 32 | i, RdmapControl.SEND, true, false);
+                wqe.remote(poster, i);
+                queue.publish(sequence);
+            }
+        } catch (InterruptedException e) {
+            failed.set(true);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 5, 64})
+    @Timeout(60)
+    void manyPostersAndOneConsumerLoseNothingAndKeepEachPostersOrder(int capacity) throws InterruptedException {
+        WorkQueue queue = new WorkQueue(capacity);
+        CountDownLatch start = new CountDownLatch(1);
+        AtomicBoolean failed = new AtomicBoolean();
+        List<Thread> posters = new ArrayList<>();
+        for (int poster = 0; poster < POSTERS; poster++) {
+            int number = poster;
+            posters.add(Thread.ofPlatform().start(() -> postShare(queue, number, start, failed)));
+        }
+        start.countDown();
+
+        long[] next = new long[POSTERS];
+        for (int taken = 0; taken < POSTERS * REQUESTS_EACH; ) {
+            Wqe wqe = queue.peekNext();
+            if (wqe == null) {
+                Thread.onSpinWait();
+                continue;
+            }
+            int poster = wqe.remoteStag();
+            boolean asPosted =
+                    wqe.remoteTaggedOffset() == next[poster] && wqe.id() == ((long) poster << 32 | next[poster]);
+            if (!asPosted || queue.outstanding() > capacity) {
+                failed.set(true);
+                throw new AssertionError("element " + wqe.id() + " of poster " + poster + " came out of order");
+            }
+            next[poster]++;
+            taken++;
+            queue.advance();
+            queue.retire();
+        }
+        for (Thread poster : posters) {
+            poster.join();
+        }
+
+        assertThat(Arrays.stream(next)).containsOnly((long) REQUESTS_EACH);
+        assertThat(queue.oldest()).isNull();
+        assertThat(failed).isFalse();
+    }
+}

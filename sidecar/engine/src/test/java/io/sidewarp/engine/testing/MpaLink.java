@@ -1,0 +1,237 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.testing;
+
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.mpa.MpaRole;
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.mpa.MpaStartupListener;
+import io.sidewarp.engine.llp.mpa.MpaTransport;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+
+/** Two MPA connections over two pipes of octets in memory, which take and give as many octets at a time as a test says. */
+public final class MpaLink implements Link {
+
+    /** Octets that a pipe holds. */
+    private static final int PIPE = 4 * MpaConnection.MAX_FPDU_LENGTH;
+
+    /** EMSS of a MULPDU without Markers: ULPDU_Length and CRC take 6 octets. */
+    private static final int OVERHEAD = 6;
+
+    private final Node left;
+    private final Node right;
+    private IntSupplier portion = () -> Integer.MAX_VALUE;
+
+    private MpaLink(
+            MpaOptions leftOptions,
+            MpaOptions rightOptions,
+            Function<LowerLayer, ? extends UpperLayer> leftUpper,
+            Function<LowerLayer, ? extends UpperLayer> rightUpper) {
+        left = new Node(MpaRole.INITIATOR, leftOptions, leftUpper);
+        right = new Node(MpaRole.RESPONDER, rightOptions, rightUpper);
+    }
+
+    /** Links whose start-up offers the given options. */
+    public static Link.Type type(MpaOptions left, MpaOptions right) {
+        return (leftUpper, rightUpper) -> {
+            MpaLink link = new MpaLink(left, right, leftUpper, rightUpper);
+            link.left.mpa.start();
+            link.right.mpa.start();
+            link.run();
+            if (!link.left.established || !link.right.established) {
+                throw new AssertionError("MPA start-up failed");
+            }
+            return link;
+        };
+    }
+
+    /** Octets that TCP gives to MPA at a time, asked for at each time. */
+    public void portion(IntSupplier octets) {
+        portion = octets;
+    }
+
+    private Node node(Side side) {
+        return side == Side.LEFT ? left : right;
+    }
+
+    @Override
+    public LowerLayer end(Side side) {
+        return node(side).mpa;
+    }
+
+    /** {@inheritDoc} With Markers somewhat less than that. */
+    @Override
+    public void mulpdu(Side side, int octets) {
+        node(side).emss = octets + OVERHEAD;
+    }
+
+    @Override
+    public boolean turn(Side side) {
+        Node me = node(side);
+        Node peer = node(side.other());
+        if (me.over) {
+            return false;
+        }
+        if (me.aborted || peer.aborted) {
+            me.over = true;
+            if (me.aborted) {
+                me.mpa.closed();
+            } else {
+                me.mpa.receiveLost("reset by the peer");
+            }
+            return true;
+        }
+        boolean busy = me.input(peer, portion);
+        busy |= me.output();
+        if (me.finSent && me.finReceived && me.pipe.isEmpty()) {
+            me.over = true;
+            me.mpa.closed();
+            busy = true;
+        }
+        return busy;
+    }
+
+    @Override
+    public void lose(String cause) {
+        for (Side side : Side.values()) {
+            Node node = node(side);
+            if (!node.over) {
+                node.over = true;
+                node.mpa.receiveLost(cause);
+            }
+        }
+    }
+
+    /** Octets on their way, in one piece. */
+    private static final class Pipe {
+
+        private final WireBuffer buffer = WireBuffer.allocate(PIPE);
+        private int head;
+        private int tail;
+
+        boolean isEmpty() {
+            return head == tail;
+        }
+
+        void makeRoom() {
+            buffer.putBytes(0, buffer, head, tail - head);
+            tail -= head;
+            head = 0;
+        }
+    }
+
+    /** One side: what surrounds its MPA connection. */
+    private static final class Node implements MpaTransport, MpaStartupListener {
+
+        private final MpaConnection mpa;
+        private final MpaOptions options;
+        private final Function<LowerLayer, ? extends UpperLayer> factory;
+        private final Pipe pipe = new Pipe();
+        private int emss = 1460;
+        private boolean established;
+        private boolean wanted;
+        private boolean finSent;
+        private boolean finReceived;
+        private boolean aborted;
+        private boolean over;
+
+        Node(MpaRole role, MpaOptions options, Function<LowerLayer, ? extends UpperLayer> factory) {
+            this.options = options;
+            this.factory = factory;
+            mpa = new MpaConnection(role, options, this, this);
+        }
+
+        boolean input(Node peer, IntSupplier portion) {
+            Pipe from = peer.pipe;
+            if (from.isEmpty()) {
+                if (!peer.finSent || finReceived) {
+                    return false;
+                }
+                finReceived = true;
+                mpa.receiveEnd();
+                return true;
+            }
+            int length = Math.min(portion.getAsInt(), from.tail - from.head);
+            mpa.receive(from.buffer, from.head, length);
+            from.head += length;
+            mpa.receiveDone();
+            return true;
+        }
+
+        boolean output() {
+            if (!wanted || finSent) {
+                return false;
+            }
+            pipe.makeRoom();
+            if (PIPE - pipe.tail < 2 * MpaConnection.MAX_FPDU_LENGTH) {
+                return false;
+            }
+            wanted = false;
+            int length = mpa.produce(pipe.buffer, pipe.tail, PIPE);
+            pipe.tail += length;
+            mpa.transferred(length);
+            return true;
+        }
+
+        @Override
+        public void requestOutput() {
+            wanted = true;
+        }
+
+        @Override
+        public void shutdownOutput() {
+            finSent = true;
+        }
+
+        @Override
+        public void close() {
+            finSent = true;
+        }
+
+        @Override
+        public void abort() {
+            aborted = true;
+        }
+
+        @Override
+        public int emss() {
+            return emss;
+        }
+
+        @Override
+        public WireBuffer acquireReassembly(int capacity) {
+            return WireBuffer.allocate(capacity);
+        }
+
+        @Override
+        public void releaseReassembly(WireBuffer buffer) {}
+
+        @Override
+        public void onRequest(MpaStartup request) {
+            mpa.accept(options);
+        }
+
+        @Override
+        public void onEstablished(MpaStartup agreed) {
+            established = true;
+            mpa.attach(factory.apply(mpa));
+        }
+
+        @Override
+        public void onRejected(byte[] privateData) {
+            throw new AssertionError("the peer rejected");
+        }
+
+        @Override
+        public void onStartupFailed(LlpError reason, String message) {
+            throw new AssertionError(message);
+        }
+    }
+}
