@@ -175,6 +175,18 @@ class FpduWriterTest {
     }
 
     @Test
+    void writesNothingBehindTheFpdu() {
+        for (int length = 480; length < 540; length++) {
+            dirty();
+            FpduWriter writer = new FpduWriter(true, true, 0);
+
+            byte[] fpdu = write(writer, new byte[length]);
+
+            assertThat(buffer.getLong(12 + fpdu.length)).as("ULPDU of %d octets", length).isEqualTo(-1);
+        }
+    }
+
+    @Test
     void tellsTheLengthBeforehand() {
         FpduWriter writer = new FpduWriter(true, true, 0);
         for (int length = 1; length < 1200; length += 7) {
