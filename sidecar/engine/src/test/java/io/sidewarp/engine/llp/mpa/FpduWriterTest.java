@@ -182,7 +182,9 @@ class FpduWriterTest {
 
             byte[] fpdu = write(writer, new byte[length]);
 
-            assertThat(buffer.getLong(12 + fpdu.length)).as("ULPDU of %d octets", length).isEqualTo(-1);
+            assertThat(buffer.getLong(12 + fpdu.length))
+                    .as("ULPDU of %d octets", length)
+                    .isEqualTo(-1);
         }
     }
 

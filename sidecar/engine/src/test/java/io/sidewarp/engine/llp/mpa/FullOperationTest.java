@@ -358,7 +358,7 @@ class FullOperationTest {
 
     @ParameterizedTest(name = "{0} octets")
     @ValueSource(ints = {0, 1455})
-    @Requirement({"MPA-3-03", "MPA-3-04"})
+    @Requirement("MPA-3-04")
     void aUlpduHasAnOctetAtLeastAndMulpduAtMost(int length) {
         Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS, false, true);
         endpoint.upper.send(new byte[length]);

@@ -22,6 +22,7 @@ class InitiatorStartupTest {
 
     @Test
     @Requirement({
+        "MPA-3-06",
         "MPA-7.1.2-01",
         "MPA-7.1.1-01",
         "MPA-7.1.1-02",

@@ -77,10 +77,28 @@ class SiwCaptureTest {
             assertThat(frame.m()).isFalse();
             assertThat(frame.c()).isTrue();
             assertThat(frame.r()).isFalse();
-            assertThat(frame.res()).isEqualTo(0x10);
+            assertThat(frame.s()).isTrue();
+            assertThat(frame.res()).isZero();
             assertThat(frame.rev()).isEqualTo(2);
             assertThat(frame.privateData()).containsExactly(0, 1, 0, 1);
         }
+    }
+
+    @Test
+    @Requirement({"MPA-7.1.2-05", "MPA-5.1-02"})
+    void aResponderServesTheWholeSessionOfSiw() {
+        byte[] stream = Capture.streams("rping-crc1-4k.pcap").get(41322);
+        Endpoint endpoint = Endpoint.responder(MpaOptions.defaults());
+
+        endpoint.input(Arrays.copyOf(stream, START_UP));
+        byte[] reply = endpoint.output();
+        endpoint.input(Arrays.copyOfRange(stream, START_UP, stream.length));
+        endpoint.mpa.receiveEnd();
+
+        assertThat(reply).hasSizeGreaterThanOrEqualTo(MpaFrameFlyweight.HEADER_LENGTH);
+        assertThat(endpoint.established.getFirst().crc()).isTrue();
+        assertThat(endpoint.upper.ulpdus).hasSize(10);
+        assertThat(endpoint.upperEvents()).containsExactly("peerClosed");
     }
 
     private static List<byte[]> ulpdus(byte[] stream, boolean crc, int piece) {
