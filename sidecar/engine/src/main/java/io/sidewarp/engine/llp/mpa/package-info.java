@@ -7,7 +7,7 @@
  * {@link io.sidewarp.engine.llp.mpa.MpaConnection} and implements {@link io.sidewarp.engine.llp.mpa.MpaTransport}.
  *
  * <p>This is a non-permissive IETF endpoint in the words of RFC 5044 Appendix C: MPA revision 1, and 2 as RFC 6581 has
- * it, with DDP and RDMAP version 1. FPDUs are passed up in order only, so Markers help the receiver with nothing but a consistency check and are not
- * asked for by default.
+ * it, with DDP and RDMAP version 1. FPDUs are passed up in order only, so Markers help the receiver with nothing but a
+ * consistency check and are not asked for by default.
  */
 package io.sidewarp.engine.llp.mpa;
