@@ -70,8 +70,8 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
     }
 
     /**
-     * The Responder's answer to a Request (sections 9.1 and 9.2): its ORD is at most the Initiator's IRD, and a depth that
-     * the Initiator does not negotiate is answered likewise. Offers zero-length RDMA Write and Read as indication.
+     * The Responder's answer to a Request (sections 9.1 and 9.2): its ORD is at most the Initiator's IRD, and a depth
+     * that the Initiator does not negotiate is answered likewise. Offers zero-length RDMA Write and Read as indication.
      *
      * @param ownIrd depth that this side serves
      * @param ownOrd depth that this side wants

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
- * of the transport, which is held only until the FPDU is complete. Markers are taken out in place. Any ULPDU_Length that
- * the field can express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a
+ * of the transport, which is held only until the FPDU is complete. Markers are taken out in place. Any ULPDU_Length
+ * that the field can express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a
  * receiver to raise. Allocates nothing.
  */
 final class FpduReader {
@@ -69,7 +69,8 @@ final class FpduReader {
     }
 
     /**
-     * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has stopped.
+     * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has
+     * stopped.
      *
      * @return what is wrong with the stream, or null
      */

@@ -17,8 +17,8 @@ import io.sidewarp.engine.memory.WireBuffer;
  * </pre>
  *
  * <p>Positions count the octets of the stream, Markers included, from the first octet of Full Operation. There the
- * first Marker stands, so a Marker begins wherever the position is a multiple of 512; the wrap of TCP's sequence numbers
- * does not matter, because 2^32 is such a multiple too.
+ * first Marker stands, so a Marker begins wherever the position is a multiple of 512; the wrap of TCP's sequence
+ * numbers does not matter, because 2^32 is such a multiple too.
  */
 public final class MarkerFlyweight {
 

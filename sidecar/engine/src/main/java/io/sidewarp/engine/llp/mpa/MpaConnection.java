@@ -213,8 +213,8 @@ public final class MpaConnection implements LowerLayer {
     // ---- Output
 
     /**
-     * Writes octets for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in this
-     * order. A buffer of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame always gets on.
+     * Writes octets for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in
+     * this order. A buffer of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame always gets on.
      *
      * @param offset where to write first
      * @param end behind the last octet that may be written

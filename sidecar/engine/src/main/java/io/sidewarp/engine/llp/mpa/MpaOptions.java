@@ -69,7 +69,10 @@ public record MpaOptions(
         }
     }
 
-    /** CRC on, no Markers, no Private Data, up to 512 octets of it taken, no cap on FPDUs, revision 1 sent, 1 and 2 taken. */
+    /**
+     * CRC on, no Markers, no Private Data, up to 512 octets of it taken, no cap on FPDUs, revision 1 sent, 1 and 2
+     * taken.
+     */
     public static MpaOptions defaults() {
         return DEFAULTS;
     }

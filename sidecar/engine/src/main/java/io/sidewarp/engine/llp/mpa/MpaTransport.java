@@ -18,8 +18,8 @@ public interface MpaTransport {
     void requestOutput();
 
     /**
-     * Sends a FIN behind all output given so far. Input goes on. The connection has ended when the peer's FIN was passed
-     * to {@link MpaConnection#receiveEnd} too, in either order.
+     * Sends a FIN behind all output given so far. Input goes on. The connection has ended when the peer's FIN was
+     * passed to {@link MpaConnection#receiveEnd} too, in either order.
      */
     void shutdownOutput();
 

@@ -139,8 +139,9 @@ final class Startup {
     }
 
     /**
-     * A Responder answers with the revision it would speak, so that the peer learns it, and then closes (RFC 5044 C.2.1;
-     * section 7.1.1 asks for the close only). The Reply rejects: nobody shall take the connection for established.
+     * A Responder answers with the revision it would speak, so that the peer learns it, and then closes (RFC 5044
+     * C.2.1; section 7.1.1 asks for the close only). The Reply rejects: nobody shall take the connection for
+     * established.
      */
     private void unusableRevision() {
         int revision = reader.frame().rev();
