@@ -248,7 +248,7 @@ final class InboundMessages implements DdpUser {
         receiver.stop();
         TerminateMessage message =
                 TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.buffer);
-        stream.terminate(error, message, null, CompletionStatus.FLUSHED);
+        stream.terminate(error, message, null, CompletionStatus.FLUSHED, SegmentDescription.of(readRequest));
     }
 
     @Override
@@ -256,13 +256,14 @@ final class InboundMessages implements DdpUser {
         Wqe target = targetOf(buffer, offset, length);
         MemoryRegion unusable = target == null ? null : target.unusableRegion();
         TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
+        String about = SegmentDescription.of(buffer, offset, length);
         if (error == DdpError.MESSAGE_TOO_LONG) {
-            stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR);
+            stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
         } else if (error == DdpError.INVALID_STAG && unusable != null) {
             // The sink of a read was revoked under it.
-            stream.terminate(error, message, target, SendWork.statusOf(unusable));
+            stream.terminate(error, message, target, SendWork.statusOf(unusable), about);
         } else {
-            stream.terminate(error, message, null, CompletionStatus.FLUSHED);
+            stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
         }
     }
 
@@ -299,7 +300,8 @@ final class InboundMessages implements DdpUser {
 
     private void onFault(@Nullable Wqe target, RegionFault fault) {
         RdmapError error = RdmapError.LOCAL_CATASTROPHIC;
-        stream.terminate(error, TerminateMessage.of(error), target, SendWork.statusOf(fault.region()));
+        CompletionStatus status = SendWork.statusOf(fault.region());
+        stream.terminate(error, TerminateMessage.of(error), target, status, String.valueOf(fault.getMessage()));
     }
 
     /** Completes all receives that are left. */

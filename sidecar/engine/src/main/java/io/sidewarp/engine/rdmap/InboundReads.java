@@ -119,7 +119,7 @@ final class InboundReads {
                 throw new IllegalStateException("a read of no octets has no source");
             }
             if (!source.isValid()) {
-                throw new RegionFault(source, "the region is not valid any more");
+                throw SendWork.unusable(source);
             }
             source.fetch(srcTo - source.baseTaggedOffset() + messageOffset, target, targetOffset, length);
         }

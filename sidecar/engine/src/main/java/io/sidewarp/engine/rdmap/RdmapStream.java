@@ -125,7 +125,7 @@ public final class RdmapStream implements UpperLayer {
 
     /** Ends the stream because of an error of this side that no message of the peer caused. */
     public void fail(ProtocolError cause) {
-        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL);
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, "");
     }
 
     // Output.
@@ -182,7 +182,7 @@ public final class RdmapStream implements UpperLayer {
         responseWasLast = false;
         MemoryRegion unusable = wqe.unusableRegion();
         if (unusable != null) {
-            terminateLocally(wqe, unusable);
+            terminateLocally(wqe, SendWork.unusable(unusable));
             return terminate != null && begin();
         }
         if (peerClosed && wqe.opcode() == RdmapControl.RDMA_READ_REQUEST) {
@@ -290,7 +290,7 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void onError(LlpError cause) {
-        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL);
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, "");
     }
 
     @Override
@@ -323,27 +323,36 @@ public final class RdmapStream implements UpperLayer {
             TerminateMessage message = faulted
                     ? TerminateMessage.of(cause)
                     : TerminateMessage.of(cause, inboundReads.oldest(), sender.sent());
-            terminate(cause, message, null, CompletionStatus.FATAL);
+            terminate(cause, message, null, CompletionStatus.FATAL, String.valueOf(fault.getMessage()));
         } else {
-            terminateLocally(work.current(), region);
+            terminateLocally(work.current(), fault);
         }
     }
 
     /** Work of this side cannot be carried out: a Terminate goes out instead (RFC 5040 section 7.1 rule 1). */
-    private void terminateLocally(@Nullable Wqe wqe, @Nullable MemoryRegion region) {
+    private void terminateLocally(@Nullable Wqe wqe, RegionFault fault) {
         RdmapError cause = RdmapError.LOCAL_CATASTROPHIC;
-        terminate(cause, TerminateMessage.of(cause), wqe, SendWork.statusOf(region));
+        CompletionStatus status = SendWork.statusOf(fault.region());
+        terminate(cause, TerminateMessage.of(cause), wqe, status, String.valueOf(fault.getMessage()));
     }
 
-    /** Ends the stream for an error found here: flushes, and sends the Terminate if the lower layer can carry it. */
+    /**
+     * Ends the stream for an error found here: flushes, and sends the Terminate if the lower layer can carry it.
+     *
+     * @param about what was wrong, for people; may be empty
+     */
     void terminate(
-            ProtocolError cause, TerminateMessage message, @Nullable Wqe culprit, CompletionStatus culpritStatus) {
+            ProtocolError cause,
+            TerminateMessage message,
+            @Nullable Wqe culprit,
+            CompletionStatus culpritStatus,
+            String about) {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             return;
         }
         StreamError found = local(cause);
         work.retire(llp.transferredPosition());
-        end(found, culprit, culpritStatus, "terminated by this side: " + found);
+        end(found, culprit, culpritStatus, "terminated by this side: " + found + (about.isEmpty() ? "" : ": ") + about);
         if (!outputClosed && llp.outputPermitted()) {
             terminate = message;
             llp.requestOutput();

@@ -7,6 +7,7 @@ import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.ddp.PayloadSource;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
@@ -185,6 +186,11 @@ final class SendWork {
     /** Work is begun in order, so what is behind an element that is not known to the peer is not either. */
     private boolean isKnownToPeer(Wqe wqe) {
         return wqe.isStarted() || wqe == current;
+    }
+
+    /** What work finds whose region was taken away meanwhile. */
+    static RegionFault unusable(MemoryRegion region) {
+        return new RegionFault(region, region + " is not usable any more");
     }
 
     /** Status of local work whose region failed or was revoked. */

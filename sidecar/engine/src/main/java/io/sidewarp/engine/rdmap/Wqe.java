@@ -229,7 +229,7 @@ public final class Wqe implements PayloadSource {
                 throw new IllegalStateException("work queue element without region");
             }
             if (!region.isValid()) {
-                throw new RegionFault(region, "the region is not valid any more");
+                throw SendWork.unusable(region);
             }
             if (fetch) {
                 region.fetch(offsets[cursor] + at, buffer, bufferOffset + moved, part);

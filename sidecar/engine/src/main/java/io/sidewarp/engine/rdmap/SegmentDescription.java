@@ -1,0 +1,65 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
+import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
+import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
+import io.sidewarp.engine.memory.WireBuffer;
+
+/** Puts a segment that was refused into words, so that people see what the peer tried (RFC 5041 section 8.3 item 5). */
+final class SegmentDescription {
+
+    private SegmentDescription() {}
+
+    /** Describes a segment, however short it is. */
+    static String of(WireBuffer buffer, int offset, int length) {
+        boolean isTagged = length > 0 && DdpHeaderFlyweight.isTagged(buffer.getUnsignedByte(offset));
+        if (length < (isTagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH)) {
+            return "a segment of %d octets, which is no complete header".formatted(length);
+        }
+        if (isTagged) {
+            TaggedHeaderFlyweight tagged = new TaggedHeaderFlyweight();
+            tagged.wrap(buffer, offset);
+            return "%s of %d octets to STag 0x%08x, tagged offset 0x%x"
+                    .formatted(name(tagged), length - TaggedHeaderFlyweight.LENGTH, tagged.stag(), tagged.to());
+        }
+        UntaggedHeaderFlyweight untagged = new UntaggedHeaderFlyweight();
+        untagged.wrap(buffer, offset);
+        return "%s of %d octets on queue %s, MSN %s, message offset %d"
+                .formatted(
+                        name(untagged),
+                        length - UntaggedHeaderFlyweight.LENGTH,
+                        Integer.toUnsignedString(untagged.qn()),
+                        Integer.toUnsignedString(untagged.msn()),
+                        untagged.mo());
+    }
+
+    /** Describes a Read Request. */
+    static String of(ReadRequestFlyweight request) {
+        return "RDMA Read Request for %d octets of STag 0x%08x, tagged offset 0x%x"
+                .formatted(request.rdmaRdSz(), request.srcStag(), request.srcTo());
+    }
+
+    private static String name(DdpHeaderFlyweight header) {
+        int opcode = RdmapControl.opcode(header.ulpControl());
+        return switch (opcode) {
+            case RdmapControl.RDMA_WRITE -> "RDMA Write";
+            case RdmapControl.RDMA_READ_REQUEST -> "RDMA Read Request";
+            case RdmapControl.RDMA_READ_RESPONSE -> "RDMA Read Response";
+            case RdmapControl.SEND -> "Send";
+            case RdmapControl.SEND_WITH_INVALIDATE -> "Send with Invalidate of STag 0x%08x".formatted(stag(header));
+            case RdmapControl.SEND_WITH_SE -> "Send with SE";
+            case RdmapControl.SEND_WITH_SE_AND_INVALIDATE ->
+                "Send with SE and Invalidate of STag 0x%08x".formatted(stag(header));
+            case RdmapControl.TERMINATE -> "Terminate";
+            default -> "message with opcode 0x%x".formatted(opcode);
+        };
+    }
+
+    /** The STag to invalidate, at the same place as the STag of a tagged segment. */
+    private static int stag(DdpHeaderFlyweight header) {
+        return header.buffer().getInt(header.offset() + UntaggedHeaderFlyweight.ULP_WORD_OFFSET);
+    }
+}

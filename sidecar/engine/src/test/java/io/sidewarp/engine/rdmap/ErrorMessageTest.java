@@ -1,0 +1,112 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import static io.sidewarp.engine.testing.Octets.hex;
+import static io.sidewarp.engine.testing.Octets.pattern;
+import static io.sidewarp.engine.testing.Ulpdus.readRequest;
+import static io.sidewarp.engine.testing.Ulpdus.send;
+import static io.sidewarp.engine.testing.Ulpdus.sendInvalidate;
+import static io.sidewarp.engine.testing.Ulpdus.tagged;
+import static io.sidewarp.engine.testing.Ulpdus.untagged;
+import static io.sidewarp.engine.testing.Ulpdus.write;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.LoneStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What people are told when a stream ends. */
+class ErrorMessageTest {
+
+    @AutoClose
+    private final LoneStream stream = new LoneStream();
+
+    private String message() {
+        return stream.events().messages().getFirst();
+    }
+
+    static Stream<Arguments> attempts() {
+        return Stream.of(
+                Arguments.of(
+                        write(0x01020304, 0xF000_0000_0000_0005L, pattern(6, 1)),
+                        "RDMA Write of 6 octets to STag 0x01020304, tagged offset 0xf000000000000005"),
+                Arguments.of(
+                        readRequest(1, 1, 2, 4_000_000_000L, 0xA0000001, 0x99),
+                        "RDMA Read Request for 4000000000 octets of STag 0xa0000001, tagged offset 0x99"),
+                Arguments.of(
+                        tagged(0xC1, 0x42, 7, 8, hex("01")),
+                        "RDMA Read Response of 1 octets to STag 0x00000007, tagged offset 0x8"),
+                Arguments.of(send(-1, pattern(3, 1)), "Send of 3 octets on queue 0, MSN 4294967295, message offset 0"),
+                Arguments.of(
+                        sendInvalidate(1, 0x0BADCAFE),
+                        "Send with Invalidate of STag 0x0badcafe of 0 octets on queue 0, MSN 1, message offset 0"),
+                Arguments.of(
+                        untagged(0x41, 0x46, 5, 9, 1, 0xFFFF_FFFFL, hex("")),
+                        "Send with SE and Invalidate of STag 0x00000005 of 0 octets on queue 9, MSN 1, message offset "
+                                + "4294967295"),
+                Arguments.of(untagged(0x41, 0x45, 0, 0, 1, 0, hex("")), "Send with SE of 0 octets on queue 0"),
+                Arguments.of(untagged(0x41, 0x41, 0, 1, 1, 0, hex("01")), "RDMA Read Request of 1 octets on queue 1"),
+                Arguments.of(untagged(0x41, 0x47, 0, 2, 9, 0, hex("")), "Terminate of 0 octets on queue 2, MSN 9"),
+                Arguments.of(untagged(0x41, 0x4B, 0, 0, 1, 0, hex("")), "message with opcode 0xb of 0 octets"),
+                Arguments.of(hex("41 43"), "a segment of 2 octets, which is no complete header"),
+                Arguments.of(hex(""), "a segment of 0 octets, which is no complete header"));
+    }
+
+    @ParameterizedTest(name = "{1}")
+    @MethodSource("attempts")
+    @Requirement("DDP-8.3-03")
+    void anAttemptThatIsRefusedIsDescribed(byte[] segment, String description) {
+        stream.input(segment);
+
+        assertThat(message()).startsWith("terminated by this side: ").contains(description);
+    }
+
+    @Test
+    void aRegionThatWentIsNamed() {
+        MemoryRegion region = stream.region(16);
+        stream.endpoint().send(1).with(region).post();
+        region.invalidate();
+        stream.output();
+
+        assertThat(message()).contains("0x%08x".formatted(region.stag())).contains("not usable any more");
+    }
+
+    @Test
+    void aReceiveWhoseRegionWentIsNamed() {
+        MemoryRegion region = stream.region(16);
+        stream.endpoint().receive(1).with(region).post();
+        region.invalidate();
+        stream.input(send(1, hex("01")));
+
+        assertThat(message()).contains("0x%08x".formatted(region.stag())).contains("not usable any more");
+    }
+
+    @Test
+    void aSourceOfThePeersReadThatWentIsNamed() {
+        MemoryRegion region = stream.region(16);
+        stream.wire().room(0);
+        stream.input(readRequest(1, 1, 0, 16, region.stag(), 0));
+        region.invalidate();
+        stream.wire().room(1);
+        stream.output();
+
+        assertThat(message()).contains("0x%08x".formatted(region.stag())).contains("not usable any more");
+    }
+
+    @Test
+    void anErrorOfTheLowerLayerSpeaksForItself() {
+        stream.wire().error(LlpError.CRC_MISMATCH);
+
+        assertThat(message())
+                .isEqualTo("terminated by this side: MPA CRC error (layer 0x2, type 0x0, code 0x02, found here)");
+    }
+}
