@@ -24,8 +24,6 @@ public enum RdmapError implements ProtocolError {
     STAG_NOT_INVALIDATED(0x2, 0x09, "STag cannot be Invalidated"),
     UNSPECIFIED_OPERATION(0x2, 0xFF, "Unspecified Error");
 
-    /** Error type Local Catastrophic. */
-    public static final int TYPE_LOCAL_CATASTROPHIC = 0x0;
     /** Error type Remote Protection. */
     public static final int TYPE_REMOTE_PROTECTION = 0x1;
     /** Error type Remote Operation. */

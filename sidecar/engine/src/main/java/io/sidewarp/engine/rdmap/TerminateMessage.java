@@ -43,7 +43,7 @@ final class TerminateMessage implements PayloadSource {
     static TerminateMessage of(ProtocolError error, WireBuffer segment, int offset, int segmentLength) {
         boolean tagged = segmentLength > 0 && DdpHeaderFlyweight.isTagged(segment.getUnsignedByte(offset));
         int headerLength = tagged ? TaggedHeaderFlyweight.LENGTH : UntaggedHeaderFlyweight.LENGTH;
-        if (segmentLength < headerLength || isLocalCatastrophic(error)) {
+        if (segmentLength < headerLength) {
             return of(error);
         }
         TerminateMessage message = new TerminateMessage(TerminateFlyweight.DDP_HEADER_OFFSET + headerLength);
@@ -98,10 +98,6 @@ final class TerminateMessage implements PayloadSource {
                 TerminateFlyweight.M_FLAG | TerminateFlyweight.D_FLAG | (withRequest ? TerminateFlyweight.R_FLAG : 0);
         header.set(error.layer(), error.type(), error.code(), hdrCt);
         header.segmentLength(segmentLength);
-    }
-
-    private static boolean isLocalCatastrophic(ProtocolError error) {
-        return error.layer() == 2 || error.type() == RdmapError.TYPE_LOCAL_CATASTROPHIC;
     }
 
     /** Octets of the message. */

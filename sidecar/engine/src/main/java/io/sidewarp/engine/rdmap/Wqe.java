@@ -33,7 +33,6 @@ public final class Wqe implements PayloadSource {
     // State of the event loop.
     private boolean started;
     private boolean done;
-    private boolean failed;
     private long endPosition;
     private int msn;
     private long received;
@@ -55,7 +54,6 @@ public final class Wqe implements PayloadSource {
         invalidateStag = 0;
         started = false;
         done = false;
-        failed = false;
         endPosition = 0;
         msn = 0;
         received = 0;
@@ -144,14 +142,6 @@ public final class Wqe implements PayloadSource {
 
     void markDone() {
         done = true;
-    }
-
-    boolean isFailed() {
-        return failed;
-    }
-
-    void markFailed() {
-        failed = true;
     }
 
     long endPosition() {
