@@ -13,7 +13,6 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.testing.LoneStream;
-import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
@@ -91,6 +90,6 @@ class InvalidationTest {
 
         assertThat(stream.completions().receiveStatuses())
                 .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.FLUSHED);
-        assertThat(stream.output()).extracting(Segment::opcode).containsExactly(RdmapControl.TERMINATE);
+        assertThat(stream.onlyOutput().payload()).startsWith(hex("02 09 C0 00"));
     }
 }

@@ -6,58 +6,64 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.testing.Link;
 import io.sidewarp.engine.testing.MpaLink;
-import java.util.random.RandomGenerator;
 import org.junit.jupiter.api.Nested;
 
 /** Streams over MPA, with everything that start-up can agree on. */
 class MpaStreamTest {
 
-    /** Portions of octets, often a single one. */
-    private static void shakeOctets(Link link, RandomGenerator random) {
-        ((MpaLink) link).portion(() -> random.nextBoolean() ? 1 : 1 + random.nextInt(3000));
+    private static Link.Type crc() {
+        return MpaLink.type(MpaOptions.defaults(), MpaOptions.defaults());
+    }
+
+    private static Link.Type markers() {
+        MpaOptions markers = MpaOptions.defaults().withReceiveMarkers(true);
+        return MpaLink.type(markers, markers);
+    }
+
+    private static Link.Type noCrcAndMarkersInOneDirection() {
+        MpaOptions plain = MpaOptions.defaults().withCrc(false);
+        return MpaLink.type(plain.withReceiveMarkers(true), plain);
     }
 
     @Nested
-    class WithCrc extends StreamSuite {
-
-        @Override
-        protected Link.Type type() {
-            return MpaLink.type(MpaOptions.defaults(), MpaOptions.defaults());
-        }
-
-        @Override
-        protected void shake(Link link, RandomGenerator random) {
-            shakeOctets(link, random);
-        }
-    }
-
-    @Nested
-    class WithMarkersInBothDirections extends StreamSuite {
-
-        @Override
-        protected Link.Type type() {
-            MpaOptions markers = MpaOptions.defaults().withReceiveMarkers(true);
-            return MpaLink.type(markers, markers);
-        }
-
-        @Override
-        protected void shake(Link link, RandomGenerator random) {
-            shakeOctets(link, random);
+    class TransfersWithCrc extends TransferSuite {
+        TransfersWithCrc() {
+            super(crc());
         }
     }
 
     @Nested
-    class WithoutCrcAndWithMarkersInOneDirection extends StreamSuite {
-
-        @Override
-        protected Link.Type type() {
-            MpaOptions plain = MpaOptions.defaults().withCrc(false);
-            return MpaLink.type(plain.withReceiveMarkers(true), plain);
+    class EndingsWithCrc extends EndingSuite {
+        EndingsWithCrc() {
+            super(crc());
         }
+    }
 
-        @Override
-        protected void shake(Link link, RandomGenerator random) {
-            shakeOctets(link, random);
+    @Nested
+    class TransfersWithMarkers extends TransferSuite {
+        TransfersWithMarkers() {
+            super(markers());
+        }
+    }
+
+    @Nested
+    class EndingsWithMarkers extends EndingSuite {
+        EndingsWithMarkers() {
+            super(markers());
+        }
+    }
+
+    @Nested
+    class TransfersWithoutCrcAndWithMarkersInOneDirection extends TransferSuite {
+        TransfersWithoutCrcAndWithMarkersInOneDirection() {
+            super(noCrcAndMarkersInOneDirection());
+        }
+    }
+
+    @Nested
+    class EndingsWithoutCrcAndWithMarkersInOneDirection extends EndingSuite {
+        EndingsWithoutCrcAndWithMarkersInOneDirection() {
+            super(noCrcAndMarkersInOneDirection());
         }
     }
 }

@@ -206,6 +206,26 @@ class OperationsOnTheWireTest {
     }
 
     @Test
+    @Requirement({"RDMAP-5.2.1-04", "RDMAP-5.1-03"})
+    void eachRemoteStagTakesAMessageOfItsOwn() {
+        MemoryRegion sink = peer.region(30);
+        for (int i = 0; i < 3; i++) {
+            peer.endpoint().read(i).with(sink, i * 10L, 10).remote(0x100 + i, 5).post();
+            peer.endpoint().write(10 + i).with(hello).remote(0x200 + i, 5).post();
+        }
+
+        List<Segment> segments = peer.output();
+
+        assertThat(segments).extracting(Segment::opcode).containsExactly(1, 0, 1, 0, 1, 0);
+        for (int i = 0; i < 3; i++) {
+            ByteBuffer request = ByteBuffer.wrap(segments.get(2 * i).payload());
+            assertThat(request.getInt(12)).isEqualTo(10);
+            assertThat(request.getInt(16)).isEqualTo(0x100 + i);
+            assertThat(segments.get(2 * i + 1).stag()).isEqualTo(0x200 + i);
+        }
+    }
+
+    @Test
     @Requirement("RDMAP-5.1-02")
     void aWriteGathersFromSeveralBlocks() {
         MemoryRegion first = peer.memory().regionWith(hex("0001020304"));

@@ -140,7 +140,7 @@ class ReadRequesterTest {
     }
 
     @Test
-    @Requirement("RDMAP-5.5-11")
+    @Requirement({"RDMAP-5.5-06", "RDMAP-5.5-11"})
     void readsCompleteInTheOrderPostedWithTheirDataInPlace() {
         read(1, 0, 3);
         read(2, 10, 2);

@@ -76,7 +76,7 @@ class SendReceiveTest {
     }
 
     @Test
-    @Requirement({"RDMAP-5.5-10", "DDP-5.3-05"})
+    @Requirement({"RDMAP-5.5-04", "RDMAP-5.5-10", "DDP-5.3-05"})
     void sendsCompleteInTheOrderSentWithEarlierWritesInPlace() {
         MemoryRegion target = stream.region(4);
         for (int i = 0; i < 50; i++) {

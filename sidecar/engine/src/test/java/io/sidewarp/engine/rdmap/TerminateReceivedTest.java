@@ -239,6 +239,18 @@ class TerminateReceivedTest {
     }
 
     @Test
+    void aHeaderThatIsNotAnnouncedIsNotLookedAt() {
+        stream.wire().holdTransfer(true);
+        stream.endpoint().send(1).post();
+        stream.wire().output();
+
+        stream.input(
+                terminate(join(hex("12 05 00 00 0012"), stream.wire().take().header())));
+
+        assertThat(sendStatuses()).containsExactly(CompletionStatus.FLUSHED);
+    }
+
+    @Test
     void aRefusedReadResponseBlamesNoWrite() {
         stream.wire().holdTransfer(true);
         stream.endpoint().write(1).with(region, 0, 100).remote(REMOTE, 0).post();

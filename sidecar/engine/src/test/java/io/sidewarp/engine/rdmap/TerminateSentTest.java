@@ -89,8 +89,21 @@ class TerminateSentTest {
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("wrongSegments")
     @Requirement({
-        "RDMAP-4.8-01", "RDMAP-4.8-03", "RDMAP-4.8-06", "RDMAP-4.8-07", "RDMAP-4.8-08", "RDMAP-4.8-09", "RDMAP-4.8-10",
-        "RDMAP-6.2.1-01", "RDMAP-7.1-03", "RDMAP-7.2-01", "RDMAP-7.2-02", "RDMAP-7.2-03", "DDP-4.1-06", "DDP-7.1-01"
+        "RDMAP-4.8-01",
+        "RDMAP-4.8-03",
+        "RDMAP-4.8-06",
+        "RDMAP-4.8-07",
+        "RDMAP-4.8-08",
+        "RDMAP-4.8-09",
+        "RDMAP-4.8-10",
+        "RDMAP-3.1-02",
+        "RDMAP-6.2.1-01",
+        "RDMAP-7.1-03",
+        "RDMAP-7.2-01",
+        "RDMAP-7.2-02",
+        "RDMAP-7.2-03",
+        "DDP-4.1-06",
+        "DDP-7.1-01"
     })
     void aWrongSegmentIsAnsweredWithItsErrorLengthAndHeader(String name, String error, byte[] segment) {
         stream.input(segment);

@@ -6,6 +6,7 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.UpperLayer;
 import java.util.function.Function;
+import java.util.random.RandomGenerator;
 
 /**
  * Two connected lower layers in full operation, without threads: nothing moves before a test says so. What the stack
@@ -49,6 +50,9 @@ public interface Link {
 
     /** The largest ULPDU that a side may send from now on. */
     void mulpdu(Side side, int octets);
+
+    /** Makes the link uneven: from now on things come in portions, large and small, that a random source says. */
+    void shake(RandomGenerator random);
 
     /** The transport fails: both sides learn it, and what is under way is lost. */
     void lose(String cause);

@@ -15,6 +15,7 @@ import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.random.RandomGenerator;
 
 /** Two MPA connections over two pipes of octets in memory, which take and give as many octets at a time as a test says. */
 public final class MpaLink implements Link {
@@ -52,9 +53,10 @@ public final class MpaLink implements Link {
         };
     }
 
-    /** Octets that TCP gives to MPA at a time, asked for at each time. */
-    public void portion(IntSupplier octets) {
-        portion = octets;
+    /** {@inheritDoc} TCP gives MPA as many octets at a time, often a single one. */
+    @Override
+    public void shake(RandomGenerator random) {
+        portion = () -> random.nextBoolean() ? 1 : 1 + random.nextInt(3000);
     }
 
     private Node node(Side side) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.function.UnaryOperator;
+import java.util.random.RandomGenerator;
 
 /** Two {@link WireEnd}s back to back. A test can watch, hold back, change and lose what goes over it. */
 public final class WireLink implements Link {
@@ -70,6 +71,14 @@ public final class WireLink implements Link {
     /** ULPDUs that are delivered as one batch, asked for at the beginning of each turn. */
     public void batch(IntSupplier ulpdus) {
         batch = ulpdus;
+    }
+
+    @Override
+    public void shake(RandomGenerator random) {
+        batch(() -> random.nextInt(4));
+        for (WireEnd end : ends) {
+            end.room(() -> random.nextInt(5));
+        }
     }
 
     @Override

@@ -1,0 +1,64 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.Endpoint;
+import io.sidewarp.engine.testing.Link;
+import io.sidewarp.engine.testing.StreamPair;
+import io.sidewarp.engine.testing.TestMemory;
+import java.util.Arrays;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** Two streams over a kind of link. What they do together must not depend on what carries them. */
+abstract class PairSuite {
+
+    /** Octets of the larger messages. */
+    protected static final int SIZE = 100_000;
+
+    private final Link.Type type;
+    private StreamPair pair;
+
+    PairSuite(Link.Type type) {
+        this.type = type;
+    }
+
+    @BeforeEach
+    void connect() {
+        disconnect();
+        pair = new StreamPair(type);
+    }
+
+    @AfterEach
+    void disconnect() {
+        if (pair != null) {
+            pair.close();
+        }
+    }
+
+    protected StreamPair pair() {
+        return pair;
+    }
+
+    protected Endpoint left() {
+        return pair.left();
+    }
+
+    protected Endpoint right() {
+        return pair.right();
+    }
+
+    protected static void assertSame(MemoryRegion actual, byte[] expected) {
+        assertThat(Arrays.mismatch(TestMemory.get(actual), expected))
+                .as("first octet that differs")
+                .isEqualTo(-1);
+    }
+
+    protected static void assertAllSucceeded(Endpoint endpoint) {
+        assertThat(endpoint.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+    }
+}
