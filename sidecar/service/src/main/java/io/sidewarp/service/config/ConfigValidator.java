@@ -1,0 +1,164 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.config;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Finds settings that cannot work, so that the sidecar refuses to start and says what to change. */
+public final class ConfigValidator {
+
+    /** Longest path of a Unix socket in Linux: sun_path less its closing zero. */
+    private static final int MAX_SOCKET_PATH = 107;
+
+    private final List<String> problems = new ArrayList<>();
+
+    private ConfigValidator() {}
+
+    /** All problems, each with the setting's name, its value, what is allowed and a remedy. Empty: none. */
+    public static List<String> problems(SidewarpConfig config) {
+        ConfigValidator validator = new ConfigValidator();
+        validator.general(config);
+        validator.api(config.api());
+        validator.management(config.management());
+        validator.limits(config.limits());
+        validator.connection(config.connection(), config.limits());
+        validator.rest(config);
+        return List.copyOf(validator.problems);
+    }
+
+    /** The mode of the API's socket as a number. Legal after {@link #problems} found none. */
+    public static int socketMode(SidewarpConfig.Api api) {
+        return Integer.parseInt(api.socketMode(), 8);
+    }
+
+    private void general(SidewarpConfig config) {
+        if (!"software".equals(config.provider())) {
+            add("sidewarp.provider", config.provider(), "\"software\"");
+        }
+        config.eventLoops().ifPresent(loops -> range("sidewarp.event-loops", loops, 1, 1024));
+        range("sidewarp.worker-threads", config.workerThreads(), 1, 1024);
+        duration("sidewarp.drain-timeout", config.drainTimeout(), Duration.ZERO, Duration.ofHours(1));
+    }
+
+    private void api(SidewarpConfig.Api api) {
+        if (api.socket().isBlank()
+                || !api.socket().startsWith("/")
+                || api.socket().length() > MAX_SOCKET_PATH) {
+            add("sidewarp.api.socket", api.socket(), "an absolute path of at most " + MAX_SOCKET_PATH + " characters");
+        }
+        if (!api.socketMode().matches("0?[0-7]{3}")) {
+            add("sidewarp.api.socket-mode", api.socketMode(), "an octal mode such as 0660");
+        }
+        api.tcp().port().ifPresent(port -> {
+            range("sidewarp.api.tcp.port", port, 0, 65_535);
+            loopback(api.tcp().host());
+            if (api.allowedUids().isPresent() || api.allowedGids().isPresent()) {
+                problems.add("sidewarp.api.tcp.port is set together with sidewarp.api.allowed-uids or -gids, but TCP "
+                        + "peers have no user to check; unset one of them");
+            }
+        });
+        ids("sidewarp.api.allowed-uids", api.allowedUids());
+        ids("sidewarp.api.allowed-gids", api.allowedGids());
+    }
+
+    private void loopback(String host) {
+        boolean loopback;
+        try {
+            loopback = InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException e) {
+            loopback = false;
+        }
+        if (!loopback) {
+            add("sidewarp.api.tcp.host", host, "a loopback address such as 127.0.0.1, since TCP peers are not known");
+        }
+    }
+
+    private void management(SidewarpConfig.Management management) {
+        range("sidewarp.management.port", management.port(), 0, 65_535);
+    }
+
+    private void limits(SidewarpConfig.Limits limits) {
+        range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
+        range("sidewarp.limits.regions", limits.regions(), 1, 1 << 24);
+        range("sidewarp.limits.registered-octets", limits.registeredOctets(), 1, Long.MAX_VALUE);
+        range("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), 0, Long.MAX_VALUE);
+        range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE);
+        range("sidewarp.limits.connections", limits.connections(), 1, 1 << 20);
+        range("sidewarp.limits.listeners", limits.listeners(), 0, 65_535);
+        range("sidewarp.limits.protection-domains", limits.protectionDomains(), 1, 1 << 20);
+        range("sidewarp.limits.send-queue", limits.sendQueue(), 1, 1 << 16);
+        range("sidewarp.limits.receive-queue", limits.receiveQueue(), 1, 1 << 16);
+        range("sidewarp.limits.ird", limits.ird(), 0, 16_382);
+        range("sidewarp.limits.ord", limits.ord(), 0, 16_382);
+        range("sidewarp.limits.queue-outstanding", limits.queueOutstanding(), 1, 1 << 20);
+        range("sidewarp.limits.backlog", limits.backlog(), 1, 65_535);
+        range("sidewarp.limits.startup-connections", limits.startupConnections(), 1, 65_535);
+    }
+
+    private void connection(SidewarpConfig.Connection connection, SidewarpConfig.Limits limits) {
+        duration("sidewarp.connection.timeout", connection.timeout(), Duration.ofMillis(1), Duration.ofHours(1));
+        atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
+        atMost("sidewarp.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
+        atMost(
+                "sidewarp.connection.send-queue",
+                connection.sendQueue(),
+                1,
+                "sidewarp.limits.send-queue",
+                limits.sendQueue());
+        atMost(
+                "sidewarp.connection.receive-queue",
+                connection.receiveQueue(),
+                1,
+                "sidewarp.limits.receive-queue",
+                limits.receiveQueue());
+        atMost(
+                "sidewarp.connection.queue-outstanding",
+                connection.queueOutstanding(),
+                1,
+                "sidewarp.limits.queue-outstanding",
+                limits.queueOutstanding());
+        atMost("sidewarp.connection.backlog", connection.backlog(), 1, "sidewarp.limits.backlog", limits.backlog());
+    }
+
+    private void rest(SidewarpConfig config) {
+        range("sidewarp.telemetry.latency-sampling", config.telemetry().latencySampling(), 1, 1 << 20);
+        duration(
+                "sidewarp.telemetry.shutdown-timeout",
+                config.telemetry().shutdownTimeout(),
+                Duration.ZERO,
+                Duration.ofMinutes(1));
+        range("sidewarp.log.messages-per-minute", config.log().messagesPerMinute(), 1, 1_000_000);
+    }
+
+    private void ids(String name, Optional<List<Long>> ids) {
+        ids.ifPresent(list -> list.forEach(id -> range(name, id, 0, 0xFFFF_FFFFL)));
+    }
+
+    private void range(String name, long value, long low, long high) {
+        if (value < low || value > high) {
+            add(name, Long.toString(value), low + " to " + high);
+        }
+    }
+
+    private void atMost(String name, int value, int low, String limitName, int limit) {
+        if (value < low || value > limit) {
+            add(name, Integer.toString(value), low + " to " + limit + " (" + limitName + ")");
+        }
+    }
+
+    private void duration(String name, Duration value, Duration low, Duration high) {
+        if (value.compareTo(low) < 0 || value.compareTo(high) > 0) {
+            add(name, value.toString(), low + " to " + high);
+        }
+    }
+
+    private void add(String name, String value, String allowed) {
+        problems.add(name + " is " + value + "; allowed: " + allowed);
+    }
+}

@@ -1,0 +1,223 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.config;
+
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/**
+ * Settings of the sidecar. Each can be given as a system property ({@code -Dsidewarp.api.socket=...}) or as an
+ * environment variable ({@code SIDEWARP_API_SOCKET=...}). docs/configuration.md lists them all; a test holds that table
+ * and this mapping together.
+ */
+@ConfigMapping(prefix = "sidewarp")
+public interface SidewarpConfig {
+
+    /** Name of the provider that carries out verbs. */
+    @WithDefault("software")
+    String provider();
+
+    /** Threads that run the API and the connections. Unset: the processors that are available, at most 2. */
+    OptionalInt eventLoops();
+
+    /** Threads for what blocks: registration of memory, name look-up. */
+    @WithDefault("2")
+    int workerThreads();
+
+    /** Directory of the volume for shared regions. Empty: shared regions are switched off. */
+    @WithDefault("/run/sidewarp/shared")
+    Optional<String> sharedVolume();
+
+    /** Time that work under way gets to finish after SIGTERM. */
+    @WithDefault("10s")
+    Duration drainTimeout();
+
+    Api api();
+
+    Management management();
+
+    Limits limits();
+
+    Connection connection();
+
+    Telemetry telemetry();
+
+    Log log();
+
+    /** Where the gRPC API is, and who may use it. */
+    interface Api {
+
+        /** Path of the Unix socket. */
+        @WithDefault("/run/sidewarp/api.sock")
+        String socket();
+
+        /** Mode of the Unix socket, octal. */
+        @WithDefault("0660")
+        String socketMode();
+
+        /** User ids that may call. Unset: all that can open the socket. */
+        Optional<List<Long>> allowedUids();
+
+        /** Group ids that may call, in addition to the allowed users. Unset: all that can open the socket. */
+        Optional<List<Long>> allowedGids();
+
+        Tcp tcp();
+
+        /** An additional listener without peer credentials, for programs that cannot use Unix sockets. */
+        interface Tcp {
+
+            /** A loopback address. */
+            @WithDefault("127.0.0.1")
+            String host();
+
+            /** Unset: no TCP listener. 0: any free port. */
+            OptionalInt port();
+        }
+    }
+
+    /** The HTTP listener for health and metrics. */
+    interface Management {
+
+        @WithDefault("true")
+        boolean enabled();
+
+        @WithDefault("127.0.0.1")
+        String host();
+
+        /** 0: any free port. */
+        @WithDefault("9464")
+        int port();
+    }
+
+    /** The resource manager's quotas (RFC 5040 section 8.1.2). */
+    interface Limits {
+
+        /** Sessions of the sidecar. */
+        @WithDefault("256")
+        int sessions();
+
+        /** Regions of a session. */
+        @WithDefault("1024")
+        int regions();
+
+        /** Octets registered by a session, over all regions. */
+        @WithDefault("68719476736")
+        long registeredOctets();
+
+        /** Octets of one managed region. */
+        @WithDefault("67108864")
+        long managedRegionOctets();
+
+        /** Octets of all managed regions of all sessions: memory of the sidecar itself. */
+        @WithDefault("268435456")
+        long managedOctets();
+
+        /** Connections of a session. */
+        @WithDefault("1024")
+        int connections();
+
+        /** Listeners of a session. */
+        @WithDefault("16")
+        int listeners();
+
+        /** Protection domains of a session. */
+        @WithDefault("64")
+        int protectionDomains();
+
+        /** Work requests outstanding on the send queue of a connection. */
+        @WithDefault("4096")
+        int sendQueue();
+
+        /** Receives outstanding on a connection. */
+        @WithDefault("4096")
+        int receiveQueue();
+
+        /** Inbound RDMA Read Requests of a connection. */
+        @WithDefault("64")
+        int ird();
+
+        /** Outbound RDMA Read Requests of a connection. */
+        @WithDefault("64")
+        int ord();
+
+        /** Work requests outstanding on one Queue call. */
+        @WithDefault("8192")
+        int queueOutstanding();
+
+        /** Connection requests of one listener that wait for a decision. */
+        @WithDefault("1024")
+        int backlog();
+
+        /** Connections of one listener that are in start-up before their request is complete. */
+        @WithDefault("256")
+        int startupConnections();
+    }
+
+    /** What a connection gets when its options do not say. */
+    interface Connection {
+
+        /** Address to listen at when a caller names none. Unset: all; if set, callers can listen at no other. */
+        Optional<String> listenAddress();
+
+        /** Time for the set-up of a connection. */
+        @WithDefault("10s")
+        Duration timeout();
+
+        /** Whether this side asks for CRCs. */
+        @WithDefault("true")
+        boolean crc();
+
+        /** Whether callers may ask for connections without CRCs (RFC 5044 section 4.4). */
+        @WithDefault("false")
+        boolean allowCrcOff();
+
+        /** Inbound RDMA Read Requests. */
+        @WithDefault("16")
+        int ird();
+
+        /** Outbound RDMA Read Requests. */
+        @WithDefault("16")
+        int ord();
+
+        /** Entries of the send queue. */
+        @WithDefault("256")
+        int sendQueue();
+
+        /** Entries of the receive queue. */
+        @WithDefault("256")
+        int receiveQueue();
+
+        /** Work requests outstanding on a Queue call. */
+        @WithDefault("256")
+        int queueOutstanding();
+
+        /** Connection requests of one listener that may wait for a decision. */
+        @WithDefault("128")
+        int backlog();
+    }
+
+    /** Traces and metrics. Exporters are set by the standard OTEL_ variables. */
+    interface Telemetry {
+
+        /** One of so many work requests has its latency measured. */
+        @WithDefault("16")
+        int latencySampling();
+
+        /** Time that exporters get at the end to deliver what they hold. */
+        @WithDefault("2s")
+        Duration shutdownTimeout();
+    }
+
+    /** Logging. */
+    interface Log {
+
+        /** Messages of one kind that peers and callers can cause in a minute; further ones are counted, not written. */
+        @WithDefault("10")
+        int messagesPerMinute();
+    }
+}

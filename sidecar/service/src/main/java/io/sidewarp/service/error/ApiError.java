@@ -1,0 +1,139 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.error;
+
+import com.google.protobuf.Any;
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Message;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.RdmaError;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the statuses that calls fail with. Every message says what to change. */
+public final class ApiError {
+
+    private ApiError() {}
+
+    /** A field of the request has a value that is not possible. */
+    public static StatusRuntimeException invalid(String field, Object value, String allowed) {
+        return of(Status.Code.INVALID_ARGUMENT, field + " is " + value + "; allowed: " + allowed);
+    }
+
+    public static StatusRuntimeException invalid(String message) {
+        return of(Status.Code.INVALID_ARGUMENT, message);
+    }
+
+    /** The session has no such object. */
+    public static StatusRuntimeException notFound(String field, long id, String remedy) {
+        return of(
+                Status.Code.NOT_FOUND,
+                field + " " + Long.toUnsignedString(id) + " is not known in this session; " + remedy);
+    }
+
+    /** A quota is used up. */
+    public static StatusRuntimeException exhausted(String what, long limit, String setting) {
+        return of(
+                Status.Code.RESOURCE_EXHAUSTED,
+                what + ": the limit is " + limit + " (setting " + setting + "); release some, or raise the setting");
+    }
+
+    public static StatusRuntimeException state(String message) {
+        return of(Status.Code.FAILED_PRECONDITION, message);
+    }
+
+    /** The sidecar is stopping. */
+    public static StatusRuntimeException draining() {
+        return of(
+                Status.Code.UNAVAILABLE,
+                "the sidecar is stopping and takes no new work; connect again after its restart");
+    }
+
+    public static StatusRuntimeException of(Status.Code code, String message) {
+        return code.toStatus().withDescription(message).asRuntimeException();
+    }
+
+    /** A status with a typed detail. */
+    public static StatusRuntimeException of(Status.Code code, String message, @Nullable Message detail) {
+        com.google.rpc.Status.Builder status =
+                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage(message);
+        if (detail != null) {
+            status.addDetails(Any.pack(detail));
+        }
+        return StatusProto.toStatusRuntimeException(status.build());
+    }
+
+    /** A protocol error in the API's form. */
+    public static RdmaError rdma(StreamError error) {
+        return RdmaError.newBuilder()
+                .setLayer(error.layer())
+                .setType(error.type())
+                .setCode(error.code())
+                .setName(error.name())
+                .setRemote(error.remote())
+                .build();
+    }
+
+    /** The status for whatever a stage of a call failed with. */
+    public static StatusRuntimeException from(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException)
+                && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return switch (cause) {
+            case StatusRuntimeException status -> status;
+            case ConnectionRejectedException rejected ->
+                of(
+                        Status.Code.ABORTED,
+                        "the peer rejected the connection: " + text(rejected),
+                        ConnectionRejected.newBuilder()
+                                .setPrivateData(ByteString.copyFrom(rejected.privateData()))
+                                .build());
+            case ConnectionFailedException failed -> of(code(failed.kind()), text(failed));
+            case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
+            case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
+            case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
+            case IllegalStateException illegal -> of(Status.Code.FAILED_PRECONDITION, text(illegal));
+            default ->
+                Status.INTERNAL
+                        .withDescription("internal error of the sidecar: " + cause + "; its log says more")
+                        .withCause(cause)
+                        .asRuntimeException();
+        };
+    }
+
+    private static Status.Code code(ConnectionFailedException.Kind kind) {
+        return switch (kind) {
+            case UNREACHABLE, PROTOCOL -> Status.Code.UNAVAILABLE;
+            case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
+            case INVALID_PARAMETERS -> Status.Code.INVALID_ARGUMENT;
+            case ABORTED -> Status.Code.CANCELLED;
+        };
+    }
+
+    private static Status.Code code(io.sidewarp.engine.memory.RegionException.Reason reason) {
+        return switch (reason) {
+            case INVALID_PATH, NOT_A_FILE -> Status.Code.INVALID_ARGUMENT;
+            case NOT_FOUND -> Status.Code.NOT_FOUND;
+            case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
+            case OUT_OF_BOUNDS -> Status.Code.OUT_OF_RANGE;
+            case NO_SPACE, LIMIT -> Status.Code.RESOURCE_EXHAUSTED;
+            case IO -> Status.Code.UNAVAILABLE;
+        };
+    }
+
+    private static String text(Throwable failure) {
+        String message = failure.getMessage();
+        return message == null ? failure.toString() : message;
+    }
+}

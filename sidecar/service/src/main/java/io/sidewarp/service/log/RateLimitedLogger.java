@@ -1,0 +1,89 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.log;
+
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jboss.logging.Logger;
+
+/**
+ * Logs what peers and callers can cause, at most so many messages of one kind in a minute. What is left out is counted,
+ * and the first message of the next minute says how much it was. Thread-safe.
+ */
+public final class RateLimitedLogger {
+
+    private static final long WINDOW = TimeUnit.MINUTES.toNanos(1);
+
+    private final Logger logger;
+    private final String event;
+    private final int perWindow;
+    private final LongSupplier nanoTime;
+    private final AtomicLong suppressedTotal;
+    private long windowBegin;
+    private int written;
+    private long suppressed;
+
+    /**
+     * @param event kind of message, the value of {@code event=} in each
+     * @param suppressedTotal counts what is left out, over all loggers
+     */
+    public RateLimitedLogger(Logger logger, String event, int perMinute, AtomicLong suppressedTotal) {
+        this(logger, event, perMinute, suppressedTotal, System::nanoTime);
+    }
+
+    RateLimitedLogger(Logger logger, String event, int perMinute, AtomicLong suppressedTotal, LongSupplier nanoTime) {
+        this.logger = logger;
+        this.event = event;
+        this.perWindow = perMinute;
+        this.suppressedTotal = suppressedTotal;
+        this.nanoTime = nanoTime;
+        this.windowBegin = nanoTime.getAsLong();
+    }
+
+    /** Writes a warning, unless there were too many. */
+    public void warn(Supplier<String> message) {
+        log(Logger.Level.WARN, message, null);
+    }
+
+    /** Writes an error with its stack trace, unless there were too many. */
+    public void error(Supplier<String> message, Throwable cause) {
+        log(Logger.Level.ERROR, message, cause);
+    }
+
+    private void log(Logger.Level level, Supplier<String> message, @org.jspecify.annotations.Nullable Throwable cause) {
+        long left = admit();
+        if (left < 0) {
+            return;
+        }
+        String note = left == 0 ? "" : " suppressed=" + left;
+        logger.log(level, "event=" + event + " " + printable(message.get()) + note, cause);
+    }
+
+    /** -1: leave out. Else write, and say how many were left out before. */
+    private synchronized long admit() {
+        long now = nanoTime.getAsLong();
+        if (now - windowBegin >= WINDOW) {
+            windowBegin = now;
+            written = 0;
+        }
+        if (written >= perWindow) {
+            suppressed++;
+            suppressedTotal.incrementAndGet();
+            return -1;
+        }
+        written++;
+        long before = suppressed;
+        suppressed = 0;
+        return before;
+    }
+
+    /** Nobody else's text begins a line of the log or changes the terminal. */
+    static String printable(String text) {
+        StringBuilder clean = new StringBuilder(text.length());
+        text.codePoints().forEach(point -> clean.appendCodePoint(Character.isISOControl(point) ? '?' : point));
+        return clean.toString();
+    }
+}

@@ -1,0 +1,83 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.peer;
+
+import io.grpc.Attributes;
+import io.grpc.netty.GrpcHttp2ConnectionHandler;
+import io.grpc.netty.InternalProtocolNegotiationEvent;
+import io.grpc.netty.InternalProtocolNegotiator;
+import io.grpc.netty.InternalProtocolNegotiators;
+import io.grpc.netty.ProtocolNegotiationEvent;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.unix.PeerCredentials;
+import io.netty.util.AsciiString;
+import java.io.IOException;
+
+/**
+ * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run. gRPC
+ * offers no public way to do this: protocol negotiation is where a transport gets its attributes.
+ */
+public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
+
+    private final InternalProtocolNegotiator.ProtocolNegotiator plaintext =
+            InternalProtocolNegotiators.serverPlaintext();
+
+    @Override
+    public AsciiString scheme() {
+        return plaintext.scheme();
+    }
+
+    @Override
+    public ChannelHandler newHandler(GrpcHttp2ConnectionHandler grpcHandler) {
+        return new CredentialsHandler(plaintext.newHandler(grpcHandler));
+    }
+
+    @Override
+    public void close() {
+        plaintext.close();
+    }
+
+    /** Adds the credentials to the attributes of the first negotiation event and hands over to plain HTTP/2. */
+    private static final class CredentialsHandler extends ChannelInboundHandlerAdapter {
+
+        private final ChannelHandler next;
+
+        CredentialsHandler(ChannelHandler next) {
+            this.next = next;
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
+            if (event instanceof ProtocolNegotiationEvent negotiation) {
+                Attributes attributes = InternalProtocolNegotiationEvent.getAttributes(negotiation).toBuilder()
+                        .set(Peer.ATTRIBUTE, peer(context.channel()))
+                        .set(Peer.LOOP_ATTRIBUTE, context.channel().eventLoop())
+                        .build();
+                context.pipeline().replace(context.name(), null, next);
+                context.pipeline()
+                        .fireUserEventTriggered(
+                                InternalProtocolNegotiationEvent.withAttributes(negotiation, attributes));
+            } else {
+                super.userEventTriggered(context, event);
+            }
+        }
+
+        private static Peer peer(Channel channel) throws IOException {
+            if (!(channel instanceof EpollDomainSocketChannel unix)) {
+                return Peer.ANONYMOUS;
+            }
+            PeerCredentials credentials = unix.peerCredentials();
+            int[] gids = credentials.gids();
+            // Ids are unsigned 32-bit numbers.
+            return new Peer(
+                    credentials.pid(),
+                    Integer.toUnsignedLong(credentials.uid()),
+                    gids.length == 0 ? Peer.UNKNOWN : Integer.toUnsignedLong(gids[0]));
+        }
+    }
+}

@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.peer;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.Status;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Lets allowed peers in and puts the peer and its event loop into the context of the call. */
+public final class PeerInterceptor implements ServerInterceptor {
+
+    private final boolean restricted;
+    private final Set<Long> allowedUids;
+    private final Set<Long> allowedGids;
+
+    /** Neither list present: everybody who can open the socket. Else a user of the first or a group of the second. */
+    public PeerInterceptor(Optional<List<Long>> allowedUids, Optional<List<Long>> allowedGids) {
+        this.restricted = allowedUids.isPresent() || allowedGids.isPresent();
+        this.allowedUids = Set.copyOf(allowedUids.orElse(List.of()));
+        this.allowedGids = Set.copyOf(allowedGids.orElse(List.of()));
+    }
+
+    /** Whether the peer may call. */
+    public boolean allows(Peer peer) {
+        return !restricted || allowedUids.contains(peer.uid()) || allowedGids.contains(peer.gid());
+    }
+
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        Peer peer = call.getAttributes().get(Peer.ATTRIBUTE);
+        if (peer == null) {
+            peer = Peer.ANONYMOUS;
+        }
+        if (!allows(peer)) {
+            call.close(
+                    Status.PERMISSION_DENIED.withDescription("user " + peer.uid() + ", group " + peer.gid()
+                            + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids"),
+                    new Metadata());
+            return new ServerCall.Listener<>() {};
+        }
+        Context context = Context.current()
+                .withValue(Peer.CONTEXT, peer)
+                .withValue(Peer.LOOP_CONTEXT, call.getAttributes().get(Peer.LOOP_ATTRIBUTE));
+        return Contexts.interceptCall(context, call, headers, next);
+    }
+}

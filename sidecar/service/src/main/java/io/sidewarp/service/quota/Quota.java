@@ -1,0 +1,60 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.quota;
+
+import io.sidewarp.service.error.ApiError;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts one kind of resource against its limit. Thread-safe. */
+public final class Quota {
+
+    private final String what;
+    private final String setting;
+    private final long limit;
+    private final AtomicLong used = new AtomicLong();
+
+    /**
+     * @param what names the resource in messages, for instance "regions of a session"
+     * @param setting that holds the limit
+     */
+    public Quota(String what, String setting, long limit) {
+        this.what = what;
+        this.setting = setting;
+        this.limit = limit;
+    }
+
+    /**
+     * Takes an amount.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit; nothing is taken then
+     */
+    public void take(long amount) {
+        if (amount < 0) {
+            throw new IllegalArgumentException("negative amount " + amount);
+        }
+        long before;
+        do {
+            before = used.get();
+            if (amount > limit - before) {
+                throw ApiError.exhausted(what, limit, setting);
+            }
+        } while (!used.compareAndSet(before, before + amount));
+    }
+
+    /** Gives an amount back. */
+    public void give(long amount) {
+        if (used.addAndGet(-amount) < 0) {
+            throw new IllegalStateException("more " + what + " given back than taken");
+        }
+    }
+
+    /** What is taken. */
+    public long used() {
+        return used.get();
+    }
+
+    public long limit() {
+        return limit;
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.quota;
+
+/**
+ * What one session may use (the resource manager of RFC 5040 section 8.1.2).
+ *
+ * @param managedOctets shared by all sessions
+ */
+public record SessionQuotas(
+        Quota regions,
+        Quota registeredOctets,
+        Quota managedOctets,
+        Quota connections,
+        Quota listeners,
+        Quota protectionDomains) {
+
+    /** New quotas of a session. */
+    public static SessionQuotas of(EffectiveLimits limits, Quota managedOctets) {
+        return new SessionQuotas(
+                new Quota("regions of a session", "sidewarp.limits.regions", limits.regions()),
+                new Quota(
+                        "octets registered by a session",
+                        "sidewarp.limits.registered-octets",
+                        limits.registeredOctets()),
+                managedOctets,
+                new Quota("connections of a session", "sidewarp.limits.connections", limits.connections()),
+                new Quota("listeners of a session", "sidewarp.limits.listeners", limits.listeners()),
+                new Quota(
+                        "protection domains of a session",
+                        "sidewarp.limits.protection-domains",
+                        limits.protectionDomains()));
+    }
+
+    /** The quota of managed memory that all sessions share. */
+    public static Quota managedOctets(EffectiveLimits limits) {
+        return new Quota(
+                "octets of managed regions of all sessions", "sidewarp.limits.managed-octets", limits.managedOctets());
+    }
+
+    /** Whether nothing of this session's own is taken. */
+    public boolean isUnused() {
+        return regions.used() == 0
+                && registeredOctets.used() == 0
+                && connections.used() == 0
+                && listeners.used() == 0
+                && protectionDomains.used() == 0;
+    }
+}
