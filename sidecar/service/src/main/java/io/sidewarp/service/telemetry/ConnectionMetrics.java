@@ -1,0 +1,108 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.LongCounter;
+import io.opentelemetry.api.metrics.Meter;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.QueuePairState;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** Counts connections by state, their beginnings and their ends. Thread-safe. */
+public final class ConnectionMetrics {
+
+    private static final AttributeKey<String> STATE = AttributeKey.stringKey("state");
+    private static final AttributeKey<String> ROLE = AttributeKey.stringKey("role");
+    private static final AttributeKey<String> REASON = AttributeKey.stringKey("reason");
+    private static final AttributeKey<String> LAYER = AttributeKey.stringKey("layer");
+    private static final AttributeKey<Long> TYPE = AttributeKey.longKey("type");
+    private static final AttributeKey<Long> CODE = AttributeKey.longKey("code");
+    private static final AttributeKey<String> DIRECTION = AttributeKey.stringKey("direction");
+    private static final String[] LAYERS = {"rdmap", "ddp", "llp"};
+
+    private final Map<QueuePairState, LongAdder> states = new EnumMap<>(QueuePairState.class);
+    private final LongCounter established;
+    private final LongCounter failed;
+    private final LongCounter terminates;
+
+    ConnectionMetrics(Meter meter) {
+        for (QueuePairState state : QueuePairState.values()) {
+            if (state != QueuePairState.CLOSED && state != QueuePairState.IDLE) {
+                states.put(state, new LongAdder());
+            }
+        }
+        meter.gaugeBuilder("sidewarp.connections")
+                .ofLongs()
+                .setDescription("Connections by state")
+                .setUnit("{connection}")
+                .buildWithCallback(measurement -> states.forEach(
+                        (state, count) -> measurement.record(count.sum(), Attributes.of(STATE, name(state)))));
+        established = meter.counterBuilder("sidewarp.connections.established")
+                .setDescription("Connections that reached full operation")
+                .setUnit("{connection}")
+                .build();
+        failed = meter.counterBuilder("sidewarp.startup.failures")
+                .setDescription("Connections that failed before they reached full operation")
+                .setUnit("{connection}")
+                .build();
+        terminates = meter.counterBuilder("sidewarp.terminates")
+                .setDescription("Errors that ended connections, by what a Terminate message carries")
+                .setUnit("{terminate}")
+                .build();
+    }
+
+    /** A connection changed its state; null: it did not exist before. */
+    public void moved(@Nullable QueuePairState from, QueuePairState to) {
+        LongAdder left = from == null ? null : states.get(from);
+        if (left != null) {
+            left.decrement();
+        }
+        LongAdder entered = states.get(to);
+        if (entered != null) {
+            entered.increment();
+        }
+    }
+
+    public void established(boolean initiator) {
+        established.add(1, Attributes.of(ROLE, role(initiator)));
+    }
+
+    /** @param reason one of few words, never a peer's text */
+    public void failed(boolean initiator, String reason) {
+        failed.add(1, Attributes.of(ROLE, role(initiator), REASON, reason));
+    }
+
+    /** An error ended a connection. */
+    public void terminated(StreamError error) {
+        terminates.add(
+                1,
+                Attributes.of(
+                        LAYER,
+                        error.layer() < LAYERS.length ? LAYERS[error.layer()] : Integer.toString(error.layer()),
+                        TYPE,
+                        (long) error.type(),
+                        CODE,
+                        (long) error.code(),
+                        DIRECTION,
+                        error.remote() ? "in" : "out"));
+    }
+
+    private static String name(QueuePairState state) {
+        return switch (state) {
+            case RTS -> "established";
+            case TERMINATE -> "terminated";
+            default -> state.name().toLowerCase(Locale.ROOT);
+        };
+    }
+
+    private static String role(boolean initiator) {
+        return initiator ? "initiator" : "responder";
+    }
+}

@@ -1,0 +1,86 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.context.Context;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairState;
+import org.jspecify.annotations.Nullable;
+
+/** The span of one connection, from the call that made it until it is closed. */
+public final class ConnectionSpan {
+
+    private final Span span;
+
+    private ConnectionSpan(Span span) {
+        this.span = span;
+    }
+
+    /** @param parent of the Connect or Accept call */
+    public static ConnectionSpan start(
+            Telemetry telemetry, Context parent, long connection, boolean initiator, String session) {
+        if (!telemetry.isTracing()) {
+            return new ConnectionSpan(Span.getInvalid());
+        }
+        return new ConnectionSpan(telemetry
+                .tracer()
+                .spanBuilder("connection")
+                .setParent(parent)
+                .setSpanKind(initiator ? SpanKind.CLIENT : SpanKind.SERVER)
+                .setAttribute("sidewarp.connection", connection)
+                .setAttribute("sidewarp.session.name", session)
+                .setAttribute("sidewarp.role", initiator ? "initiator" : "responder")
+                .startSpan());
+    }
+
+    /** Adds what start-up agreed on. */
+    public void established(ConnectionAttributes agreed) {
+        if (!span.isRecording()) {
+            return;
+        }
+        span.setAttribute(
+                        "network.peer.address",
+                        agreed.remoteAddress().getAddress().getHostAddress())
+                .setAttribute("network.peer.port", agreed.remoteAddress().getPort())
+                .setAttribute("sidewarp.llp", agreed.llp().name())
+                .setAttribute("sidewarp.mpa.revision", agreed.mpaRevision())
+                .setAttribute("sidewarp.crc", agreed.crc())
+                .setAttribute("sidewarp.ird", agreed.ird())
+                .setAttribute("sidewarp.ord", agreed.ord());
+        span.addEvent("established");
+    }
+
+    /** Adds a change of state. */
+    public void moved(QueuePairState state, @Nullable StreamError error, String message) {
+        if (!span.isRecording()) {
+            return;
+        }
+        span.addEvent(
+                "state",
+                Attributes.of(
+                        AttributeKey.stringKey("state"), state.name(), AttributeKey.stringKey("message"), message));
+        if (error != null) {
+            span.setStatus(StatusCode.ERROR, error.toString());
+        }
+    }
+
+    /** Set-up failed. */
+    public void failed(String message) {
+        span.setStatus(StatusCode.ERROR, message);
+    }
+
+    /** The connection is closed. */
+    public void end(QueuePairCounters counters) {
+        span.setAttribute("sidewarp.octets.sent", counters.octetsSent())
+                .setAttribute("sidewarp.octets.received", counters.octetsReceived());
+        span.end();
+    }
+}

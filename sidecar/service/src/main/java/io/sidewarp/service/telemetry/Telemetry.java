@@ -1,0 +1,162 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.exporter.prometheus.PrometheusMetricReader;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
+import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
+import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
+import io.prometheus.metrics.expositionformats.ExpositionFormats;
+import io.sidewarp.service.config.SidewarpConfig;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * OpenTelemetry for the sidecar. The SDK is set up here and not by the Quarkus extension, because exporters are chosen at
+ * run time: without an OTLP endpoint nothing is exported, nothing waits for a collector that is not there, and the end of
+ * the process is bounded in any case.
+ */
+public final class Telemetry implements AutoCloseable {
+
+    private static final Logger LOG = Logger.getLogger(Telemetry.class);
+    private static final String SCOPE = "io.sidewarp";
+
+    private final OpenTelemetrySdk sdk;
+    private final PrometheusMetricReader prometheus;
+    private final ExpositionFormats formats = ExpositionFormats.init();
+    private final Duration shutdownTimeout;
+    private final boolean tracing;
+    private final Set<Runnable> beforeCollection = ConcurrentHashMap.newKeySet();
+    private final Tracer tracer;
+    private final Meter meter;
+    private final WorkTotals work;
+    private final ConnectionMetrics connections;
+
+    private Telemetry(
+            OpenTelemetrySdk sdk, PrometheusMetricReader prometheus, SidewarpConfig.Telemetry config, boolean tracing) {
+        this.sdk = sdk;
+        this.prometheus = prometheus;
+        this.shutdownTimeout = config.shutdownTimeout();
+        this.tracing = tracing;
+        // The version is an attribute of the resource: as one of the scope it would be a label of every series.
+        this.tracer = sdk.getTracerProvider().get(SCOPE);
+        this.meter = sdk.getMeterProvider().get(SCOPE);
+        this.work = new WorkTotals(meter, config.latencySampling(), () -> beforeCollection.forEach(Runnable::run));
+        this.connections = new ConnectionMetrics(meter);
+    }
+
+    /** Sets up the SDK from system properties and environment variables OTEL_..., and from further properties. */
+    public static Telemetry create(SidewarpConfig.Telemetry config, String version, Map<String, String> properties) {
+        PrometheusMetricReader prometheus = new PrometheusMetricReader(attribute -> false);
+        boolean[] tracing = new boolean[1];
+        OpenTelemetrySdk sdk = AutoConfiguredOpenTelemetrySdk.builder()
+                .disableShutdownHook()
+                .addPropertiesSupplier(() -> properties)
+                .addPropertiesCustomizer(given -> {
+                    Map<String, String> chosen = exporters(given);
+                    tracing[0] = !"none"
+                            .equals(chosen.getOrDefault(
+                                    "otel.traces.exporter", given.getString("otel.traces.exporter")));
+                    return chosen;
+                })
+                .addResourceCustomizer((resource, given) ->
+                        resource.toBuilder().put("service.version", version).build())
+                .addMeterProviderCustomizer((builder, given) -> builder.registerMetricReader(prometheus))
+                .build()
+                .getOpenTelemetrySdk();
+        return new Telemetry(sdk, prometheus, config, tracing[0]);
+    }
+
+    /** OTLP where an endpoint is set, nothing elsewhere, unless the exporters are named. */
+    private static Map<String, String> exporters(ConfigProperties given) {
+        Map<String, String> chosen = new HashMap<>();
+        for (String signal : new String[] {"traces", "metrics", "logs"}) {
+            String exporter = "otel." + signal + ".exporter";
+            if (given.getString(exporter) == null) {
+                boolean endpoint = given.getString("otel.exporter.otlp.endpoint") != null
+                        || given.getString("otel.exporter.otlp." + signal + ".endpoint") != null;
+                chosen.put(exporter, endpoint && !"logs".equals(signal) ? "otlp" : "none");
+            }
+        }
+        if (given.getString("otel.service.name") == null) {
+            chosen.put("otel.service.name", "sidewarp");
+        }
+        return chosen;
+    }
+
+    /** Whether spans go anywhere. */
+    public boolean isTracing() {
+        return tracing;
+    }
+
+    public Tracer tracer() {
+        return tracer;
+    }
+
+    public Meter meter() {
+        return meter;
+    }
+
+    public WorkTotals work() {
+        return work;
+    }
+
+    public ConnectionMetrics connections() {
+        return connections;
+    }
+
+    /** Has a task run before messages and octets are collected, until the handle is closed. */
+    public Runnable beforeCollection(Runnable task) {
+        beforeCollection.add(task);
+        return () -> beforeCollection.remove(task);
+    }
+
+    /** All metrics as Prometheus reads them. */
+    public Exposition scrape(@Nullable String accept) {
+        ExpositionFormatWriter writer = formats.findWriter(accept);
+        ByteArrayOutputStream body = new ByteArrayOutputStream(8192);
+        try {
+            writer.write(body, prometheus.collect());
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return new Exposition(writer.getContentType(), body.toByteArray());
+    }
+
+    /** Metrics in a text format. */
+    @SuppressWarnings("ArrayRecordComponent") // Never compared; handed on once.
+    public record Exposition(String contentType, byte[] body) {}
+
+    /**
+     * Has exporters deliver what they hold, within the configured time: their own shutdown may wait several times for a
+     * collector that does not answer.
+     */
+    @Override
+    public void close() {
+        Thread shutdown = new Thread(
+                () -> sdk.shutdown().join(shutdownTimeout.toMillis(), TimeUnit.MILLISECONDS), "sidewarp-telemetry-end");
+        shutdown.setDaemon(true);
+        shutdown.start();
+        try {
+            if (!shutdown.join(shutdownTimeout)) {
+                LOG.warn(
+                        "event=telemetry-lost reason=\"the collector did not take the last spans and metrics in time\"");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

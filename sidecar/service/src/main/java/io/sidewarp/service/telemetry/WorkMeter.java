@@ -1,0 +1,68 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkCompletion;
+
+/**
+ * Counts the work of one session's thread for {@link WorkTotals}: plain fields while a batch of completions is handled,
+ * published once for each batch. Latency is measured for one of several work requests. Allocates nothing for work that
+ * succeeds. Confined to the session's thread.
+ */
+public final class WorkMeter {
+
+    private static final Opcode[] OPCODES = Opcode.values();
+
+    private final WorkTotals totals;
+    private final int sampling;
+    private final long[] messages = new long[OPCODES.length];
+    private final long[] octets = new long[OPCODES.length];
+    private int untilSample = 1;
+
+    WorkMeter(WorkTotals totals, int sampling) {
+        this.totals = totals;
+        this.sampling = sampling;
+    }
+
+    /** System.nanoTime() for a work request whose latency is measured, else 0. */
+    public long begin() {
+        if (--untilSample > 0) {
+            return 0;
+        }
+        untilSample = sampling;
+        long now = System.nanoTime();
+        return now == 0 ? 1 : now;
+    }
+
+    /**
+     * Counts a completion.
+     *
+     * @param begin what {@link #begin()} gave for the work request
+     */
+    public void completed(WorkCompletion completion, long begin) {
+        int index = completion.opcode().ordinal();
+        if (completion.status() == CompletionStatus.SUCCESS) {
+            messages[index]++;
+            octets[index] += completion.length();
+            if (begin != 0) {
+                totals.latency(completion.opcode(), System.nanoTime() - begin);
+            }
+        } else {
+            totals.error(completion.opcode(), completion.status());
+        }
+    }
+
+    /** Makes what was counted visible. */
+    public void publish() {
+        for (int i = 0; i < messages.length; i++) {
+            if (messages[i] != 0) {
+                totals.add(OPCODES[i], messages[i], octets[i]);
+                messages[i] = 0;
+                octets[i] = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.DoubleHistogram;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * Messages, octets, errors and latency of operations, over all connections. What this side asked for ("out") is counted
+ * when it completes; what peers asked for ("in") is taken from the counters of queue pairs. Thread-safe.
+ */
+public final class WorkTotals {
+
+    private static final AttributeKey<String> OPERATION = AttributeKey.stringKey("operation");
+    private static final AttributeKey<String> DIRECTION = AttributeKey.stringKey("direction");
+    private static final AttributeKey<String> STATUS = AttributeKey.stringKey("status");
+    private static final double NANOS = 1e9;
+    private static final List<Double> LATENCY_BUCKETS = List.of(
+            10e-6, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 2e-3, 5e-3, 10e-3, 20e-3, 50e-3, 0.1, 0.5, 1.0, 5.0);
+
+    private final Counter writeOut = new Counter("write", "out");
+    private final Counter writeIn = new Counter("write", "in");
+    private final Counter readOut = new Counter("read", "out");
+    private final Counter readIn = new Counter("read", "in");
+    private final Counter sendOut = new Counter("send", "out");
+    private final Counter sendIn = new Counter("send", "in");
+    private final List<Counter> all = List.of(writeOut, writeIn, readOut, readIn, sendOut, sendIn);
+
+    private final LongAdder[][] errors = new LongAdder[Opcode.values().length][CompletionStatus.values().length];
+    private final Attributes[][] errorAttributes = new Attributes[errors.length][CompletionStatus.values().length];
+    private final Attributes[] latencyAttributes = new Attributes[errors.length];
+    private final DoubleHistogram latency;
+    private final int sampling;
+
+    WorkTotals(Meter meter, int sampling, Runnable beforeCollection) {
+        this.sampling = sampling;
+        for (Opcode opcode : Opcode.values()) {
+            String name = name(opcode);
+            latencyAttributes[opcode.ordinal()] = Attributes.of(OPERATION, name);
+            for (CompletionStatus status : CompletionStatus.values()) {
+                errors[opcode.ordinal()][status.ordinal()] = new LongAdder();
+                errorAttributes[opcode.ordinal()][status.ordinal()] =
+                        Attributes.of(OPERATION, name, STATUS, status.name().toLowerCase(Locale.ROOT));
+            }
+        }
+        latency = meter.histogramBuilder("sidewarp.operation.duration")
+                .setDescription("Time from the post of a work request to its completion, of a sample of them")
+                .setUnit("s")
+                .setExplicitBucketBoundariesAdvice(LATENCY_BUCKETS)
+                .build();
+        meter.counterBuilder("sidewarp.messages")
+                .setDescription("RDMA messages that were carried out")
+                .setUnit("{message}")
+                .buildWithCallback(measurement -> {
+                    beforeCollection.run();
+                    all.forEach(counter -> measurement.record(counter.messages.sum(), counter.attributes));
+                });
+        meter.counterBuilder("sidewarp.payload")
+                .setDescription("Octets of payload of RDMA messages")
+                .setUnit("By")
+                .buildWithCallback(measurement -> {
+                    beforeCollection.run();
+                    all.forEach(counter -> measurement.record(counter.octets.sum(), counter.attributes));
+                });
+        meter.counterBuilder("sidewarp.errors")
+                .setDescription("Work requests that failed")
+                .setUnit("{work_request}")
+                .buildWithCallback(this::recordErrors);
+    }
+
+    /** A meter for a session's thread. */
+    public WorkMeter meter() {
+        return new WorkMeter(this, sampling);
+    }
+
+    void add(Opcode opcode, long messages, long octets) {
+        switch (opcode) {
+            case RDMA_WRITE -> writeOut.add(messages, octets);
+            case RDMA_READ -> readOut.add(messages, octets);
+            case SEND -> sendOut.add(messages, octets);
+            case RECEIVE -> sendIn.add(messages, octets);
+        }
+    }
+
+    void error(Opcode opcode, CompletionStatus status) {
+        errors[opcode.ordinal()][status.ordinal()].increment();
+    }
+
+    void latency(Opcode opcode, long nanos) {
+        latency.record(nanos / NANOS, latencyAttributes[opcode.ordinal()]);
+    }
+
+    /** Watches one connection for what its peer asks for. */
+    public PassiveWork passive() {
+        return new PassiveWork();
+    }
+
+    private void recordErrors(ObservableLongMeasurement measurement) {
+        for (int opcode = 0; opcode < errors.length; opcode++) {
+            for (int status = 0; status < errors[opcode].length; status++) {
+                long count = errors[opcode][status].sum();
+                if (count != 0) {
+                    measurement.record(count, errorAttributes[opcode][status]);
+                }
+            }
+        }
+    }
+
+    private static String name(Opcode opcode) {
+        return switch (opcode) {
+            case RDMA_WRITE -> "write";
+            case RDMA_READ -> "read";
+            case SEND -> "send";
+            case RECEIVE -> "receive";
+        };
+    }
+
+    /**
+     * What the peer of one connection asked for, from the queue pair's counters. Those have octets by direction of the
+     * wire only, so that the octets of the peer's operations are what this side's own operations do not account for;
+     * they are up to date to within this side's operations that are under way.
+     */
+    public final class PassiveWork {
+
+        private long writes;
+        private long reads;
+        private long writeOctets;
+        private long readOctets;
+
+        private PassiveWork() {}
+
+        /**
+         * Adds what happened since the last time.
+         *
+         * @param sent octets of this side's completed Writes and Sends on the connection
+         * @param received octets of this side's completed Reads and of received Sends on the connection
+         */
+        public synchronized void update(QueuePairCounters counters, long sent, long received) {
+            long newWriteOctets = Math.max(writeOctets, counters.octetsReceived() - received);
+            long newReadOctets = Math.max(readOctets, counters.octetsSent() - sent);
+            writeIn.add(counters.writesReceived() - writes, newWriteOctets - writeOctets);
+            readIn.add(counters.readsServed() - reads, newReadOctets - readOctets);
+            writes = counters.writesReceived();
+            reads = counters.readsServed();
+            writeOctets = newWriteOctets;
+            readOctets = newReadOctets;
+        }
+    }
+
+    /** Messages and octets of one operation in one direction. */
+    private static final class Counter {
+
+        final Attributes attributes;
+        final LongAdder messages = new LongAdder();
+        final LongAdder octets = new LongAdder();
+
+        Counter(String operation, String direction) {
+            attributes = Attributes.of(OPERATION, operation, DIRECTION, direction);
+        }
+
+        void add(long newMessages, long newOctets) {
+            messages.add(newMessages);
+            octets.add(newOctets);
+        }
+    }
+}
