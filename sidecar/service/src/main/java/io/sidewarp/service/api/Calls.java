@@ -1,0 +1,77 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SessionRegistry;
+import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Carries calls to the thread of their session, and their results or failures back to the caller. */
+final class Calls {
+
+    private final SessionRegistry registry;
+    private final PeerLogs logs;
+
+    Calls(SessionRegistry registry, PeerLogs logs) {
+        this.registry = registry;
+        this.logs = logs;
+    }
+
+    SessionRegistry registry() {
+        return registry;
+    }
+
+    /** Answers with what the body gives; it runs on the thread of the session that the token names. */
+    <R> void unary(String token, StreamObserver<R> observer, Function<Session, CompletionStage<R>> body) {
+        inSession(token, observer, session -> answer(observer, body.apply(session)));
+    }
+
+    /** Runs the body on the thread of the session; a failure of it ends the call. */
+    void inSession(String token, StreamObserver<?> observer, Consumer<Session> body) {
+        Session session;
+        try {
+            session = registry.require(token, Peer.CONTEXT.get());
+        } catch (StatusRuntimeException e) {
+            observer.onError(e);
+            return;
+        }
+        session.context().run(() -> {
+            try {
+                session.checkOpen();
+                body.accept(session);
+            } catch (RuntimeException e) {
+                fail(observer, e);
+            }
+        });
+    }
+
+    /** Ends the call with the result of a stage. */
+    <R> void answer(StreamObserver<R> observer, CompletionStage<R> stage) {
+        stage.whenComplete((result, failure) -> {
+            if (failure == null) {
+                observer.onNext(result);
+                observer.onCompleted();
+            } else {
+                fail(observer, failure);
+            }
+        });
+    }
+
+    /** Ends the call with a failure. */
+    void fail(StreamObserver<?> observer, Throwable failure) {
+        StatusRuntimeException status = ApiError.from(failure);
+        if (status.getStatus().getCode() == Status.Code.INTERNAL) {
+            logs.internal().error(() -> "message=\"" + failure + "\"", failure);
+        }
+        observer.onError(status);
+    }
+}

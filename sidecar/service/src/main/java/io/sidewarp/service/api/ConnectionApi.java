@@ -1,0 +1,152 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.connection.ListenCall;
+import io.sidewarp.service.connection.SessionConnections;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.session.Session;
+import io.sidewarp.service.telemetry.CallInterceptor;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.AcceptResponse;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.DisconnectResponse;
+import io.sidewarp.v1.ListConnectionsRequest;
+import io.sidewarp.v1.ListConnectionsResponse;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.ListenResponse;
+import io.sidewarp.v1.RejectRequest;
+import io.sidewarp.v1.RejectResponse;
+import io.sidewarp.v1.WatchConnectionRequest;
+import io.sidewarp.v1.WatchConnectionResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** ConnectionService. */
+final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBase {
+
+    private final Calls calls;
+
+    ConnectionApi(Calls calls) {
+        this.calls = calls;
+    }
+
+    @Override
+    public void listen(ListenRequest request, StreamObserver<ListenResponse> observer) {
+        ServerCallStreamObserver<ListenResponse> call = (ServerCallStreamObserver<ListenResponse>) observer;
+        CancelHook hook = new CancelHook(call);
+        calls.inSession(request.getSession(), observer, session -> {
+            calls.registry().checkNotDraining();
+            ListenCall listen = session.listeners().listen(request, observer);
+            hook.arm(session, listen::cancel);
+        });
+    }
+
+    @Override
+    public void accept(AcceptRequest request, StreamObserver<AcceptResponse> observer) {
+        var trace = CallInterceptor.TRACE.get();
+        attempt(
+                request.getSession(),
+                observer,
+                session -> session.listeners().accept(request, session.transfers(), trace),
+                connection ->
+                        AcceptResponse.newBuilder().setConnection(connection).build());
+    }
+
+    @Override
+    public void reject(RejectRequest request, StreamObserver<RejectResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session ->
+                        session.listeners().reject(request).thenApply(ignored -> RejectResponse.getDefaultInstance()));
+    }
+
+    @Override
+    public void connect(ConnectRequest request, StreamObserver<ConnectResponse> observer) {
+        var trace = CallInterceptor.TRACE.get();
+        attempt(
+                request.getSession(),
+                observer,
+                session -> session.connections().connect(request, session.transfers(), trace),
+                connection ->
+                        ConnectResponse.newBuilder().setConnection(connection).build());
+    }
+
+    private <R> void attempt(
+            String token,
+            StreamObserver<R> observer,
+            Function<Session, SessionConnections.Attempt> begin,
+            Function<Connection, R> response) {
+        CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
+        calls.inSession(token, observer, session -> {
+            calls.registry().checkNotDraining();
+            SessionConnections.Attempt attempt = begin.apply(session);
+            hook.arm(session, attempt::cancel);
+            calls.answer(observer, attempt.result().thenApply(connection -> {
+                hook.disarm();
+                return response.apply(connection);
+            }));
+        });
+    }
+
+    @Override
+    public void disconnect(DisconnectRequest request, StreamObserver<DisconnectResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.connections()
+                        .disconnect(request.getConnection(), request.getAbort())
+                        .thenApply(ignored -> DisconnectResponse.getDefaultInstance()));
+    }
+
+    @Override
+    public void watchConnection(WatchConnectionRequest request, StreamObserver<WatchConnectionResponse> observer) {
+        CancelHook hook = new CancelHook((ServerCallStreamObserver<WatchConnectionResponse>) observer);
+        calls.inSession(request.getSession(), observer, session -> {
+            Runnable stop = session.connections().watch(request.getConnection(), change -> {
+                observer.onNext(
+                        WatchConnectionResponse.newBuilder().setChange(change).build());
+                if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+                    observer.onCompleted();
+                }
+            });
+            hook.arm(session, stop);
+        });
+    }
+
+    @Override
+    public void listConnections(ListConnectionsRequest request, StreamObserver<ListConnectionsResponse> observer) {
+        if (request.getSession().isEmpty()) {
+            calls.answer(
+                    observer,
+                    calls.registry()
+                            .collect(
+                                    Peer.CONTEXT.get(),
+                                    session -> session.connections().list())
+                            .thenApply(lists -> connections(
+                                    lists.stream().flatMap(List::stream).toList())));
+        } else {
+            calls.unary(
+                    request.getSession(),
+                    observer,
+                    session -> CompletableFuture.completedFuture(
+                            connections(session.connections().list())));
+        }
+    }
+
+    private static ListConnectionsResponse connections(List<Connection> connections) {
+        return ListConnectionsResponse.newBuilder()
+                .addAllConnections(connections)
+                .build();
+    }
+}

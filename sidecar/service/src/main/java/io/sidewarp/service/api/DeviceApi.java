@@ -1,0 +1,76 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.verbs.DeviceAttributes;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.session.Session;
+import io.sidewarp.v1.DeviceInfo;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.GetDeviceRequest;
+import io.sidewarp.v1.GetDeviceResponse;
+import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.ListSessionsResponse;
+import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.OpenSessionRequest;
+import io.sidewarp.v1.OpenSessionResponse;
+import java.util.Objects;
+
+/** DeviceService. */
+final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
+
+    private final Calls calls;
+    private final DeviceInfo info;
+
+    DeviceApi(Calls calls, SidewarpConfig config, String version) {
+        this.calls = calls;
+        DeviceAttributes device = calls.registry().device().attributes();
+        DeviceInfo.Builder builder = DeviceInfo.newBuilder()
+                .setProvider(device.provider())
+                .setVersion(version)
+                .setSharedVolume(config.sharedVolume().orElse(""))
+                .setLimits(calls.registry().limits().toProto())
+                .setPageSize(SharedVolume.pageSize());
+        for (io.sidewarp.engine.verbs.Llp llp : io.sidewarp.engine.verbs.Llp.values()) {
+            if (device.llps().contains(llp)) {
+                builder.addLlps(llp == io.sidewarp.engine.verbs.Llp.TCP ? Llp.LLP_TCP : Llp.LLP_SCTP);
+            }
+        }
+        this.info = builder.build();
+    }
+
+    @Override
+    public void getDevice(GetDeviceRequest request, StreamObserver<GetDeviceResponse> observer) {
+        observer.onNext(GetDeviceResponse.newBuilder().setDevice(info).build());
+        observer.onCompleted();
+    }
+
+    @Override
+    public void openSession(OpenSessionRequest request, StreamObserver<OpenSessionResponse> observer) {
+        try {
+            EventLoop loop = Objects.requireNonNull(Peer.LOOP_CONTEXT.get(), "the transport has no event loop");
+            calls.registry()
+                    .open(request.getName(), Peer.CONTEXT.get(), loop, (ServerCallStreamObserver<OpenSessionResponse>)
+                            observer);
+        } catch (RuntimeException e) {
+            calls.fail(observer, e);
+        }
+    }
+
+    @Override
+    public void listSessions(ListSessionsRequest request, StreamObserver<ListSessionsResponse> observer) {
+        calls.answer(
+                observer,
+                calls.registry()
+                        .collect(Peer.CONTEXT.get(), Session::info)
+                        .thenApply(sessions -> ListSessionsResponse.newBuilder()
+                                .addAllSessions(sessions)
+                                .build()));
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.Status;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.memory.RegisteredRegion;
+import io.sidewarp.service.session.Session;
+import java.lang.foreign.MemorySegment;
+
+/** Access of Store and Load to a managed region: checks and copies. On the session's thread. */
+final class ManagedAccess {
+
+    private final RegisteredRegion region;
+
+    private ManagedAccess(RegisteredRegion region) {
+        this.region = region;
+    }
+
+    /** Finds the region and checks that it is managed and that the offset is inside. */
+    static ManagedAccess of(Session session, long id, long offset) {
+        RegisteredRegion region = session.memory().require(id);
+        if (!region.managed()) {
+            throw ApiError.state(
+                    "region " + id + " is the shared file " + region.region().path()
+                            + "; map that file and access it directly, Store and Load are for managed regions");
+        }
+        ManagedAccess access = new ManagedAccess(region);
+        access.check(offset, 0);
+        return access;
+    }
+
+    long length() {
+        return region.region().length();
+    }
+
+    void store(long offset, MemorySegment data) {
+        check(offset, data.byteSize());
+        copy(data, 0, region.region().segment(), offset, data.byteSize());
+    }
+
+    byte[] load(long offset, int length) {
+        check(offset, length);
+        byte[] data = new byte[length];
+        copy(region.region().segment(), offset, MemorySegment.ofArray(data), 0, length);
+        return data;
+    }
+
+    /** Both unsigned. */
+    void check(long offset, long length) {
+        long total = length();
+        if (Long.compareUnsigned(offset, total) > 0 || Long.compareUnsigned(length, total - offset) > 0) {
+            throw ApiError.of(
+                    Status.Code.OUT_OF_RANGE,
+                    "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
+                            + " are outside of region " + region.id() + ", which has " + total + " octets");
+        }
+    }
+
+    private void copy(MemorySegment source, long from, MemorySegment target, long to, long length) {
+        try {
+            MemorySegment.copy(source, from, target, to, length);
+        } catch (IllegalStateException | InternalError e) {
+            throw ApiError.state("region " + region.id() + " is no longer usable (" + e.getMessage()
+                    + "); deregister it and register anew");
+        }
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.memory.RegionPlan;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.session.Session;
+import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.AllocateProtectionDomainResponse;
+import io.sidewarp.v1.DeallocateProtectionDomainRequest;
+import io.sidewarp.v1.DeallocateProtectionDomainResponse;
+import io.sidewarp.v1.DeregisterRegionRequest;
+import io.sidewarp.v1.DeregisterRegionResponse;
+import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.ListRegionsResponse;
+import io.sidewarp.v1.LoadRequest;
+import io.sidewarp.v1.LoadResponse;
+import io.sidewarp.v1.MemoryServiceGrpc;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.RegisterRegionResponse;
+import io.sidewarp.v1.StoreRequest;
+import io.sidewarp.v1.StoreResponse;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** MemoryService. */
+final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
+
+    private final Calls calls;
+
+    MemoryApi(Calls calls) {
+        this.calls = calls;
+    }
+
+    @Override
+    public void allocateProtectionDomain(
+            AllocateProtectionDomainRequest request, StreamObserver<AllocateProtectionDomainResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> CompletableFuture.completedFuture(AllocateProtectionDomainResponse.newBuilder()
+                        .setProtectionDomain(session.memory().allocateDomain().id())
+                        .build()));
+    }
+
+    @Override
+    public void deallocateProtectionDomain(
+            DeallocateProtectionDomainRequest request, StreamObserver<DeallocateProtectionDomainResponse> observer) {
+        calls.unary(request.getSession(), observer, session -> {
+            session.memory().deallocateDomain(request.getProtectionDomain());
+            return CompletableFuture.completedFuture(DeallocateProtectionDomainResponse.getDefaultInstance());
+        });
+    }
+
+    @Override
+    public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.memory()
+                        .register(plan(request, session))
+                        .thenApply(region -> RegisterRegionResponse.newBuilder()
+                                .setRegion(region.toProto(session.context().name()))
+                                .build()));
+    }
+
+    private static RegionPlan plan(RegisterRegionRequest request, Session session) {
+        return RegionPlan.of(
+                request,
+                session.memory().domain(request.getProtectionDomain()),
+                session.connections().queuePair(request.getConnection()),
+                session.context().sharedVolume().isPresent(),
+                session.context().limits());
+    }
+
+    @Override
+    public void deregisterRegion(DeregisterRegionRequest request, StreamObserver<DeregisterRegionResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.memory()
+                        .deregister(request.getRegion())
+                        .thenApply(ignored -> DeregisterRegionResponse.getDefaultInstance()));
+    }
+
+    @Override
+    public void listRegions(ListRegionsRequest request, StreamObserver<ListRegionsResponse> observer) {
+        if (request.getSession().isEmpty()) {
+            calls.answer(
+                    observer,
+                    calls.registry()
+                            .collect(
+                                    Peer.CONTEXT.get(),
+                                    session -> session.memory().list())
+                            .thenApply(lists ->
+                                    regions(lists.stream().flatMap(List::stream).toList())));
+        } else {
+            calls.unary(
+                    request.getSession(),
+                    observer,
+                    session -> CompletableFuture.completedFuture(
+                            regions(session.memory().list())));
+        }
+    }
+
+    private static ListRegionsResponse regions(List<Region> regions) {
+        return ListRegionsResponse.newBuilder().addAllRegions(regions).build();
+    }
+
+    @Override
+    public StreamObserver<StoreRequest> store(StreamObserver<StoreResponse> observer) {
+        return new StoreCall(calls, (ServerCallStreamObserver<StoreResponse>) observer);
+    }
+
+    @Override
+    public void load(LoadRequest request, StreamObserver<LoadResponse> observer) {
+        ServerCallStreamObserver<LoadResponse> call = (ServerCallStreamObserver<LoadResponse>) observer;
+        LoadCall load = new LoadCall(calls, call);
+        call.setOnCancelHandler(() -> {});
+        call.setOnReadyHandler(load::onReady);
+        calls.inSession(request.getSession(), observer, session -> load.start(session, request));
+    }
+}

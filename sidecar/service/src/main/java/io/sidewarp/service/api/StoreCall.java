@@ -1,0 +1,108 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.session.Session;
+import io.sidewarp.v1.StoreHeader;
+import io.sidewarp.v1.StoreRequest;
+import io.sidewarp.v1.StoreResponse;
+import java.lang.foreign.MemorySegment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Store call. The next piece is asked for when the last one is in the region, so that at most one is in memory.
+ * gRPC's callbacks come on the transport's thread and continue on the session's.
+ */
+final class StoreCall implements StreamObserver<StoreRequest> {
+
+    private static final int MAX_DATA = 1 << 20;
+
+    private final Calls calls;
+    private final ServerCallStreamObserver<StoreResponse> observer;
+
+    /** Set by the transport's thread, with the first message. */
+    private @Nullable StoreHeader header;
+
+    private @Nullable ManagedAccess access;
+    private long offset;
+    private long stored;
+    private boolean done;
+
+    StoreCall(Calls calls, ServerCallStreamObserver<StoreResponse> observer) {
+        this.calls = calls;
+        this.observer = observer;
+        observer.disableAutoRequest();
+        observer.setOnCancelHandler(() -> {});
+        observer.request(1);
+    }
+
+    @Override
+    public void onNext(StoreRequest request) {
+        StoreHeader known = header;
+        if (known == null && !request.hasHeader()) {
+            fail(ApiError.invalid("header is missing; the first message of Store must have it"));
+        } else if (known != null && request.hasHeader()) {
+            fail(ApiError.invalid("header occurs again; only the first message of Store may have it"));
+        } else {
+            StoreHeader current = known == null ? request.getHeader() : known;
+            header = current;
+            calls.inSession(current.getSession(), observer, session -> store(session, current, request));
+        }
+    }
+
+    private void store(Session session, StoreHeader current, StoreRequest request) {
+        if (done) {
+            return;
+        }
+        try {
+            ManagedAccess target = access;
+            if (target == null) {
+                target = ManagedAccess.of(session, current.getRegion(), current.getOffset());
+                access = target;
+                offset = current.getOffset();
+            }
+            if (request.getData().size() > MAX_DATA) {
+                throw ApiError.invalid(
+                        "data", request.getData().size() + " octets", "at most " + MAX_DATA + " a message");
+            }
+            target.store(offset, MemorySegment.ofBuffer(request.getData().asReadOnlyByteBuffer()));
+            offset += request.getData().size();
+            stored += request.getData().size();
+            observer.request(1);
+        } catch (RuntimeException e) {
+            fail(e);
+        }
+    }
+
+    private void fail(RuntimeException failure) {
+        done = true;
+        calls.fail(observer, failure);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+        // The client left; there is nobody to answer.
+    }
+
+    @Override
+    public void onCompleted() {
+        StoreHeader current = header;
+        if (current == null) {
+            if (!done) {
+                fail(ApiError.invalid("header is missing; the first message of Store must have it"));
+            }
+            return;
+        }
+        calls.inSession(current.getSession(), observer, session -> {
+            if (!done) {
+                done = true;
+                observer.onNext(StoreResponse.newBuilder().setLength(stored).build());
+                observer.onCompleted();
+            }
+        });
+    }
+}

@@ -1,0 +1,87 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.grpc.Status;
+import io.netty.util.NetUtil;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.concurrent.CompletableFuture;
+
+/** Makes addresses of what callers write. */
+final class AddressResolver {
+
+    static final int MAX_PORT = 65_535;
+
+    private AddressResolver() {}
+
+    /** An address to connect to. Names are looked up on the workers; the future completes on the session's thread. */
+    static CompletableFuture<InetSocketAddress> remote(String address, int port, SessionContext context) {
+        if (address.isEmpty()) {
+            throw ApiError.invalid("address is empty; name the peer's host or IP address");
+        }
+        if (port < 1 || port > MAX_PORT) {
+            throw ApiError.invalid("port", Integer.toUnsignedString(port), "1 to " + MAX_PORT);
+        }
+        byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
+        if (literal != null) {
+            return CompletableFuture.completedFuture(new InetSocketAddress(fromBytes(literal), port));
+        }
+        return CompletableFuture.supplyAsync(
+                        () -> {
+                            try {
+                                return new InetSocketAddress(InetAddress.getByName(address), port);
+                            } catch (UnknownHostException e) {
+                                throw ApiError.of(
+                                        Status.Code.UNAVAILABLE,
+                                        "the name \"" + address
+                                                + "\" is not known; check its spelling and the pod's DNS");
+                            }
+                        },
+                        context.workers())
+                .thenApplyAsync(resolved -> resolved, context.loop());
+    }
+
+    /** An address to listen at: an IP address of this host that the settings permit. */
+    static InetSocketAddress local(String address, int port, SessionContext context) {
+        if (port < 0 || port > MAX_PORT) {
+            throw ApiError.invalid(
+                    "port", Integer.toUnsignedString(port), "0 to " + MAX_PORT + ", 0 for any free port");
+        }
+        String permitted = context.defaults().listenAddress().orElse("");
+        if (address.isEmpty() && permitted.isEmpty()) {
+            return new InetSocketAddress(port);
+        }
+        InetAddress wanted = literal("address", address.isEmpty() ? permitted : address);
+        if (!permitted.isEmpty()) {
+            InetAddress only = literal("sidewarp.connection.listen-address", permitted);
+            if (!only.isAnyLocalAddress() && !only.equals(wanted)) {
+                throw ApiError.of(
+                        Status.Code.PERMISSION_DENIED,
+                        "address is " + address + "; allowed here: " + permitted
+                                + " (setting sidewarp.connection.listen-address)");
+            }
+        }
+        return new InetSocketAddress(wanted, port);
+    }
+
+    private static InetAddress literal(String field, String address) {
+        byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
+        if (literal == null) {
+            throw ApiError.invalid(field, "\"" + address + "\"", "an IP address, or nothing for all addresses");
+        }
+        return fromBytes(literal);
+    }
+
+    private static InetAddress fromBytes(byte[] literal) {
+        try {
+            return InetAddress.getByAddress(literal);
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

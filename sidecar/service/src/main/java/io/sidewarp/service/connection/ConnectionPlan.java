@@ -1,0 +1,127 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.ConnectionOptions;
+import java.time.Duration;
+
+/**
+ * What a connection is made with: the caller's options, checked, and defaults for what they do not say.
+ *
+ * @param domain the API's id of the protection domain, 0 for the session's default
+ */
+record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionParameters parameters) {
+
+    private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
+
+    static ConnectionPlan of(ConnectionOptions options, ByteString privateData, SessionContext context) {
+        checkPrivateData(privateData, context);
+        int sendQueue = bounded(
+                "options.send_queue",
+                options.getSendQueue(),
+                context.defaults().sendQueue(),
+                context.limits().sendQueue(),
+                "sidewarp.limits.send-queue");
+        int receiveQueue = bounded(
+                "options.receive_queue",
+                options.getReceiveQueue(),
+                context.defaults().receiveQueue(),
+                context.limits().receiveQueue(),
+                "sidewarp.limits.receive-queue");
+        int ird = options.hasIrd()
+                ? within("options.ird", options.getIrd(), context.limits().ird(), "sidewarp.limits.ird")
+                : Math.min(context.defaults().ird(), context.limits().ird());
+        int ord = options.hasOrd()
+                ? within("options.ord", options.getOrd(), context.limits().ord(), "sidewarp.limits.ord")
+                : Math.min(context.defaults().ord(), context.limits().ord());
+        if (options.getMaxFpdu() < 0) {
+            throw ApiError.invalid("options.max_fpdu", Integer.toUnsignedString(options.getMaxFpdu()), "0 to 2^31-1");
+        }
+        ConnectionParameters parameters = new ConnectionParameters(
+                llp(options.getLlp(), context),
+                privateData.toByteArray(),
+                ird,
+                ord,
+                crc(options, context),
+                options.getReceiveMarkers(),
+                options.getMaxFpdu(),
+                timeout(options, context));
+        return new ConnectionPlan(options.getProtectionDomain(), sendQueue, receiveQueue, parameters);
+    }
+
+    static void checkPrivateData(ByteString privateData, SessionContext context) {
+        int limit = context.limits().privateData();
+        if (privateData.size() > limit) {
+            throw ApiError.invalid("private_data", privateData.size() + " octets", "at most " + limit + " octets");
+        }
+    }
+
+    /** A lower layer that this device has. */
+    static Llp llp(io.sidewarp.v1.Llp llp, SessionContext context) {
+        Llp wanted = switch (llp) {
+            case LLP_UNSPECIFIED, LLP_TCP -> Llp.TCP;
+            case LLP_SCTP -> Llp.SCTP;
+            case UNRECOGNIZED -> throw ApiError.invalid("llp", llp, "LLP_TCP, LLP_SCTP");
+        };
+        if (!context.device().attributes().llps().contains(wanted)) {
+            throw ApiError.of(
+                    Status.Code.UNIMPLEMENTED,
+                    "llp is " + llp + "; this sidecar has "
+                            + context.device().attributes().llps() + " (DeviceInfo.llps), choose one of them");
+        }
+        return wanted;
+    }
+
+    private static boolean crc(ConnectionOptions options, SessionContext context) {
+        return switch (options.getCrc()) {
+            case CRC_PREFERENCE_UNSPECIFIED -> context.defaults().crc();
+            case CRC_PREFERENCE_ON -> true;
+            case CRC_PREFERENCE_OFF -> {
+                if (!context.defaults().allowCrcOff() && context.defaults().crc()) {
+                    throw ApiError.of(
+                            Status.Code.PERMISSION_DENIED,
+                            "connections without CRCs are not allowed here (setting sidewarp.connection.allow-crc-off);"
+                                    + " leave options.crc unset");
+                }
+                yield false;
+            }
+            case UNRECOGNIZED ->
+                throw ApiError.invalid("options.crc", options.getCrcValue(), "CRC_PREFERENCE_ON, CRC_PREFERENCE_OFF");
+        };
+    }
+
+    private static Duration timeout(ConnectionOptions options, SessionContext context) {
+        if (!options.hasTimeout()) {
+            return context.defaults().timeout();
+        }
+        long seconds = options.getTimeout().getSeconds();
+        Duration timeout = seconds < 0 || seconds > MAX_TIMEOUT.toSeconds()
+                ? Duration.ZERO
+                : Duration.ofSeconds(seconds, options.getTimeout().getNanos());
+        if (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(MAX_TIMEOUT) > 0) {
+            throw ApiError.invalid("options.timeout", seconds + " s", "1 ms to 1 h, or unset for the default");
+        }
+        return timeout;
+    }
+
+    private static int bounded(String field, int value, int byDefault, int limit, String setting) {
+        return value == 0 ? Math.min(byDefault, limit) : within(field, value, limit, setting);
+    }
+
+    private static int within(String field, int value, int limit, String setting) {
+        if (Integer.compareUnsigned(value, limit) > 0) {
+            throw ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    field + " is " + Integer.toUnsignedString(value) + "; allowed: 0 to " + limit + " (setting "
+                            + setting + "); ask for less, or raise the setting");
+        }
+        return value;
+    }
+}

@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import com.google.protobuf.ByteString;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionCounters;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.Llp;
+import java.net.InetSocketAddress;
+
+/** Connections in the API's words. */
+final class ConnectionProtos {
+
+    private ConnectionProtos() {}
+
+    static Connection connection(
+            SessionConnection connection, ConnectionAttributes agreed, QueuePairCounters counters, String session) {
+        Connection.Builder builder = Connection.newBuilder()
+                .setId(connection.id())
+                .setState(state(connection.state()))
+                .setLlp(agreed.llp() == io.sidewarp.engine.verbs.Llp.TCP ? Llp.LLP_TCP : Llp.LLP_SCTP)
+                .setLocalAddress(address(agreed.localAddress()))
+                .setLocalPort(agreed.localAddress().getPort())
+                .setRemoteAddress(address(agreed.remoteAddress()))
+                .setRemotePort(agreed.remoteAddress().getPort())
+                .setPrivateData(ByteString.copyFrom(agreed.privateData()))
+                .setIrd(agreed.ird())
+                .setOrd(agreed.ord())
+                .setCrc(agreed.crc())
+                .setReceiveMarkers(agreed.receiveMarkers())
+                .setSendMarkers(agreed.sendMarkers())
+                .setMpaRevision(agreed.mpaRevision())
+                .setMulpdu(agreed.mulpdu())
+                .setProtectionDomain(connection.domain().id())
+                .setCounters(counters(counters))
+                .setSessionName(session)
+                .setInitiator(connection.isInitiator());
+        StreamError error = connection.error();
+        if (error != null) {
+            builder.setError(ApiError.rdma(error));
+        }
+        return builder.build();
+    }
+
+    static ConnectionState state(QueuePairState state) {
+        return switch (state) {
+            case IDLE, CONNECTING -> ConnectionState.CONNECTION_STATE_CONNECTING;
+            case RTS -> ConnectionState.CONNECTION_STATE_ESTABLISHED;
+            case CLOSING -> ConnectionState.CONNECTION_STATE_CLOSING;
+            case TERMINATE -> ConnectionState.CONNECTION_STATE_TERMINATED;
+            case CLOSED -> ConnectionState.CONNECTION_STATE_CLOSED;
+        };
+    }
+
+    /** The IP address, or nothing while there is none. */
+    static String address(InetSocketAddress address) {
+        return address.getAddress() == null ? "" : address.getAddress().getHostAddress();
+    }
+
+    private static ConnectionCounters counters(QueuePairCounters counters) {
+        return ConnectionCounters.newBuilder()
+                .setOctetsSent(counters.octetsSent())
+                .setOctetsReceived(counters.octetsReceived())
+                .setWritesSent(counters.writesSent())
+                .setWritesReceived(counters.writesReceived())
+                .setReadsSent(counters.readsSent())
+                .setReadsServed(counters.readsServed())
+                .setSendsSent(counters.sendsSent())
+                .setSendsReceived(counters.sendsReceived())
+                .setSegmentsSent(counters.segmentsSent())
+                .setSegmentsReceived(counters.segmentsReceived())
+                .build();
+    }
+}

@@ -1,0 +1,250 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.telemetry.ConnectionSpan;
+import io.sidewarp.service.telemetry.WorkTotals;
+import io.sidewarp.service.transfer.ConnectionWork;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.OpenSessionResponse;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection: its queue pair, the completion queue of its own, its work, and what is told about it. Confined to the
+ * session's thread; the engine's events are handed over to it.
+ */
+final class SessionConnection {
+
+    private static final Logger LOG = Logger.getLogger(SessionConnection.class);
+
+    private final long id;
+    private final boolean initiator;
+    private final SessionContext context;
+    private final ProtectionDomain domain;
+    private final CompletionQueue completions;
+    private final QueuePair queuePair;
+    private final ConnectionWork work;
+    private final ConnectionSpan span;
+    private final WorkTotals.PassiveWork passive;
+    private final Runnable stopCollection;
+    private final Consumer<SessionConnection> onClosed;
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
+
+    private QueuePairState state = QueuePairState.CONNECTING;
+    private @Nullable StreamError error;
+    private String message = "";
+
+    /** Takes one connection from the quota until it is closed. */
+    SessionConnection(
+            SessionContext context,
+            ConnectionPlan plan,
+            ProtectionDomain domain,
+            boolean initiator,
+            io.opentelemetry.context.Context trace,
+            Consumer<SessionConnection> onClosed) {
+        this.context = context;
+        this.domain = domain;
+        this.initiator = initiator;
+        this.onClosed = onClosed;
+        context.quotas().connections().take(1);
+        try {
+            this.completions = context.device().createCompletionQueue(plan.sendQueue() + plan.receiveQueue());
+            this.queuePair = context.device()
+                    .createQueuePair(new QueuePairAttributes(
+                            domain, completions, completions, plan.sendQueue(), plan.receiveQueue()));
+        } catch (RuntimeException e) {
+            context.quotas().connections().give(1);
+            throw e;
+        }
+        this.id = context.ids().incrementAndGet();
+        this.work = new ConnectionWork(
+                id,
+                queuePair,
+                domain,
+                completions,
+                plan.sendQueue(),
+                plan.receiveQueue(),
+                context.loop(),
+                context.meter());
+        this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name());
+        this.passive = context.telemetry().work().passive();
+        this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
+        context.telemetry().connections().moved(null, state);
+        queuePair.setEventListener(
+                (source, newState, newError, text) -> context.loop().execute(() -> onState(newState, newError, text)));
+    }
+
+    long id() {
+        return id;
+    }
+
+    ConnectionWork work() {
+        return work;
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    boolean isClosed() {
+        return state == QueuePairState.CLOSED;
+    }
+
+    /** Complete when the stream is gone and the quota is given back. On the session's thread. */
+    CompletableFuture<Void> closed() {
+        return closed;
+    }
+
+    /** The connection cannot be set up: names the cause to telemetry, and ends what there is. */
+    void failed(String reason, String text) {
+        context.telemetry().connections().failed(initiator, reason);
+        span.failed(text);
+        abort();
+    }
+
+    CompletableFuture<Void> abort() {
+        queuePair.abort();
+        return closed;
+    }
+
+    CompletableFuture<Void> disconnect() {
+        queuePair.disconnect();
+        return closed;
+    }
+
+    /** Tells the present state, and every change until the connection is closed. */
+    Runnable watch(Consumer<ConnectionStateChange> watcher) {
+        watcher.accept(change());
+        if (!isClosed()) {
+            watchers.add(watcher);
+        }
+        return () -> watchers.remove(watcher);
+    }
+
+    Connection toProto() {
+        return ConnectionProtos.connection(this, queuePair.attributes(), queuePair.counters(), context.name());
+    }
+
+    QueuePairState state() {
+        return state;
+    }
+
+    @Nullable
+    StreamError error() {
+        return error;
+    }
+
+    boolean isInitiator() {
+        return initiator;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    /** What ended it, for people. */
+    String message() {
+        return message;
+    }
+
+    private void onState(QueuePairState newState, @Nullable StreamError newError, String text) {
+        if (isClosed()) {
+            return;
+        }
+        message = text;
+        if (newError != null && error == null) {
+            error = newError;
+            context.telemetry().connections().terminated(newError);
+            context.logs()
+                    .terminated()
+                    .warn(() -> "session=\"" + context.name() + "\" connection=" + id + " error=\"" + newError
+                            + "\" message=\"" + text + "\"");
+        }
+        span.moved(newState, newError, text);
+        if (newState == QueuePairState.CLOSED) {
+            // The engine lets go of the completion queue only after this event.
+            queuePair.abort().whenCompleteAsync((ignored, failure) -> onGone(), context.loop());
+            return;
+        }
+        move(newState);
+        if (newState == QueuePairState.RTS) {
+            ConnectionAttributes agreed = queuePair.attributes();
+            context.telemetry().connections().established(initiator);
+            span.established(agreed);
+            LOG.debugf(
+                    "event=connection-established session=\"%s\" connection=%d remote=%s",
+                    context.name(), id, agreed.remoteAddress());
+        }
+        tell();
+    }
+
+    private void move(QueuePairState newState) {
+        context.telemetry().connections().moved(state, newState);
+        state = newState;
+    }
+
+    private void onGone() {
+        if (isClosed()) {
+            return;
+        }
+        move(QueuePairState.CLOSED);
+        release();
+        tell();
+        watchers.clear();
+        closed.complete(null);
+    }
+
+    private void tell() {
+        ConnectionStateChange change = change();
+        for (Consumer<ConnectionStateChange> watcher : List.copyOf(watchers)) {
+            watcher.accept(change);
+        }
+        context.events()
+                .event(OpenSessionResponse.newBuilder().setConnection(change).build());
+    }
+
+    private ConnectionStateChange change() {
+        ConnectionStateChange.Builder change = ConnectionStateChange.newBuilder()
+                .setConnection(id)
+                .setState(ConnectionProtos.state(state))
+                .setMessage(message);
+        StreamError cause = error;
+        if (cause != null) {
+            change.setError(ApiError.rdma(cause));
+        }
+        return change.build();
+    }
+
+    private void release() {
+        work.end();
+        stopCollection.run();
+        updatePassive();
+        span.end(queuePair.counters());
+        queuePair.close();
+        completions.close();
+        context.quotas().connections().give(1);
+        LOG.debugf("event=connection-closed session=\"%s\" connection=%d message=\"%s\"", context.name(), id, message);
+        onClosed.accept(this);
+    }
+
+    private void updatePassive() {
+        passive.update(queuePair.counters(), work.octetsSent(), work.octetsReceived());
+    }
+}

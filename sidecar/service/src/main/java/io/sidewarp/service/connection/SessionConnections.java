@@ -1,0 +1,276 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.grpc.Status;
+import io.netty.util.collection.LongObjectHashMap;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.transfer.ConnectionLookup;
+import io.sidewarp.service.transfer.ConnectionWork;
+import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.ReceiveWork;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections of one session. The last ones that were closed are remembered, so that a late call learns what became
+ * of its connection. Confined to the session's thread.
+ */
+public final class SessionConnections implements ConnectionLookup {
+
+    private static final int REMEMBERED = 64;
+
+    private final SessionContext context;
+    private final SessionMemory memory;
+    private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
+    private final Map<Long, SessionConnection> gone = new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<Long, SessionConnection> eldest) {
+            return size() > REMEMBERED;
+        }
+    };
+    private boolean ended;
+
+    public SessionConnections(SessionContext context, SessionMemory memory) {
+        this.context = context;
+        this.memory = memory;
+    }
+
+    @Override
+    public @Nullable ConnectionWork find(long connection) {
+        SessionConnection found = open.get(connection);
+        return found == null ? null : found.work();
+    }
+
+    @Override
+    public ConnectionWork require(long id) {
+        SessionConnection connection = open.get(id);
+        if (connection != null) {
+            return connection.work();
+        }
+        SessionConnection closed = gone.get(id);
+        if (closed == null) {
+            throw unknown(id);
+        }
+        if (closed.work().initialReceives().hasParked()) {
+            return closed.work();
+        }
+        throw ApiError.of(
+                Status.Code.FAILED_PRECONDITION,
+                "connection " + id + " is closed: " + closed.message() + "; connect again",
+                closed.error() == null ? null : ApiError.rdma(closed.error()));
+    }
+
+    /** The engine's number of a connection, for a region that only it may use; 0 for 0. */
+    public long queuePair(long id) {
+        return id == 0 ? 0 : require(id).queuePair().number();
+    }
+
+    /** Connects. Complete when the peer accepted. */
+    public Attempt connect(ConnectRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
+        ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
+        memory.domain(plan.domain());
+        Attempt attempt = new Attempt();
+        AddressResolver.remote(request.getAddress(), request.getPort(), context)
+                .thenCompose(remote -> {
+                    if (attempt.isCancelled()) {
+                        throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
+                    }
+                    SessionConnection connection = create(plan, true, trace);
+                    attempt.connection = connection;
+                    post(connection, transfers, request.getReceivesList());
+                    return connection
+                            .queuePair()
+                            .connect(remote, plan.parameters())
+                            .handleAsync((agreed, failure) -> result(connection, failure), context.loop());
+                })
+                .whenComplete(attempt::finish);
+        return attempt;
+    }
+
+    /** Accepts a request that a listener got. Complete when the connection is in full operation. */
+    Attempt accept(
+            ConnectionRequest peer,
+            AcceptRequest request,
+            SessionTransfers transfers,
+            io.opentelemetry.context.Context trace) {
+        ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
+        Attempt attempt = new Attempt();
+        SessionConnection connection = create(plan, false, trace);
+        attempt.connection = connection;
+        post(connection, transfers, request.getReceivesList());
+        peer.accept(connection.queuePair(), plan.parameters())
+                .handleAsync((agreed, failure) -> result(connection, failure), context.loop())
+                .whenComplete(attempt::finish);
+        return attempt;
+    }
+
+    /** Closes a connection; complete when it is closed. */
+    public CompletableFuture<Void> disconnect(long id, boolean abort) {
+        SessionConnection connection = open.get(id);
+        if (connection == null) {
+            if (gone.containsKey(id)) {
+                return CompletableFuture.completedFuture(null);
+            }
+            throw unknown(id);
+        }
+        return abort ? connection.abort() : connection.disconnect();
+    }
+
+    /** Tells the present state of a connection and each change until it is closed; the result ends that. */
+    public Runnable watch(long id, Consumer<ConnectionStateChange> watcher) {
+        SessionConnection connection = open.get(id);
+        if (connection == null) {
+            connection = gone.get(id);
+        }
+        if (connection == null) {
+            throw unknown(id);
+        }
+        return connection.watch(watcher);
+    }
+
+    public List<Connection> list() {
+        List<Connection> list = new ArrayList<>(open.size());
+        for (SessionConnection connection : open.values()) {
+            list.add(connection.toProto());
+        }
+        return list;
+    }
+
+    public int count() {
+        return open.size();
+    }
+
+    /** Writes, Reads and Sends that are under way. */
+    public long workUnderWay() {
+        long sum = 0;
+        for (SessionConnection connection : open.values()) {
+            sum += connection.work().sendOutstanding();
+        }
+        return sum;
+    }
+
+    /** Octets that moved on the connections that are open. */
+    public long octetsMoved() {
+        long sum = 0;
+        for (SessionConnection connection : open.values()) {
+            sum += connection.queuePair().counters().octetsSent()
+                    + connection.queuePair().counters().octetsReceived();
+        }
+        return sum;
+    }
+
+    /** Closes all connections gracefully. */
+    public CompletableFuture<Void> disconnectAll() {
+        return all(SessionConnection::disconnect);
+    }
+
+    /** Aborts all connections. Idempotent. */
+    public CompletableFuture<Void> release() {
+        ended = true;
+        return all(SessionConnection::abort);
+    }
+
+    private CompletableFuture<Void> all(java.util.function.Function<SessionConnection, CompletableFuture<Void>> end) {
+        List<CompletableFuture<Void>> ends = new ArrayList<>(open.size());
+        for (SessionConnection connection : List.copyOf(open.values())) {
+            ends.add(end.apply(connection));
+        }
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    }
+
+    private SessionConnection create(ConnectionPlan plan, boolean initiator, io.opentelemetry.context.Context trace) {
+        if (ended) {
+            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+        }
+        SessionConnection connection =
+                new SessionConnection(context, plan, memory.domain(plan.domain()), initiator, trace, this::forget);
+        open.put(connection.id(), connection);
+        return connection;
+    }
+
+    private static void post(SessionConnection connection, SessionTransfers transfers, List<ReceiveWork> receives) {
+        try {
+            transfers.postInitial(connection.work(), receives);
+        } catch (RuntimeException e) {
+            connection.abort();
+            throw e;
+        }
+    }
+
+    private static Connection result(SessionConnection connection, @Nullable Throwable failure) {
+        if (failure == null) {
+            return connection.toProto();
+        }
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        String reason = switch (cause) {
+            case ConnectionRejectedException rejected -> "rejected";
+            case ConnectionFailedException failed -> failed.kind().name().toLowerCase(Locale.ROOT);
+            default -> "internal";
+        };
+        connection.failed(reason, String.valueOf(cause.getMessage()));
+        throw ApiError.from(cause);
+    }
+
+    private void forget(SessionConnection connection) {
+        open.remove(connection.id());
+        gone.put(connection.id(), connection);
+    }
+
+    private static RuntimeException unknown(long id) {
+        return ApiError.notFound("connection", id, "connect or accept it first, in this session");
+    }
+
+    /** A connection in the making. */
+    public static final class Attempt {
+
+        private final CompletableFuture<Connection> result = new CompletableFuture<>();
+        private @Nullable SessionConnection connection;
+        private boolean cancelled;
+
+        /** Complete on the session's thread. */
+        public CompletableFuture<Connection> result() {
+            return result;
+        }
+
+        boolean isCancelled() {
+            return cancelled;
+        }
+
+        /** The caller left: nobody would ever use the connection. */
+        public void cancel() {
+            cancelled = true;
+            if (connection != null) {
+                connection.abort();
+            }
+        }
+
+        private void finish(@Nullable Connection made, @Nullable Throwable failure) {
+            if (made != null) {
+                result.complete(made);
+            } else {
+                result.completeExceptionally(failure == null ? new IllegalStateException("no connection") : failure);
+            }
+        }
+    }
+}

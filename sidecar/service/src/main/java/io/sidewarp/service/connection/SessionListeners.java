@@ -1,0 +1,138 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.ListenResponse;
+import io.sidewarp.v1.RejectRequest;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/** Listen calls of one session, and the connection requests that wait for a decision. Confined to the session's thread. */
+public final class SessionListeners {
+
+    private final SessionContext context;
+    private final SessionConnections connections;
+    private final Set<ListenCall> calls = new HashSet<>();
+    private final Map<Long, Pending> pending = new HashMap<>();
+    private boolean ended;
+
+    public SessionListeners(SessionContext context, SessionConnections connections) {
+        this.context = context;
+        this.connections = connections;
+    }
+
+    /** Begins to listen; the observer gets what the Listen call answers. */
+    public ListenCall listen(ListenRequest request, StreamObserver<ListenResponse> observer) {
+        if (ended) {
+            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+        }
+        int backlog = request.getBacklog() == 0
+                ? Math.min(context.defaults().backlog(), context.limits().backlog())
+                : request.getBacklog();
+        if (Integer.compareUnsigned(backlog, context.limits().backlog()) > 0) {
+            throw ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "backlog is " + Integer.toUnsignedString(backlog) + "; allowed: 0 to "
+                            + context.limits().backlog()
+                            + " (setting sidewarp.limits.backlog); ask for less, or raise the setting");
+        }
+        ListenAttributes attributes = new ListenAttributes(
+                ConnectionPlan.llp(request.getLlp(), context),
+                backlog,
+                context.limits().startupConnections(),
+                context.defaults().timeout());
+        ListenCall call = new ListenCall(this, context, observer);
+        var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
+        context.quotas().listeners().take(1);
+        calls.add(call);
+        call.start(address, attributes);
+        return call;
+    }
+
+    /** Accepts a request. The connection is the session's from now on, whatever happens to the listener. */
+    public SessionConnections.Attempt accept(
+            AcceptRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
+        Pending peer = require(request.getRequest());
+        SessionConnections.Attempt attempt = connections.accept(peer.request(), request, transfers, trace);
+        pending.remove(request.getRequest());
+        return attempt;
+    }
+
+    public CompletableFuture<Void> reject(RejectRequest request) {
+        ByteString privateData = request.getPrivateData();
+        ConnectionPlan.checkPrivateData(privateData, context);
+        Pending peer = require(request.getRequest());
+        pending.remove(request.getRequest());
+        return peer.request().reject(privateData.toByteArray());
+    }
+
+    public int count() {
+        return calls.size();
+    }
+
+    /** Closes all listeners; waiting requests are rejected and connections stay. The Listen calls end with the status. */
+    public CompletableFuture<Void> close(Status status) {
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (ListenCall call : List.copyOf(calls)) {
+            ends.add(call.close(status));
+        }
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
+    }
+
+    /** Closes all listeners for good. Idempotent. */
+    public CompletableFuture<Void> release() {
+        ended = true;
+        return close(Status.CANCELLED.withDescription("the session ended"));
+    }
+
+    /** A request for a call's client. */
+    void add(ListenCall call, ConnectionRequest request) {
+        long id = context.ids().incrementAndGet();
+        pending.put(id, new Pending(call, request));
+        // The engine gives it up after the same time.
+        context.loop()
+                .schedule(() -> pending.remove(id), context.defaults().timeout().toMillis(), TimeUnit.MILLISECONDS);
+        call.send(ListenResponse.newBuilder()
+                .setRequest(io.sidewarp.v1.ConnectionRequest.newBuilder()
+                        .setId(id)
+                        .setRemoteAddress(ConnectionProtos.address(request.remoteAddress()))
+                        .setRemotePort(request.remoteAddress().getPort())
+                        .setPrivateData(ByteString.copyFrom(request.privateData())))
+                .build());
+    }
+
+    /** The call and its listener are gone. */
+    void remove(ListenCall call) {
+        if (calls.remove(call)) {
+            context.quotas().listeners().give(1);
+        }
+        pending.values().removeIf(request -> request.call() == call);
+    }
+
+    private Pending require(long id) {
+        Pending request = pending.get(id);
+        if (request == null) {
+            throw ApiError.notFound("request", id, "it has lapsed, was answered before, or its Listen call has ended");
+        }
+        return request;
+    }
+
+    private record Pending(ListenCall call, ConnectionRequest request) {}
+}

@@ -1,0 +1,51 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.context;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.SessionQuotas;
+import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.telemetry.WorkMeter;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What the parts of one session share.
+ *
+ * @param name given by the client, for people
+ * @param loop owns the session: all its state is read and changed on this thread only
+ * @param workers for what blocks
+ * @param ids of objects, unique within the sidecar
+ * @param meter the session's thread's own
+ */
+public record SessionContext(
+        String name,
+        EventLoop loop,
+        Executor workers,
+        Device device,
+        Optional<SharedVolume> sharedVolume,
+        SidewarpConfig.Connection defaults,
+        EffectiveLimits limits,
+        SessionQuotas quotas,
+        AtomicLong ids,
+        SessionEvents events,
+        Telemetry telemetry,
+        WorkMeter meter,
+        PeerLogs logs) {
+
+    /** Runs a task on the session's thread: at once when this is it, so that work from it keeps its order. */
+    public void run(Runnable task) {
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import io.netty.channel.EventLoopGroup;
+import io.sidewarp.provider.RdmaProvider;
+import io.sidewarp.provider.software.SoftwareEvents;
+import io.sidewarp.provider.software.SoftwareProvider;
+import io.sidewarp.provider.software.SoftwareSettings;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.telemetry.Telemetry;
+import java.net.InetSocketAddress;
+
+/** Makes the provider that the settings name. */
+final class Providers {
+
+    private static final long MAX_REGIONS = 1 << 24;
+
+    private Providers() {}
+
+    static RdmaProvider create(SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
+        SoftwareSettings defaults = SoftwareSettings.defaults();
+        SidewarpConfig.Limits limits = config.limits();
+        SoftwareSettings settings = new SoftwareSettings(
+                defaults.net(),
+                Math.min(defaults.maxSendQueue(), limits.sendQueue()),
+                Math.min(defaults.maxReceiveQueue(), limits.receiveQueue()),
+                Math.min(defaults.maxIrd(), limits.ird()),
+                Math.min(defaults.maxOrd(), limits.ord()),
+                (int) Math.min(MAX_REGIONS, (long) limits.sessions() * limits.regions()),
+                defaults.terminateTimeout());
+        return SoftwareProvider.builder()
+                .settings(settings)
+                .eventLoopGroup(loops)
+                .events(new Events(telemetry, logs))
+                .build();
+    }
+
+    /** Makes known what concerns no connection. */
+    private record Events(Telemetry telemetry, PeerLogs logs) implements SoftwareEvents {
+
+        @Override
+        public void onStartupFailed(InetSocketAddress remote, String message) {
+            telemetry.connections().failed(false, "startup");
+            logs.startup().warn(() -> "remote=" + remote + " message=\"" + message + "\"");
+        }
+
+        @Override
+        public void onRefused(InetSocketAddress remote, String limit) {
+            telemetry.connections().failed(false, "limit");
+            logs.startup().warn(() -> "remote=" + remote + " message=\"refused, too many " + limit + "\"");
+        }
+
+        @Override
+        public void onFault(Throwable fault) {
+            logs.internal().error(() -> "message=\"" + fault + "\"", fault);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.provider.RdmaProvider;
+import io.sidewarp.service.api.ApiServices;
+import io.sidewarp.service.config.ConfigValidator;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.health.HealthState;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.management.ManagementServer;
+import io.sidewarp.service.peer.PeerInterceptor;
+import io.sidewarp.service.server.ApiServer;
+import io.sidewarp.service.server.Transports;
+import io.sidewarp.service.session.SessionRegistry;
+import io.sidewarp.service.telemetry.CallInterceptor;
+import io.sidewarp.service.telemetry.Telemetry;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A running sidecar: puts the parts together, and takes them apart in the reverse order. Needs no framework, so that a
+ * test can run several in one process.
+ */
+public final class Sidecar implements AutoCloseable {
+
+    private static final Logger LOG = Logger.getLogger(Sidecar.class);
+    private static final int DEFAULT_LOOPS = 2;
+    private static final long CALLS_MILLIS = 500;
+
+    private final SidewarpConfig config;
+    private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+    private final HealthState health = new HealthState();
+    private final PeerLogs logs;
+    private @Nullable SessionRegistry sessions;
+    private @Nullable ApiServer api;
+    private @Nullable ManagementServer management;
+
+    private Sidecar(SidewarpConfig config) {
+        this.config = config;
+        this.logs = new PeerLogs(config.log().messagesPerMinute());
+    }
+
+    /**
+     * Starts a sidecar.
+     *
+     * @param telemetry properties of the OpenTelemetry SDK, in addition to its environment variables
+     * @throws StartFailedException when settings or surroundings do not permit it
+     */
+    public static Sidecar start(SidewarpConfig config, String version, Map<String, String> telemetry) {
+        List<String> problems = ConfigValidator.problems(config);
+        if (!problems.isEmpty()) {
+            throw new StartFailedException("invalid configuration: " + String.join("; ", problems), null);
+        }
+        Sidecar sidecar = new Sidecar(config);
+        try {
+            sidecar.begin(version, telemetry);
+            return sidecar;
+        } catch (IOException e) {
+            sidecar.closeParts();
+            throw new StartFailedException(String.valueOf(e.getMessage()), e);
+        } catch (RuntimeException e) {
+            sidecar.closeParts();
+            throw e;
+        }
+    }
+
+    private void begin(String version, Map<String, String> telemetryProperties) throws IOException {
+        Telemetry telemetry = own(Telemetry.create(config.telemetry(), version, telemetryProperties));
+        int loops = config.eventLoops()
+                .orElse(Math.min(DEFAULT_LOOPS, Runtime.getRuntime().availableProcessors()));
+        Transports transports = own(new Transports(loops));
+        ExecutorService workers =
+                Executors.newFixedThreadPool(config.workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
+        own(workers::shutdownNow);
+        ManagementServer http = new ManagementServer(transports, config.management(), health, telemetry, workers);
+        if (config.management().enabled()) {
+            own(http);
+            http.start();
+            management = http;
+        }
+        RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
+        Device device = own(provider.open());
+        SessionRegistry registry =
+                new SessionRegistry(device, workers, sharedVolume(), config, telemetry, logs, ownUid());
+        sessions = registry;
+        ApiServer server = new ApiServer(
+                transports,
+                config.api(),
+                ApiServices.all(registry, config, version, health, logs),
+                List.of(
+                        new PeerInterceptor(
+                                config.api().allowedUids(), config.api().allowedGids()),
+                        new CallInterceptor(telemetry)));
+        own(server);
+        server.start();
+        api = server;
+        health.outbound(true);
+        health.ready(true);
+        LOG.infof(
+                "event=started version=%s provider=%s socket=%s tcp=%s management=%s loops=%d epoll=%b",
+                version,
+                provider.name(),
+                config.api().socket(),
+                tcpPort().isPresent()
+                        ? config.api().tcp().host() + ":" + tcpPort().getAsInt()
+                        : "off",
+                management == null ? "off" : management.address(),
+                loops,
+                transports.isEpoll());
+    }
+
+    /** The port of the TCP listener of the API, if there is one. */
+    public OptionalInt tcpPort() {
+        return api == null ? OptionalInt.empty() : api.tcpPort();
+    }
+
+    /** Where health and metrics are served, if they are. */
+    public Optional<InetSocketAddress> managementAddress() {
+        return management == null ? Optional.empty() : Optional.ofNullable(management.address());
+    }
+
+    public HealthState health() {
+        return health;
+    }
+
+    /** All sessions. */
+    public SessionRegistry sessions() {
+        if (sessions == null) {
+            throw new IllegalStateException("not started");
+        }
+        return sessions;
+    }
+
+    /** Drains within the configured time, and ends. */
+    @Override
+    public void close() {
+        health.ready(false);
+        LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
+        if (sessions != null) {
+            new Drain(sessions, config.drainTimeout()).run();
+        }
+        health.outbound(false);
+        if (api != null) {
+            api.stop(CALLS_MILLIS);
+        }
+        closeParts();
+        LOG.info("event=stopped");
+    }
+
+    private <T extends AutoCloseable> T own(T part) {
+        parts.push(part);
+        return part;
+    }
+
+    private void closeParts() {
+        while (!parts.isEmpty()) {
+            AutoCloseable part = parts.pop();
+            try {
+                part.close();
+            } catch (Exception e) {
+                LOG.warnf(e, "event=close-failed part=%s", part.getClass().getSimpleName());
+            }
+        }
+    }
+
+    private Optional<SharedVolume> sharedVolume() throws IOException {
+        Optional<String> setting = config.sharedVolume();
+        if (setting.isEmpty()) {
+            return Optional.empty();
+        }
+        Path path = Path.of(setting.get());
+        try {
+            Files.createDirectories(path);
+        } catch (IOException e) {
+            throw new IOException(
+                    "the directory for shared regions " + path + " is missing and cannot be created (" + e
+                            + "); mount a volume there, or set sidewarp.shared-volume to another one or to nothing",
+                    e);
+        }
+        return Optional.of(new SharedVolume(path));
+    }
+
+    private static long ownUid() throws IOException {
+        return Integer.toUnsignedLong((int) Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+    }
+}

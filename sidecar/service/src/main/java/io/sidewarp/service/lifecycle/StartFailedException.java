@@ -1,0 +1,16 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import org.jspecify.annotations.Nullable;
+
+/** The sidecar cannot start. The message names the cause and the remedy. */
+public final class StartFailedException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    StartFailedException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

@@ -1,0 +1,87 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.memory;
+
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.RegisterRegionRequest;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A registration whose request was checked as far as that is possible without touching memory.
+ *
+ * @param queuePair number of the only queue pair that may use the region, or 0
+ * @param connection the same as the API's id, or 0
+ */
+public record RegionPlan(
+        ProtectionDomain domain, RegionAttributes attributes, long queuePair, long connection, Backing backing) {
+
+    /** Where the memory comes from. */
+    public sealed interface Backing {}
+
+    /** A file of the shared volume; length 0: to its end. */
+    public record Shared(String path, long offset, long length, boolean create) implements Backing {}
+
+    /** Memory of the sidecar. */
+    public record Managed(long length) implements Backing {}
+
+    /** Checks a request. */
+    public static RegionPlan of(
+            RegisterRegionRequest request,
+            ProtectionDomain domain,
+            long queuePair,
+            boolean sharedVolume,
+            EffectiveLimits limits) {
+        Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
+        for (Access access : request.getAccessList()) {
+            RegisteredRegion.addRight(rights, access);
+        }
+        if (rights.contains(AccessRight.REMOTE_INVALIDATE) && request.getConnection() == 0) {
+            throw ApiError.invalid(
+                    "access holds ACCESS_REMOTE_INVALIDATE, which is only for regions of one connection; "
+                            + "set connection, or drop the right");
+        }
+        Backing backing = switch (request.getBackingCase()) {
+            case SHARED -> shared(request, sharedVolume);
+            case MANAGED -> managed(request, limits);
+            case BACKING_NOT_SET -> throw ApiError.invalid("backing is not set; set shared or managed");
+        };
+        return new RegionPlan(
+                domain,
+                new RegionAttributes(rights, request.getBaseTaggedOffset()),
+                queuePair,
+                request.getConnection(),
+                backing);
+    }
+
+    private static Backing shared(RegisterRegionRequest request, boolean sharedVolume) {
+        if (!sharedVolume) {
+            throw ApiError.state("shared regions are switched off here (setting sidewarp.shared-volume); use managed");
+        }
+        return new Shared(
+                request.getShared().getPath(),
+                request.getShared().getOffset(),
+                request.getShared().getLength(),
+                request.getShared().getCreate());
+    }
+
+    private static Backing managed(RegisterRegionRequest request, EffectiveLimits limits) {
+        long length = request.getManaged().getLength();
+        if (length == 0) {
+            throw ApiError.invalid("managed.length", 0, "1 to " + limits.managedRegionOctets());
+        }
+        if (Long.compareUnsigned(length, limits.managedRegionOctets()) > 0) {
+            throw ApiError.exhausted(
+                    "octets of a managed region",
+                    limits.managedRegionOctets(),
+                    "sidewarp.limits.managed-region-octets");
+        }
+        return new Managed(length);
+    }
+}

@@ -1,0 +1,137 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.memory;
+
+import io.sidewarp.engine.memory.ManagedBacking;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionBacking;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.quota.SessionQuotas;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jboss.logging.Logger;
+
+/**
+ * Registers and revokes memory against the session's quotas. Preparing pages blocks, so it runs on the workers. Calls come
+ * on the session's thread.
+ */
+final class RegionRegistration {
+
+    private static final Logger LOG = Logger.getLogger(RegionRegistration.class);
+
+    private final SessionContext context;
+    private final List<CompletableFuture<?>> underWay = new ArrayList<>();
+
+    RegionRegistration(SessionContext context) {
+        this.context = context;
+    }
+
+    /** Prepares and registers. Takes from the quotas; a failure gives all of it back. */
+    CompletableFuture<RegisteredRegion> register(RegionPlan plan) {
+        SessionQuotas quotas = context.quotas();
+        quotas.regions().take(1);
+        CompletableFuture<RegisteredRegion> result =
+                CompletableFuture.supplyAsync(() -> prepare(plan), context.workers());
+        return track(result.whenComplete((region, failure) -> {
+            if (failure != null) {
+                quotas.regions().give(1);
+            }
+        }));
+    }
+
+    /** Revokes; gives the quotas back when the memory is free. Completes on the session's thread. */
+    CompletableFuture<Void> deregister(RegisteredRegion region) {
+        return track(context.device()
+                .deregisterMemory(region.region())
+                .whenCompleteAsync(
+                        (ignored, failure) -> {
+                            if (failure == null) {
+                                giveOctets(region.region().length(), region.managed());
+                                context.quotas().regions().give(1);
+                            } else {
+                                LOG.errorf(failure, "event=deregistration-failed region=%d", region.id());
+                            }
+                        },
+                        context.loop()));
+    }
+
+    /** Complete when nothing is under way any more. */
+    CompletableFuture<Void> settled() {
+        return CompletableFuture.allOf(underWay.toArray(CompletableFuture[]::new))
+                .exceptionally(failure -> null);
+    }
+
+    private RegisteredRegion prepare(RegionPlan plan) {
+        return switch (plan.backing()) {
+            case RegionPlan.Managed managed -> prepareManaged(plan, managed.length());
+            case RegionPlan.Shared shared -> prepareShared(plan, shared);
+        };
+    }
+
+    private RegisteredRegion prepareManaged(RegionPlan plan, long length) {
+        SessionQuotas quotas = context.quotas();
+        quotas.registeredOctets().take(length);
+        try {
+            quotas.managedOctets().take(length);
+            try {
+                return register(plan, ManagedBacking.allocate(length), true);
+            } catch (RuntimeException e) {
+                quotas.managedOctets().give(length);
+                throw e;
+            }
+        } catch (RuntimeException e) {
+            quotas.registeredOctets().give(length);
+            throw e;
+        }
+    }
+
+    private RegisteredRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared) {
+        SharedVolume volume = context.sharedVolume().orElseThrow();
+        long known = Math.max(0, shared.length());
+        context.quotas().registeredOctets().take(known);
+        long taken = known;
+        try {
+            RegionBacking backing = volume.open(shared.path(), shared.offset(), shared.length(), shared.create());
+            try {
+                // The length of "to the end of the file" is known only now.
+                context.quotas().registeredOctets().take(backing.length() - known);
+            } catch (RuntimeException e) {
+                backing.close();
+                throw e;
+            }
+            taken = backing.length();
+            return register(plan, backing, false);
+        } catch (RuntimeException e) {
+            context.quotas().registeredOctets().give(taken);
+            throw e;
+        }
+    }
+
+    private RegisteredRegion register(RegionPlan plan, RegionBacking backing, boolean managed) {
+        try {
+            MemoryRegion region =
+                    context.device().registerMemory(plan.domain(), backing, plan.attributes(), plan.queuePair());
+            return new RegisteredRegion(context.ids().incrementAndGet(), region, plan.connection(), managed);
+        } catch (RuntimeException e) {
+            backing.close();
+            throw e;
+        }
+    }
+
+    private void giveOctets(long length, boolean managed) {
+        context.quotas().registeredOctets().give(length);
+        if (managed) {
+            context.quotas().managedOctets().give(length);
+        }
+    }
+
+    private <T> CompletableFuture<T> track(CompletableFuture<T> future) {
+        underWay.add(future);
+        future.whenComplete(
+                (ignored, failure) -> context.loop().execute(() -> underWay.removeIf(CompletableFuture::isDone)));
+        return future;
+    }
+}

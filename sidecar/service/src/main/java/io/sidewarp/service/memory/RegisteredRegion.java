@@ -1,0 +1,71 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.memory;
+
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.Region;
+import java.util.Set;
+
+/**
+ * A region of a session.
+ *
+ * @param id within the sidecar
+ * @param connection the only connection that may use it, or 0
+ * @param managed whether its memory is the sidecar's own
+ */
+public record RegisteredRegion(long id, MemoryRegion region, long connection, boolean managed) {
+
+    /** The region in the API's form. */
+    public Region toProto(String sessionName) {
+        Region.Builder builder = Region.newBuilder()
+                .setId(id)
+                .setStag(region.stag())
+                .setBaseTaggedOffset(region.baseTaggedOffset())
+                .setLength(region.length())
+                .setProtectionDomain(region.protectionDomain().id())
+                .setConnection(connection)
+                .setPath(region.path())
+                .setState(state(region.state()))
+                .setSessionName(sessionName);
+        for (AccessRight right : AccessRight.values()) {
+            if (region.access().contains(right)) {
+                builder.addAccess(access(right));
+            }
+        }
+        return builder.build();
+    }
+
+    /** The engine's rights for the API's. */
+    static void addRight(Set<AccessRight> rights, Access access) {
+        switch (access) {
+            case ACCESS_LOCAL_WRITE -> rights.add(AccessRight.LOCAL_WRITE);
+            case ACCESS_REMOTE_READ -> rights.add(AccessRight.REMOTE_READ);
+            case ACCESS_REMOTE_WRITE -> rights.add(AccessRight.REMOTE_WRITE);
+            case ACCESS_REMOTE_INVALIDATE -> rights.add(AccessRight.REMOTE_INVALIDATE);
+            case ACCESS_UNSPECIFIED, UNRECOGNIZED ->
+                throw io.sidewarp.service.error.ApiError.invalid(
+                        "access", access, "ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_INVALIDATE");
+        }
+    }
+
+    private static Access access(AccessRight right) {
+        return switch (right) {
+            case LOCAL_WRITE -> Access.ACCESS_LOCAL_WRITE;
+            case REMOTE_READ -> Access.ACCESS_REMOTE_READ;
+            case REMOTE_WRITE -> Access.ACCESS_REMOTE_WRITE;
+            case REMOTE_INVALIDATE -> Access.ACCESS_REMOTE_INVALIDATE;
+        };
+    }
+
+    private static io.sidewarp.v1.RegionState state(RegionState state) {
+        return switch (state) {
+            case VALID -> io.sidewarp.v1.RegionState.REGION_STATE_VALID;
+            case INVALIDATED -> io.sidewarp.v1.RegionState.REGION_STATE_INVALIDATED;
+            case FAULTED, DEREGISTERED -> io.sidewarp.v1.RegionState.REGION_STATE_FAULTED;
+        };
+    }
+}

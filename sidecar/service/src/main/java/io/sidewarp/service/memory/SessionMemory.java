@@ -1,0 +1,160 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.memory;
+
+import io.grpc.Status;
+import io.netty.util.collection.LongObjectHashMap;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.RegionFault;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Protection domains and regions of one session. Confined to the session's thread. */
+public final class SessionMemory {
+
+    private final SessionContext context;
+    private final RegionRegistration registration;
+    private final LongObjectHashMap<ProtectionDomain> domains = new LongObjectHashMap<>();
+    private final LongObjectHashMap<RegisteredRegion> regions = new LongObjectHashMap<>();
+    private final ProtectionDomain defaultDomain;
+    private boolean ended;
+
+    public SessionMemory(SessionContext context) {
+        this.context = context;
+        this.registration = new RegionRegistration(context);
+        this.defaultDomain = allocateDomain();
+    }
+
+    public ProtectionDomain defaultDomain() {
+        return defaultDomain;
+    }
+
+    /** Allocates a protection domain. */
+    public ProtectionDomain allocateDomain() {
+        context.quotas().protectionDomains().take(1);
+        ProtectionDomain domain = context.device().allocateProtectionDomain();
+        domains.put(domain.id(), domain);
+        return domain;
+    }
+
+    /** Gives a protection domain back; FAILED_PRECONDITION while it is in use. */
+    public void deallocateDomain(long id) {
+        ProtectionDomain domain = domain(id);
+        if (domain == defaultDomain) {
+            throw ApiError.state(
+                    "protection domain " + id + " is the session's default; it goes when the session ends");
+        }
+        context.device().deallocateProtectionDomain(domain);
+        domains.remove(id);
+        context.quotas().protectionDomains().give(1);
+    }
+
+    /** The domain of an id, or the default for 0. */
+    public ProtectionDomain domain(long id) {
+        if (id == 0) {
+            return defaultDomain;
+        }
+        ProtectionDomain domain = domains.get(id);
+        if (domain == null) {
+            throw ApiError.notFound("protection_domain", id, "allocate one, or use 0 for the session's default");
+        }
+        return domain;
+    }
+
+    /** Registers memory. The future completes on the session's thread. */
+    public CompletableFuture<RegisteredRegion> register(RegionPlan plan) {
+        return registration.register(plan).thenApplyAsync(this::add, context.loop());
+    }
+
+    /** Revokes a region. The future completes on the session's thread, when nobody can use the memory any more. */
+    public CompletableFuture<Void> deregister(long id) {
+        RegisteredRegion region = require(id);
+        regions.remove(id);
+        return registration.deregister(region);
+    }
+
+    /** The region of an id, or null. On the data path: allocates nothing. */
+    public @Nullable RegisteredRegion find(long id) {
+        return regions.get(id);
+    }
+
+    /** The region of an id; NOT_FOUND when there is none. */
+    public RegisteredRegion require(long id) {
+        RegisteredRegion region = regions.get(id);
+        if (region == null) {
+            throw ApiError.notFound("region", id, "register it first, in this session");
+        }
+        return region;
+    }
+
+    public List<Region> list() {
+        List<Region> list = new ArrayList<>(regions.size());
+        for (RegisteredRegion region : regions.values()) {
+            list.add(region.toProto(context.name()));
+        }
+        return list;
+    }
+
+    public int regionCount() {
+        return regions.size();
+    }
+
+    /** Revokes all regions, then gives all protection domains back. Connections are gone before. Idempotent. */
+    public CompletableFuture<Void> release() {
+        ended = true;
+        List<CompletableFuture<Void>> revocations = new ArrayList<>();
+        for (RegisteredRegion region : regions.values()) {
+            revocations.add(registration.deregister(region));
+        }
+        regions.clear();
+        revocations.add(registration.settled());
+        return CompletableFuture.allOf(revocations.toArray(CompletableFuture[]::new))
+                .handleAsync(
+                        (ignored, failure) -> {
+                            releaseDomains();
+                            return null;
+                        },
+                        context.loop());
+    }
+
+    private void releaseDomains() {
+        List<ProtectionDomain> all = new ArrayList<>(domains.values());
+        domains.clear();
+        for (ProtectionDomain domain : all) {
+            context.device().deallocateProtectionDomain(domain);
+            context.quotas().protectionDomains().give(1);
+        }
+    }
+
+    private RegisteredRegion add(RegisteredRegion region) {
+        if (ended) {
+            registration.deregister(region);
+            throw ApiError.of(Status.Code.CANCELLED, "the session ended while the region was registered");
+        }
+        regions.put(region.id(), region);
+        region.region().setFaultListener(ignored -> context.loop().execute(() -> fault(region)));
+        return region;
+    }
+
+    private void fault(RegisteredRegion region) {
+        if (ended || !regions.containsKey(region.id())) {
+            return;
+        }
+        String cause = region.managed()
+                ? "the memory of region " + region.id() + " failed"
+                : "the shared file " + region.region().path() + " no longer backs region " + region.id()
+                        + " (truncated?); deregister it, and keep a file's length while it is registered";
+        context.events()
+                .event(OpenSessionResponse.newBuilder()
+                        .setRegionFault(
+                                RegionFault.newBuilder().setRegion(region.id()).setMessage(cause))
+                        .build());
+    }
+}

@@ -1,0 +1,147 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.server;
+
+import io.grpc.Server;
+import io.grpc.ServerInterceptor;
+import io.grpc.ServerServiceDefinition;
+import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.ServerChannel;
+import io.sidewarp.service.config.ConfigValidator;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.peer.PeerCredentialsNegotiator;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The gRPC API on its Unix socket and, if configured, on loopback TCP. Handlers run on the event loops. A gRPC server of
+ * our own rather than the framework's: it gives the peer's credentials, the socket's mode, and half the latency.
+ */
+public final class ApiServer implements AutoCloseable {
+
+    /** Room for the largest piece of Store and for the largest post that the credits allow. */
+    private static final int MAX_MESSAGE = 4 << 20;
+
+    private static final long KEEP_ALIVE_SECONDS = 5;
+
+    private final Transports transports;
+    private final SidewarpConfig.Api config;
+    private final List<ServerServiceDefinition> services;
+    private final List<ServerInterceptor> interceptors;
+    private final List<Server> servers = new ArrayList<>();
+    private @Nullable UnixSocketFile socket;
+    private OptionalInt tcpPort = OptionalInt.empty();
+
+    /** @param interceptors from the outermost to the innermost */
+    public ApiServer(
+            Transports transports,
+            SidewarpConfig.Api config,
+            List<ServerServiceDefinition> services,
+            List<ServerInterceptor> interceptors) {
+        this.transports = transports;
+        this.config = config;
+        this.services = services;
+        this.interceptors = interceptors;
+    }
+
+    /** Binds. Fails with a message that says what to change. */
+    public void start() throws IOException {
+        if (!transports.isEpoll()
+                && (config.allowedUids().isPresent() || config.allowedGids().isPresent())) {
+            throw new IOException(
+                    "sidewarp.api.allowed-uids and -gids need native epoll, which is not available on this"
+                            + " platform; unset them, or run where it is");
+        }
+        Path path = Path.of(config.socket());
+        UnixSocketFile file = new UnixSocketFile(path, ConfigValidator.socketMode(config));
+        socket = file;
+        try {
+            start(transports.unixAddress(file.prepare()), transports.unixServer());
+            file.publish();
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot serve the API at " + path + ": " + reason(e) + " (setting sidewarp.api.socket)", e);
+        }
+        if (config.tcp().port().isPresent()) {
+            startTcp(config.tcp().port().getAsInt());
+        }
+    }
+
+    private void startTcp(int port) throws IOException {
+        InetSocketAddress address =
+                new InetSocketAddress(InetAddress.getByName(config.tcp().host()), port);
+        try {
+            Server server = start(address, transports.tcpServer());
+            tcpPort = OptionalInt.of(server.getPort());
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot serve the API at " + address + ": " + reason(e) + " (setting sidewarp.api.tcp.port)", e);
+        }
+    }
+
+    private Server start(SocketAddress address, Class<? extends ServerChannel> channel) throws IOException {
+        NettyServerBuilder builder = NettyServerBuilder.forAddress(address)
+                .channelType(channel)
+                .bossEventLoopGroup(transports.group())
+                .workerEventLoopGroup(transports.group())
+                .protocolNegotiator(new PeerCredentialsNegotiator())
+                .maxInboundMessageSize(MAX_MESSAGE)
+                .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
+                .permitKeepAliveWithoutCalls(true)
+                .directExecutor();
+        services.forEach(builder::addService);
+        // gRPC calls the interceptor that was added last first.
+        for (ServerInterceptor interceptor : interceptors.reversed()) {
+            builder.intercept(interceptor);
+        }
+        Server server = builder.build().start();
+        servers.add(server);
+        return server;
+    }
+
+    /** The TCP port in use, if there is one. */
+    public OptionalInt tcpPort() {
+        return tcpPort;
+    }
+
+    /** Takes no more calls, gives those under way some time, and removes the socket. */
+    public void stop(long millis) {
+        servers.forEach(Server::shutdown);
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+        try {
+            for (Server server : servers) {
+                if (!server.awaitTermination(Math.max(0, end - System.nanoTime()), TimeUnit.NANOSECONDS)) {
+                    server.shutdownNow();
+                }
+            }
+        } catch (InterruptedException e) {
+            servers.forEach(Server::shutdownNow);
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        servers.forEach(Server::shutdownNow);
+        if (socket != null) {
+            socket.close();
+        }
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable deepest = failure;
+        while (deepest.getCause() != null) {
+            deepest = deepest.getCause();
+        }
+        return deepest.getMessage() == null ? deepest.toString() : deepest.getMessage();
+    }
+}

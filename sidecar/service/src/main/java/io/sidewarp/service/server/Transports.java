@@ -1,0 +1,61 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.server;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** The event loops of the sidecar, shared by the API, the management listener and the engine: epoll, or else NIO. */
+public final class Transports implements AutoCloseable {
+
+    private static final long CLOSE_SECONDS = 2;
+
+    private final boolean epoll = Epoll.isAvailable();
+    private final EventLoopGroup group;
+
+    public Transports(int loops) {
+        DefaultThreadFactory threads = new DefaultThreadFactory("sidewarp-loop", true);
+        group = epoll ? new EpollEventLoopGroup(loops, threads) : new NioEventLoopGroup(loops, threads);
+    }
+
+    public EventLoopGroup group() {
+        return group;
+    }
+
+    /** Whether native epoll is there, and with it the credentials of peers. */
+    public boolean isEpoll() {
+        return epoll;
+    }
+
+    public Class<? extends ServerChannel> tcpServer() {
+        return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    Class<? extends ServerChannel> unixServer() {
+        return epoll ? EpollServerDomainSocketChannel.class : NioServerDomainSocketChannel.class;
+    }
+
+    SocketAddress unixAddress(Path path) {
+        return epoll ? new DomainSocketAddress(path.toString()) : UnixDomainSocketAddress.of(path);
+    }
+
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(2 * CLOSE_SECONDS, TimeUnit.SECONDS);
+    }
+}

@@ -1,0 +1,117 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.server;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.StandardProtocolFamily;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The file of a Unix socket. The socket is bound inside a directory that only this user can enter, gets its mode there,
+ * and is then moved to its place: nobody can connect before the mode is right, and there is no moment without a file.
+ */
+final class UnixSocketFile implements AutoCloseable {
+
+    private static final int TYPE_MASK = 0xF000;
+    private static final int TYPE_SOCKET = 0xC000;
+
+    private final Path path;
+    private final int mode;
+    private @Nullable Path directory;
+    private @Nullable Object fileKey;
+
+    /** @param mode permission bits */
+    UnixSocketFile(Path path, int mode) {
+        this.path = path;
+        this.mode = mode;
+    }
+
+    /**
+     * Checks that the path is free, or held by a socket that nobody serves any more.
+     *
+     * @return where to bind
+     */
+    Path prepare() throws IOException {
+        Path parent = Objects.requireNonNull(path.getParent(), "the socket needs a directory");
+        Files.createDirectories(parent);
+        if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+            checkStale();
+        }
+        Path created = Files.createTempDirectory(
+                parent, ".s", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        directory = created;
+        return created.resolve("s");
+    }
+
+    /** Puts the bound socket in its place, in place of a stale one. */
+    void publish() throws IOException {
+        Path bound = Objects.requireNonNull(directory).resolve("s");
+        Files.setPosixFilePermissions(bound, permissions());
+        fileKey = key(bound);
+        Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
+        removeDirectory();
+    }
+
+    /** Removes what is left of it, unless the path is another's by now. */
+    @Override
+    public void close() throws IOException {
+        removeDirectory();
+        if (fileKey != null && Files.exists(path, LinkOption.NOFOLLOW_LINKS) && fileKey.equals(key(path))) {
+            Files.delete(path);
+        }
+    }
+
+    private void removeDirectory() throws IOException {
+        if (directory != null) {
+            Files.deleteIfExists(directory.resolve("s"));
+            Files.deleteIfExists(directory);
+            directory = null;
+        }
+    }
+
+    private void checkStale() throws IOException {
+        int fileMode = (int) Files.getAttribute(path, "unix:mode", LinkOption.NOFOLLOW_LINKS);
+        if ((fileMode & TYPE_MASK) != TYPE_SOCKET) {
+            throw new IOException(path + " exists and is no socket; remove it, or set sidewarp.api.socket elsewhere");
+        }
+        try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
+            probe.connect(UnixDomainSocketAddress.of(path));
+        } catch (ConnectException e) {
+            // Nobody answers: left over by a process that was killed.
+            return;
+        }
+        throw new IOException(path + " is served by another process; stop it, or set sidewarp.api.socket elsewhere");
+    }
+
+    private Set<PosixFilePermission> permissions() {
+        PosixFilePermission[] byBit = {
+            PosixFilePermission.OTHERS_EXECUTE, PosixFilePermission.OTHERS_WRITE, PosixFilePermission.OTHERS_READ,
+            PosixFilePermission.GROUP_EXECUTE, PosixFilePermission.GROUP_WRITE, PosixFilePermission.GROUP_READ,
+            PosixFilePermission.OWNER_EXECUTE, PosixFilePermission.OWNER_WRITE, PosixFilePermission.OWNER_READ
+        };
+        Set<PosixFilePermission> permissions = EnumSet.noneOf(PosixFilePermission.class);
+        for (int bit = 0; bit < byBit.length; bit++) {
+            if ((mode & 1 << bit) != 0) {
+                permissions.add(byBit[bit]);
+            }
+        }
+        return permissions;
+    }
+
+    private static Object key(Path file) throws IOException {
+        return Files.getAttribute(file, "unix:ino", LinkOption.NOFOLLOW_LINKS);
+    }
+}

@@ -1,0 +1,160 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.session;
+
+import com.google.protobuf.Duration;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.connection.SessionConnections;
+import io.sidewarp.service.connection.SessionListeners;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.v1.Draining;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.SessionInfo;
+import io.sidewarp.v1.SessionOpened;
+import java.util.concurrent.CompletableFuture;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session and what belongs to it. One event loop owns it, that of the transport on which it was opened: state is read
+ * and changed there only, which is why there are no locks.
+ */
+public final class Session {
+
+    private static final Logger LOG = Logger.getLogger(Session.class);
+
+    private final String token;
+    private final Peer peer;
+    private final SessionContext context;
+    private final EventStream events;
+    private final SessionMemory memory;
+    private final SessionConnections connections;
+    private final SessionListeners listeners;
+    private final SessionTransfers transfers;
+    private @Nullable CompletableFuture<Void> released;
+
+    Session(String token, Peer peer, SessionContext context, EventStream events) {
+        this.token = token;
+        this.peer = peer;
+        this.context = context;
+        this.events = events;
+        this.memory = new SessionMemory(context);
+        this.connections = new SessionConnections(context, memory);
+        this.listeners = new SessionListeners(context, connections);
+        this.transfers = new SessionTransfers(context, memory, connections);
+    }
+
+    String token() {
+        return token;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    public SessionContext context() {
+        return context;
+    }
+
+    public SessionMemory memory() {
+        return memory;
+    }
+
+    public SessionConnections connections() {
+        return connections;
+    }
+
+    public SessionListeners listeners() {
+        return listeners;
+    }
+
+    public SessionTransfers transfers() {
+        return transfers;
+    }
+
+    /** Fails when the session has ended while a call was on its way. */
+    public void checkOpen() {
+        if (released != null) {
+            throw SessionRegistry.unknown();
+        }
+    }
+
+    /** The first response. */
+    void opened() {
+        events.event(OpenSessionResponse.newBuilder()
+                .setOpened(SessionOpened.newBuilder()
+                        .setSession(token)
+                        .setDefaultProtectionDomain(memory.defaultDomain().id())
+                        .setLimits(context.limits().toProto()))
+                .build());
+    }
+
+    /** The client can take more events. */
+    void onReady() {
+        events.flush();
+    }
+
+    /** What others see of it. */
+    public SessionInfo info() {
+        return SessionInfo.newBuilder()
+                .setName(context.name())
+                .setUid(peer.uid())
+                .setPid(peer.pid())
+                .setRegions(memory.regionCount())
+                .setConnections(connections.count())
+                .setListeners(listeners.count())
+                .setRegisteredOctets(context.quotas().registeredOctets().used())
+                .build();
+    }
+
+    /** The sidecar stops: tells the client, and stops listening. */
+    void drain(java.time.Duration grace) {
+        if (released != null) {
+            return;
+        }
+        events.event(OpenSessionResponse.newBuilder()
+                .setDraining(Draining.newBuilder()
+                        .setGrace(Duration.newBuilder()
+                                .setSeconds(grace.toSeconds())
+                                .setNanos(grace.toNanosPart())))
+                .build());
+        listeners.close(Status.UNAVAILABLE.withDescription("the sidecar is stopping"));
+    }
+
+    /**
+     * Ends the session: Queue calls, connections, listeners, regions, protection domains, in this order. Complete when
+     * nothing is left; the same for every caller.
+     *
+     * @param status the OpenSession call ends with, or null when the client left
+     */
+    CompletableFuture<Void> release(@Nullable StatusRuntimeException status) {
+        CompletableFuture<Void> before = released;
+        if (before != null) {
+            return before;
+        }
+        if (status == null) {
+            events.cancelled();
+        } else {
+            events.close(status);
+        }
+        transfers.release();
+        CompletableFuture<Void> result = connections
+                .release()
+                .thenComposeAsync(ignored -> listeners.release(), context.loop())
+                .thenComposeAsync(ignored -> memory.release(), context.loop())
+                .whenComplete((ignored, failure) -> onReleased(failure));
+        released = result;
+        return result;
+    }
+
+    private void onReleased(@Nullable Throwable failure) {
+        if (failure != null || !context.quotas().isUnused()) {
+            LOG.errorf(failure, "event=session-leak session=\"%s\" quotas=%s", context.name(), context.quotas());
+        }
+    }
+}

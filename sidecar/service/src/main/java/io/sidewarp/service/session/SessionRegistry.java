@@ -1,0 +1,282 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.session;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.Quota;
+import io.sidewarp.service.quota.SessionQuotas;
+import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.transfer.QueueSessions;
+import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.v1.OpenSessionResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** All sessions of the sidecar. Thread-safe. */
+public final class SessionRegistry implements QueueSessions {
+
+    private static final int MAX_NAME = 64;
+
+    private final Map<String, Session> sessions = new ConcurrentHashMap<>();
+    private final AtomicLong ids = new AtomicLong();
+    private final Device device;
+    private final Executor workers;
+    private final Optional<SharedVolume> sharedVolume;
+    private final SidewarpConfig config;
+    private final EffectiveLimits limits;
+    private final Quota sessionQuota;
+    private final Quota managedOctets;
+    private final Telemetry telemetry;
+    private final PeerLogs logs;
+    private final long ownUid;
+    private volatile @Nullable Duration draining;
+
+    /** @param ownUid the user that the sidecar runs as, which sees everything, as root does */
+    public SessionRegistry(
+            Device device,
+            Executor workers,
+            Optional<SharedVolume> sharedVolume,
+            SidewarpConfig config,
+            Telemetry telemetry,
+            PeerLogs logs,
+            long ownUid) {
+        this.device = device;
+        this.workers = workers;
+        this.sharedVolume = sharedVolume;
+        this.config = config;
+        this.limits = EffectiveLimits.of(config.limits(), device.attributes());
+        this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions());
+        this.managedOctets = SessionQuotas.managedOctets(limits);
+        this.telemetry = telemetry;
+        this.logs = logs;
+        this.ownUid = ownUid;
+        observe();
+    }
+
+    public EffectiveLimits limits() {
+        return limits;
+    }
+
+    public Device device() {
+        return device;
+    }
+
+    /** Opens a session for a call, on the thread of the call's transport. It ends with the call. */
+    public void open(String name, Peer peer, EventLoop loop, ServerCallStreamObserver<OpenSessionResponse> observer) {
+        if (draining != null) {
+            throw ApiError.draining();
+        }
+        if (name.codePointCount(0, name.length()) > MAX_NAME) {
+            throw ApiError.invalid("name", name.length() + " characters", "at most " + MAX_NAME + " characters");
+        }
+        sessionQuota.take(1);
+        try {
+            EventStream events =
+                    new EventStream(observer, dropped -> logs.session().warn(() -> "session=\"" + name + "\""));
+            Session session = new Session(SessionToken.next(), peer, context(name, loop, events), events);
+            observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
+            observer.setOnReadyHandler(() -> session.context().run(session::onReady));
+            sessions.put(session.token(), session);
+            session.opened();
+            Duration grace = draining;
+            if (grace != null) {
+                session.drain(grace);
+            }
+        } catch (RuntimeException e) {
+            sessionQuota.give(1);
+            throw e;
+        }
+    }
+
+    private SessionContext context(String name, EventLoop loop, EventStream events) {
+        return new SessionContext(
+                name,
+                loop,
+                workers,
+                device,
+                sharedVolume,
+                config.connection(),
+                limits,
+                SessionQuotas.of(limits, managedOctets),
+                ids,
+                events,
+                telemetry,
+                telemetry.work().meter(),
+                logs);
+    }
+
+    /** The session of a token, for a peer of the user that opened it. */
+    public Session require(String token, Peer peer) {
+        if (token.isEmpty()) {
+            throw ApiError.invalid(
+                    "session is empty; open one with DeviceService.OpenSession and name it in each call");
+        }
+        Session session = sessions.get(token);
+        if (session == null || !session.peer().isSameUser(peer)) {
+            throw unknown();
+        }
+        return session;
+    }
+
+    @Override
+    public SessionTransfers find(String token, Peer peer) {
+        return require(token, peer).transfers();
+    }
+
+    /** The same whether there is no such session or it is another user's. */
+    static StatusRuntimeException unknown() {
+        return ApiError.of(
+                Status.Code.UNAUTHENTICATED,
+                "the session is not known, or has ended; keep its OpenSession call open, or open a new one");
+    }
+
+    /** Refuses what begins something new while the sidecar stops. */
+    public void checkNotDraining() {
+        if (draining != null) {
+            throw ApiError.draining();
+        }
+    }
+
+    /** Asks all sessions that the peer may see, each on its own thread. */
+    public <T> CompletableFuture<List<T>> collect(Peer peer, Function<Session, T> question) {
+        return collect(session -> peer.isPrivileged(ownUid) || session.peer().isSameUser(peer), question);
+    }
+
+    private <T> CompletableFuture<List<T>> collect(Predicate<Session> which, Function<Session, T> question) {
+        List<CompletableFuture<T>> answers = new ArrayList<>();
+        for (Session session : sessions.values()) {
+            if (which.test(session)) {
+                answers.add(ask(session, question));
+            }
+        }
+        return CompletableFuture.allOf(answers.toArray(CompletableFuture[]::new))
+                .thenApply(ignored -> {
+                    List<T> all = new ArrayList<>(answers.size());
+                    answers.forEach(answer -> all.add(answer.join()));
+                    return all;
+                });
+    }
+
+    private static <T> CompletableFuture<T> ask(Session session, Function<Session, T> question) {
+        CompletableFuture<T> answer = new CompletableFuture<>();
+        session.context().run(() -> {
+            try {
+                answer.complete(question.apply(session));
+            } catch (RuntimeException e) {
+                answer.completeExceptionally(e);
+            }
+        });
+        return answer;
+    }
+
+    /** Sessions that there are. */
+    public int count() {
+        return sessions.size();
+    }
+
+    /** No new sessions; tells those that there are. */
+    public void drain(Duration grace) {
+        draining = grace;
+        for (Session session : sessions.values()) {
+            session.context().run(() -> session.drain(grace));
+        }
+    }
+
+    /** What is under way: work that was posted, and octets that moved so far. */
+    public CompletableFuture<Activity> activity() {
+        return collect(
+                        every -> true,
+                        session -> new Activity(
+                                session.connections().workUnderWay(),
+                                session.connections().octetsMoved()))
+                .thenApply(all -> all.stream()
+                        .reduce(new Activity(0, 0), (a, b) -> new Activity(a.work + b.work, a.octets + b.octets)));
+    }
+
+    /**
+     * What sessions do.
+     *
+     * @param work work requests under way
+     * @param octets payload that moved so far on connections that are open
+     */
+    public record Activity(long work, long octets) {}
+
+    /** Closes all connections gracefully. */
+    public CompletableFuture<Void> disconnectAll() {
+        return collect(every -> true, session -> session.connections().disconnectAll())
+                .thenCompose(all -> CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)));
+    }
+
+    /** Ends all sessions. Complete when nothing is left. */
+    public CompletableFuture<Void> endAll() {
+        return collect(every -> true, session -> end(session, ApiError.draining()))
+                .thenCompose(all -> CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)));
+    }
+
+    private CompletableFuture<Void> end(Session session, @Nullable StatusRuntimeException status) {
+        CompletableFuture<Void> released = session.release(status);
+        if (sessions.remove(session.token()) != null) {
+            // The quota covers what is still being released, so that reconnecting in a loop cannot pile it up.
+            released.whenComplete((ignored, failure) -> sessionQuota.give(1));
+        }
+        return released;
+    }
+
+    private void observe() {
+        telemetry
+                .meter()
+                .gaugeBuilder("sidewarp.sessions")
+                .ofLongs()
+                .setDescription("Sessions that are open")
+                .setUnit("{session}")
+                .buildWithCallback(measurement -> measurement.record(sessions.size()));
+        telemetry
+                .meter()
+                .gaugeBuilder("sidewarp.regions")
+                .ofLongs()
+                .setDescription("Memory regions that are registered")
+                .setUnit("{region}")
+                .buildWithCallback(measurement -> measurement.record(sessions.values().stream()
+                        .mapToLong(
+                                session -> session.context().quotas().regions().used())
+                        .sum()));
+        telemetry
+                .meter()
+                .gaugeBuilder("sidewarp.registered")
+                .ofLongs()
+                .setDescription("Octets of registered memory")
+                .setUnit("By")
+                .buildWithCallback(measurement -> measurement.record(sessions.values().stream()
+                        .mapToLong(session ->
+                                session.context().quotas().registeredOctets().used())
+                        .sum()));
+        telemetry
+                .meter()
+                .counterBuilder("sidewarp.log.suppressed")
+                .setDescription("Log messages about peers and callers that were left out")
+                .setUnit("{message}")
+                .buildWithCallback(measurement -> measurement.record(logs.suppressed()));
+    }
+}

@@ -1,0 +1,98 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.WorkCompletion;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The receives that were given with Connect or Accept. Their completions wait here, bounded by their number, until a
+ * Queue call claims them or Receive calls take them one at a time. Confined to the session's thread.
+ */
+public final class InitialReceives implements CompletionSink {
+
+    private final ConnectionWork work;
+    private final ArrayDeque<WorkCompletion> parked = new ArrayDeque<>();
+    private final ArrayDeque<CompletableFuture<WorkCompletion>> takers = new ArrayDeque<>();
+    private @Nullable QueueCall claimant;
+    private int outstanding;
+
+    InitialReceives(ConnectionWork work) {
+        this.work = work;
+    }
+
+    /** One more receive was posted. */
+    void posted() {
+        outstanding++;
+    }
+
+    /** Whether completions wait for somebody. */
+    public boolean hasParked() {
+        return !parked.isEmpty();
+    }
+
+    /** Sends all completions to a call from now on, also those that wait. FAILED_PRECONDITION when another has them. */
+    void claim(QueueCall call) {
+        if (claimant != null || !takers.isEmpty()) {
+            throw ApiError.state("the initial receives of connection " + work.connection()
+                    + " are claimed by another Queue or Receive call; end that one first");
+        }
+        claimant = call;
+        while (!parked.isEmpty()) {
+            call.addInitial(parked.remove());
+        }
+    }
+
+    /** The call takes no more. */
+    void unclaim(QueueCall call) {
+        if (claimant == call) {
+            claimant = null;
+        }
+    }
+
+    /** The next completion. Failed with FAILED_PRECONDITION when none can come. */
+    CompletableFuture<WorkCompletion> take() {
+        CompletableFuture<WorkCompletion> result = new CompletableFuture<>();
+        WorkCompletion waiting = parked.poll();
+        if (waiting != null) {
+            SimpleWork.finish(result, waiting);
+        } else if (claimant != null) {
+            result.completeExceptionally(ApiError.state("the initial receives of connection " + work.connection()
+                    + " are claimed by a Queue call; post a receive with work instead"));
+        } else if (outstanding <= takers.size()) {
+            result.completeExceptionally(ApiError.state("connection " + work.connection()
+                    + " has no initial receives left; post a receive with work instead"));
+        } else {
+            takers.add(result);
+            // A caller that left must not take a message with it.
+            result.whenComplete((completion, failure) -> takers.removeIf(CompletableFuture::isDone));
+        }
+        return result;
+    }
+
+    @Override
+    public void complete(
+            ConnectionWork completed, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
+        outstanding--;
+        WorkCompletion message = Completions.toProto(id, completed.connection(), completion);
+        if (claimant != null) {
+            claimant.addInitial(message);
+        } else {
+            parked.add(message);
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (claimant != null) {
+            claimant.flush();
+        }
+        while (!parked.isEmpty() && !takers.isEmpty()) {
+            SimpleWork.finish(takers.remove(), parked.remove());
+        }
+    }
+}

@@ -1,0 +1,302 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.v1.QueueOpen;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Queue call. A message is decoded while its work is posted; the next message is asked for when the last one is
+ * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
+ * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit.
+ *
+ * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
+ * unless it fails.
+ */
+final class QueueCall extends ServerCall.Listener<QueueFrame> implements CompletionSink {
+
+    /** Completions go out in messages of about this many octets at most. */
+    private static final int MAX_MESSAGE = 64 * 1024;
+
+    private final ServerCall<QueueFrame, CompletionBatch> call;
+    private final QueueSessions sessions;
+    private final Peer peer;
+    private final QueueDecoder decoder = new QueueDecoder();
+    private final WorkItem item = new WorkItem();
+    private final CompletionBatch batch = new CompletionBatch();
+    private final List<InitialReceives> claims = new ArrayList<>();
+
+    /** Set by the transport's thread with the first message, before anything goes to the session's thread. */
+    private @Nullable SessionTransfers session;
+
+    private int credits;
+    /** Work requests that came and whose completion did not go out. */
+    private int outstanding;
+    /** Of these, the ones whose completion is in the batch. */
+    private int unsent;
+    /** A decoded work request waits for space on its connection's send queue. */
+    private boolean held;
+
+    private boolean frameDone = true;
+    private boolean halfClosed;
+    private boolean closed;
+
+    QueueCall(ServerCall<QueueFrame, CompletionBatch> call, QueueSessions sessions, Peer peer) {
+        this.call = call;
+        this.sessions = sessions;
+        this.peer = peer;
+    }
+
+    // On the transport's thread.
+
+    @Override
+    public void onMessage(QueueFrame frame) {
+        SessionTransfers current = session;
+        if (current != null) {
+            current.context().run(() -> onFrame(current, frame));
+            return;
+        }
+        try {
+            decoder.begin(frame);
+            QueueOpen open = decoder.open();
+            if (open == null) {
+                throw ApiError.invalid("the first request of a Queue call must be open");
+            }
+            SessionTransfers found = sessions.find(open.getSession(), peer);
+            session = found;
+            found.context().run(() -> open(found, open, frame));
+        } catch (RuntimeException e) {
+            close(status(e));
+        }
+    }
+
+    @Override
+    public void onHalfClose() {
+        SessionTransfers current = session;
+        if (current == null) {
+            close(Status.INVALID_ARGUMENT.withDescription("the Queue call ended before it was opened"));
+        } else {
+            current.context().run(() -> {
+                halfClosed = true;
+                closeWhenDone();
+            });
+        }
+    }
+
+    @Override
+    public void onReady() {
+        SessionTransfers current = session;
+        if (current != null) {
+            current.context().run(this::flush);
+        }
+    }
+
+    @Override
+    public void onCancel() {
+        SessionTransfers current = session;
+        if (current != null) {
+            current.context().run(this::leave);
+        }
+    }
+
+    // On the session's thread.
+
+    private void open(SessionTransfers current, QueueOpen open, QueueFrame frame) {
+        if (closed) {
+            return;
+        }
+        try {
+            credits = credits(current, open.getOutstanding());
+            current.add(this);
+            call.sendHeaders(new Metadata());
+            call.sendMessage(CompletionBatch.opened(credits));
+            for (long connection : open.getReceiveConnectionsList()) {
+                InitialReceives receives =
+                        current.connections().require(connection).initialReceives();
+                receives.claim(this);
+                claims.add(receives);
+            }
+        } catch (RuntimeException e) {
+            close(status(e));
+            return;
+        }
+        onFrame(current, frame);
+    }
+
+    private static int credits(SessionTransfers current, int wanted) {
+        int limit = current.context().limits().queueOutstanding();
+        if (wanted == 0) {
+            return Math.min(limit, current.context().defaults().queueOutstanding());
+        }
+        return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
+    }
+
+    private void onFrame(SessionTransfers current, QueueFrame frame) {
+        if (closed) {
+            return;
+        }
+        decoder.begin(frame);
+        frameDone = false;
+        postFrame(current);
+    }
+
+    /** Posts the rest of the message, as far as there is space. */
+    private void postFrame(SessionTransfers current) {
+        try {
+            while (held || decoder.next(item)) {
+                if (!held && ++outstanding > credits) {
+                    close(Status.RESOURCE_EXHAUSTED.withDescription("more than " + credits
+                            + " work requests are outstanding on this Queue call; post no more than the credits that"
+                            + " were granted"));
+                    return;
+                }
+                held = post(current);
+                if (held) {
+                    flush();
+                    return;
+                }
+            }
+        } catch (RuntimeException e) {
+            close(status(e));
+            return;
+        }
+        frameDone = true;
+        flush();
+        call.request(1);
+        closeWhenDone();
+    }
+
+    /** Posts the decoded work request; true when it has to wait for space. */
+    private boolean post(SessionTransfers current) {
+        ConnectionWork work = current.connections().find(item.connection);
+        Refusal refusal = work == null
+                ? missing(current, item.connection)
+                : current.poster().post(work, item, this);
+        if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
+            work.awaitSpace(this);
+            return true;
+        }
+        if (refusal != null) {
+            batch.add(Completions.refused(item.id, item.connection, item.opcode, refusal));
+            unsent++;
+        }
+        return false;
+    }
+
+    private static Refusal missing(SessionTransfers current, long connection) {
+        try {
+            current.connections().require(connection);
+            throw new IllegalStateException("connection " + connection + " appeared");
+        } catch (StatusRuntimeException e) {
+            String message = e.getStatus().getDescription();
+            return e.getStatus().getCode() == Status.Code.NOT_FOUND
+                    ? Refusal.invalid(message == null ? "unknown connection" : message)
+                    : Refusal.flushed(message == null ? "the connection has ended" : message);
+        }
+    }
+
+    /** There may be space on a send queue that work waits for. */
+    void resume() {
+        SessionTransfers current = session;
+        if (!closed && held && current != null) {
+            postFrame(current);
+        }
+    }
+
+    @Override
+    public void complete(ConnectionWork work, long id, boolean signaled, WorkCompletion completion) {
+        boolean success = completion.status() == CompletionStatus.SUCCESS;
+        if (closed || (success && !signaled)) {
+            outstanding--;
+            return;
+        }
+        if (success) {
+            batch.add(
+                    id,
+                    work.connection(),
+                    completion.opcode(),
+                    completion.length(),
+                    completion.isSolicited(),
+                    completion.isInvalidated(),
+                    completion.invalidatedStag());
+        } else {
+            batch.add(Completions.toProto(id, work.connection(), completion));
+        }
+        unsent++;
+        if (batch.octets() >= MAX_MESSAGE) {
+            flush();
+        }
+    }
+
+    /** Adds the completion of an initial receive, which holds no credit. */
+    void addInitial(io.sidewarp.v1.WorkCompletion completion) {
+        if (!closed) {
+            batch.add(completion);
+        }
+    }
+
+    @Override
+    public void flush() {
+        if (closed) {
+            return;
+        }
+        if (batch.count() > 0 && call.isReady()) {
+            batch.seal();
+            call.sendMessage(batch);
+            batch.clear();
+            outstanding -= unsent;
+            unsent = 0;
+        }
+        closeWhenDone();
+    }
+
+    private void closeWhenDone() {
+        if (halfClosed && frameDone && outstanding == 0 && batch.count() == 0) {
+            close(Status.OK);
+        }
+    }
+
+    /** The session ends. */
+    void end() {
+        close(Status.CANCELLED.withDescription("the session ended"));
+    }
+
+    private void close(Status status) {
+        if (!closed) {
+            call.close(status, new Metadata());
+            leave();
+        }
+    }
+
+    /** Nothing goes out any more; work that was posted goes on. */
+    private void leave() {
+        closed = true;
+        batch.clear();
+        for (InitialReceives receives : claims) {
+            receives.unclaim(this);
+        }
+        claims.clear();
+        SessionTransfers current = session;
+        if (current != null) {
+            current.remove(this);
+        }
+    }
+
+    private static Status status(RuntimeException failure) {
+        if (failure instanceof ProtoReader.MalformedMessage) {
+            return Status.INVALID_ARGUMENT.withDescription(failure.getMessage());
+        }
+        return ApiError.from(failure).getStatus();
+    }
+}

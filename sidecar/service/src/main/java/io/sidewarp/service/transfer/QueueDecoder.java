@@ -1,0 +1,250 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import com.google.protobuf.InvalidProtocolBufferException;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.RemoteAddress;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WorkRequest;
+import io.sidewarp.v1.WriteWork;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes the work requests out of one QueueRequest, one at a time, without making an object for each. Remembers where it
+ * is, so that a caller can stop while a queue is full. Not thread-safe.
+ */
+final class QueueDecoder {
+
+    private static final int OPEN = tag(QueueRequest.OPEN_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int POST = tag(QueueRequest.POST_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int WORK = tag(QueuePost.WORK_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+
+    private static final int ID = tag(WorkRequest.ID_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int CONNECTION = tag(WorkRequest.CONNECTION_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int FENCE = tag(WorkRequest.FENCE_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int UNSIGNALED = tag(WorkRequest.UNSIGNALED_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int WRITE = tag(WorkRequest.WRITE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int READ = tag(WorkRequest.READ_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int SEND = tag(WorkRequest.SEND_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int RECEIVE = tag(WorkRequest.RECEIVE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+
+    /** WriteWork and ReadWork have the same fields. */
+    private static final int LOCAL = tag(WriteWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+
+    private static final int REMOTE = tag(WriteWork.REMOTE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int SEND_LOCAL = tag(SendWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int SEND_SOLICITED = tag(SendWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int SEND_INVALIDATE = tag(SendWork.INVALIDATE_STAG_FIELD_NUMBER, ProtoReader.FIXED32);
+    private static final int RECEIVE_LOCAL = tag(ReceiveWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+
+    private static final int SGE_REGION = tag(Sge.REGION_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int SGE_OFFSET = tag(Sge.OFFSET_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int SGE_LENGTH = tag(Sge.LENGTH_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int REMOTE_STAG = tag(RemoteAddress.STAG_FIELD_NUMBER, ProtoReader.FIXED32);
+    private static final int REMOTE_OFFSET = tag(RemoteAddress.TAGGED_OFFSET_FIELD_NUMBER, ProtoReader.VARINT);
+
+    static {
+        if (ReadWork.LOCAL_FIELD_NUMBER != WriteWork.LOCAL_FIELD_NUMBER
+                || ReadWork.REMOTE_FIELD_NUMBER != WriteWork.REMOTE_FIELD_NUMBER) {
+            throw new ExceptionInInitializerError("ReadWork and WriteWork differ");
+        }
+    }
+
+    private final ProtoReader reader = new ProtoReader();
+    /** End of the message while inside a post, else -1. */
+    private int messageEnd = -1;
+
+    private static int tag(int field, int type) {
+        return field << 3 | type;
+    }
+
+    /** Begins a message. */
+    void begin(QueueFrame frame) {
+        reader.begin(frame.data(), frame.length());
+        messageEnd = -1;
+    }
+
+    /** The `open` of the message, or null. For the first message of a call; begin it again to take its work. */
+    @Nullable
+    QueueOpen open() {
+        QueueOpen.Builder builder = null;
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == OPEN) {
+                int outer = reader.enter();
+                try {
+                    if (builder == null) {
+                        builder = QueueOpen.newBuilder();
+                    }
+                    builder.mergeFrom(reader.array(), reader.position(), reader.limit() - reader.position());
+                } catch (InvalidProtocolBufferException e) {
+                    throw new ProtoReader.MalformedMessage("open");
+                }
+                reader.leave(outer);
+            } else {
+                reader.skip(tag);
+            }
+        }
+        return builder == null ? null : builder.build();
+    }
+
+    /** Takes the next work request; false when the message has no more. */
+    boolean next(WorkItem item) {
+        while (true) {
+            if (messageEnd >= 0) {
+                if (nextOfPost(item)) {
+                    return true;
+                }
+                reader.leave(messageEnd);
+                messageEnd = -1;
+            }
+            if (!reader.hasMore()) {
+                return false;
+            }
+            int tag = reader.tag();
+            if (tag == POST) {
+                messageEnd = reader.enter();
+            } else {
+                reader.skip(tag);
+            }
+        }
+    }
+
+    private boolean nextOfPost(WorkItem item) {
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == WORK) {
+                int outer = reader.enter();
+                work(item);
+                reader.leave(outer);
+                return true;
+            }
+            reader.skip(tag);
+        }
+        return false;
+    }
+
+    private void work(WorkItem item) {
+        item.reset();
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == ID) {
+                item.id = reader.varint();
+            } else if (tag == CONNECTION) {
+                item.connection = reader.varint();
+            } else if (tag == FENCE) {
+                item.fence = reader.bool();
+            } else if (tag == UNSIGNALED) {
+                item.unsignaled = reader.bool();
+            } else if (tag == WRITE) {
+                tagged(item, Opcode.RDMA_WRITE);
+            } else if (tag == READ) {
+                tagged(item, Opcode.RDMA_READ);
+            } else if (tag == SEND) {
+                send(item);
+            } else if (tag == RECEIVE) {
+                receive(item);
+            } else {
+                reader.skip(tag);
+            }
+        }
+    }
+
+    private void tagged(WorkItem item, Opcode opcode) {
+        int outer = begin(item, opcode);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == LOCAL) {
+                sge(item);
+            } else if (tag == REMOTE) {
+                remote(item);
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    private void send(WorkItem item) {
+        int outer = begin(item, Opcode.SEND);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == SEND_LOCAL) {
+                sge(item);
+            } else if (tag == SEND_SOLICITED) {
+                item.solicited = reader.bool();
+            } else if (tag == SEND_INVALIDATE) {
+                item.invalidate = true;
+                item.invalidateStag = reader.fixed32();
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    private void receive(WorkItem item) {
+        int outer = begin(item, Opcode.RECEIVE);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == RECEIVE_LOCAL) {
+                sge(item);
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    /** A message field that occurs twice is merged; another member of the oneof replaces it. */
+    private int begin(WorkItem item, Opcode opcode) {
+        if (item.opcode != opcode) {
+            item.resetWork(opcode);
+        }
+        return reader.enter();
+    }
+
+    private void sge(WorkItem item) {
+        int outer = reader.enter();
+        long region = 0;
+        long offset = 0;
+        long length = 0;
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == SGE_REGION) {
+                region = reader.varint();
+            } else if (tag == SGE_OFFSET) {
+                offset = reader.varint();
+            } else if (tag == SGE_LENGTH) {
+                length = reader.varint();
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+        item.addSge(region, offset, length);
+    }
+
+    private void remote(WorkItem item) {
+        int outer = reader.enter();
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == REMOTE_STAG) {
+                item.remoteStag = reader.fixed32();
+            } else if (tag == REMOTE_OFFSET) {
+                item.remoteTaggedOffset = reader.varint();
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+    }
+}

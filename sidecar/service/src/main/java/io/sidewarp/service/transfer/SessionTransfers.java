@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Status;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WriteWork;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+
+/** Data transfer of one session. Confined to the session's thread. */
+public final class SessionTransfers {
+
+    private final SessionContext context;
+    private final ConnectionLookup connections;
+    private final WorkPoster poster;
+    private final WorkItem item = new WorkItem();
+    private final Set<QueueCall> calls = new HashSet<>();
+    private boolean ended;
+
+    public SessionTransfers(SessionContext context, SessionMemory memory, ConnectionLookup connections) {
+        this.context = context;
+        this.connections = connections;
+        this.poster = new WorkPoster(memory, context.limits().sge());
+    }
+
+    SessionContext context() {
+        return context;
+    }
+
+    ConnectionLookup connections() {
+        return connections;
+    }
+
+    WorkPoster poster() {
+        return poster;
+    }
+
+    public CompletableFuture<WorkCompletion> write(long connection, WriteWork work) {
+        return post(item.of(work, connection));
+    }
+
+    public CompletableFuture<WorkCompletion> read(long connection, ReadWork work) {
+        return post(item.of(work, connection));
+    }
+
+    public CompletableFuture<WorkCompletion> send(long connection, SendWork work) {
+        return post(item.of(work, connection));
+    }
+
+    public CompletableFuture<WorkCompletion> receive(long connection, ReceiveWork work) {
+        return post(item.of(work, connection));
+    }
+
+    /** The next message that arrives in the receives given to Connect or Accept. */
+    public CompletableFuture<WorkCompletion> receiveInitial(long connection) {
+        return connections.require(connection).initialReceives().take();
+    }
+
+    /** Posts the receives that a connection begins with. Fails with the status for the first that is refused. */
+    public void postInitial(ConnectionWork work, List<ReceiveWork> receives) {
+        for (ReceiveWork receive : receives) {
+            Refusal refusal = poster.post(work, item.of(receive, work.connection()), work.initialReceives());
+            if (refusal != null) {
+                throw ApiError.of(refusal.code(), "receive " + receive.getId() + ": " + refusal.message());
+            }
+            work.initialReceives().posted();
+        }
+    }
+
+    void add(QueueCall call) {
+        if (ended) {
+            throw ApiError.of(Status.Code.CANCELLED, "the session ended");
+        }
+        calls.add(call);
+    }
+
+    void remove(QueueCall call) {
+        calls.remove(call);
+    }
+
+    /** Ends all Queue calls; their work goes on. Idempotent. */
+    public void release() {
+        ended = true;
+        for (QueueCall call : Set.copyOf(calls)) {
+            call.end();
+        }
+    }
+
+    private CompletableFuture<WorkCompletion> post(WorkItem work) {
+        SimpleWork simple = new SimpleWork();
+        Refusal refusal = poster.post(connections.require(work.connection), work, simple);
+        return refusal == null ? simple.result() : CompletableFuture.failedFuture(refusal.toException());
+    }
+}

@@ -1,0 +1,108 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WriteWork;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One work request as the caller sent it, regions still by id. Filled again and again: no allocation per request. Not
+ * thread-safe.
+ */
+final class WorkItem {
+
+    long id;
+    long connection;
+    boolean fence;
+    boolean unsignaled;
+    /** Null when the request names no work. */
+    @Nullable
+    Opcode opcode;
+
+    int remoteStag;
+    long remoteTaggedOffset;
+    boolean solicited;
+    boolean invalidate;
+    int invalidateStag;
+
+    /** Elements that the caller gave; those beyond {@link WorkRequest#MAX_SGE} are counted only. */
+    int sgeCount;
+
+    final long[] regions = new long[WorkRequest.MAX_SGE];
+    final long[] offsets = new long[WorkRequest.MAX_SGE];
+    final long[] lengths = new long[WorkRequest.MAX_SGE];
+
+    void reset() {
+        id = 0;
+        connection = 0;
+        fence = false;
+        unsignaled = false;
+        resetWork(null);
+    }
+
+    /** Forgets the work but not whose it is: a later member of a oneof replaces an earlier one. */
+    void resetWork(@Nullable Opcode newOpcode) {
+        opcode = newOpcode;
+        remoteStag = 0;
+        remoteTaggedOffset = 0;
+        solicited = false;
+        invalidate = false;
+        invalidateStag = 0;
+        sgeCount = 0;
+    }
+
+    void addSge(long region, long offset, long length) {
+        if (sgeCount < WorkRequest.MAX_SGE) {
+            regions[sgeCount] = region;
+            offsets[sgeCount] = offset;
+            lengths[sgeCount] = length;
+        }
+        sgeCount++;
+    }
+
+    WorkItem of(WriteWork work, long newConnection) {
+        begin(Opcode.RDMA_WRITE, newConnection, work.getLocalList());
+        remoteStag = work.getRemote().getStag();
+        remoteTaggedOffset = work.getRemote().getTaggedOffset();
+        return this;
+    }
+
+    WorkItem of(ReadWork work, long newConnection) {
+        begin(Opcode.RDMA_READ, newConnection, work.getLocalList());
+        remoteStag = work.getRemote().getStag();
+        remoteTaggedOffset = work.getRemote().getTaggedOffset();
+        return this;
+    }
+
+    WorkItem of(SendWork work, long newConnection) {
+        begin(Opcode.SEND, newConnection, work.getLocalList());
+        solicited = work.getSolicited();
+        invalidate = work.hasInvalidateStag();
+        invalidateStag = work.getInvalidateStag();
+        return this;
+    }
+
+    WorkItem of(ReceiveWork work, long newConnection) {
+        begin(Opcode.RECEIVE, newConnection, work.getLocalList());
+        id = work.getId();
+        return this;
+    }
+
+    private void begin(Opcode newOpcode, long newConnection, List<Sge> elements) {
+        reset();
+        opcode = newOpcode;
+        connection = newConnection;
+        for (int i = 0; i < elements.size(); i++) {
+            Sge sge = elements.get(i);
+            addSge(sge.getRegion(), sge.getOffset(), sge.getLength());
+        }
+    }
+}

@@ -1,0 +1,171 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Status;
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.service.memory.RegisteredRegion;
+import io.sidewarp.service.memory.SessionMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns work in the API's words into work requests and posts them. Nothing is allocated unless it is refused; then the
+ * cause is looked for, so that the message can name it. Confined to the session's thread.
+ */
+final class WorkPoster {
+
+    /** The answer for a full queue: no reason to fail yet. */
+    static final Refusal QUEUE_FULL = new Refusal(
+            io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
+            Status.Code.RESOURCE_EXHAUSTED,
+            "the send queue is full; wait for completions, or give the connection a longer one"
+                    + " (ConnectionOptions.send_queue)");
+
+    private static final long MAX_LENGTH = 0xFFFF_FFFFL;
+
+    private final SessionMemory memory;
+    private final int maxSge;
+    private final WorkRequest request = new WorkRequest();
+
+    WorkPoster(SessionMemory memory, int maxSge) {
+        this.memory = memory;
+        this.maxSge = Math.min(maxSge, WorkRequest.MAX_SGE);
+    }
+
+    /** Posts; null when that succeeded, {@link #QUEUE_FULL} when there is no room on the send queue. */
+    @Nullable
+    Refusal post(ConnectionWork work, WorkItem item, CompletionSink sink) {
+        Opcode opcode = item.opcode;
+        if (opcode == null) {
+            return Refusal.invalid("the work request names no work; set write, read, send or receive");
+        }
+        if (item.sgeCount > maxSge) {
+            return Refusal.invalid("the work request has " + item.sgeCount + " elements; at most " + maxSge
+                    + " are possible, split it");
+        }
+        if (opcode == Opcode.RDMA_READ && item.sgeCount != 1) {
+            return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
+        }
+        boolean receive = opcode == Opcode.RECEIVE;
+        int slot = work.claim(sink, item.id, !item.unsignaled || receive, receive);
+        if (slot < 0) {
+            return receive ? receiveQueueFull(work) : QUEUE_FULL;
+        }
+        Refusal missing = fill(item, slot, opcode);
+        if (missing != null) {
+            work.unclaim(slot);
+            return missing;
+        }
+        PostResult result = work.post(request);
+        return switch (result) {
+            case POSTED -> null;
+            case QUEUE_FULL -> receive ? receiveQueueFull(work) : QUEUE_FULL;
+            case INVALID_STATE -> notReady(work);
+            case INVALID_REQUEST -> explain(work, item, opcode);
+        };
+    }
+
+    private @Nullable Refusal fill(WorkItem item, int slot, Opcode opcode) {
+        request.reset(slot, opcode);
+        for (int i = 0; i < item.sgeCount; i++) {
+            RegisteredRegion region = memory.find(item.regions[i]);
+            if (region == null) {
+                return Refusal.protection(
+                        Status.Code.NOT_FOUND,
+                        "region " + item.regions[i] + " is not registered in this session; register it first");
+            }
+            request.addSge(region.region(), item.offsets[i], item.lengths[i]);
+        }
+        request.remote(item.remoteStag, item.remoteTaggedOffset)
+                .fence(item.fence)
+                .solicited(item.solicited);
+        if (item.invalidate) {
+            request.invalidateStag(item.invalidateStag);
+        }
+        return null;
+    }
+
+    private static Refusal receiveQueueFull(ConnectionWork work) {
+        return new Refusal(
+                io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
+                Status.Code.RESOURCE_EXHAUSTED,
+                "the receive queue is full with " + work.receiveQueue() + " receives; wait for messages, or give the"
+                        + " connection a longer one (ConnectionOptions.receive_queue)");
+    }
+
+    private static Refusal notReady(ConnectionWork work) {
+        QueuePairState state = work.queuePair().state();
+        return state == QueuePairState.IDLE || state == QueuePairState.CONNECTING
+                ? Refusal.flushed(
+                        "connection " + work.connection() + " is not established yet; wait for Connect or Accept")
+                : Refusal.flushed("connection " + work.connection() + " is closing or has ended; connect again");
+    }
+
+    /** Looks for what the engine did not like. */
+    private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
+        boolean writes = opcode == Opcode.RDMA_READ || opcode == Opcode.RECEIVE;
+        long total = 0;
+        for (int i = 0; i < item.sgeCount; i++) {
+            RegisteredRegion region = memory.find(item.regions[i]);
+            if (region == null) {
+                break;
+            }
+            Refusal refusal = explain(work, region, item.offsets[i], item.lengths[i], writes);
+            if (refusal != null) {
+                return refusal;
+            }
+            total += item.lengths[i];
+        }
+        if (total > MAX_LENGTH) {
+            return Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
+                    + " are possible (2^32-1), split it");
+        }
+        if (opcode == Opcode.RDMA_READ && work.queuePair().attributes().ord() == 0) {
+            return Refusal.invalid("the connection allows no RDMA Reads: its ORD is 0; connect with ord of at least 1 "
+                    + "here and ird of at least 1 at the peer");
+        }
+        return Refusal.invalid("the device refused the work request");
+    }
+
+    private static @Nullable Refusal explain(
+            ConnectionWork work, RegisteredRegion registered, long offset, long length, boolean writes) {
+        MemoryRegion region = registered.region();
+        String name = "region " + registered.id();
+        if (Long.compareUnsigned(length, region.length()) > 0
+                || Long.compareUnsigned(offset, region.length() - length) > 0) {
+            return Refusal.protection(
+                    Status.Code.OUT_OF_RANGE,
+                    "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
+                            + " are outside of " + name + ", which has " + region.length() + " octets");
+        }
+        if (!region.isValid()) {
+            return Refusal.protection(
+                    Status.Code.FAILED_PRECONDITION,
+                    name + " is " + region.state() + " and cannot be used; deregister it and register anew");
+        }
+        if (writes && !region.allows(AccessRight.LOCAL_WRITE.bit())) {
+            return Refusal.protection(
+                    Status.Code.PERMISSION_DENIED,
+                    name + " was registered without ACCESS_LOCAL_WRITE, which the target of a read or receive needs");
+        }
+        if (region.protectionDomain() != work.domain()) {
+            return Refusal.protection(
+                    Status.Code.PERMISSION_DENIED,
+                    name + " is in protection domain "
+                            + region.protectionDomain().id() + ", the connection in "
+                            + work.domain().id() + "; use the same");
+        }
+        if (region.queuePair() != 0 && region.queuePair() != work.queuePair().number()) {
+            return Refusal.protection(
+                    Status.Code.PERMISSION_DENIED,
+                    name + " was registered for connection " + registered.connection() + " only");
+        }
+        return null;
+    }
+}
