@@ -43,6 +43,7 @@ public final class RdmapStream implements UpperLayer {
     private boolean responseWasLast;
     private boolean outputClosed;
     private boolean peerClosed;
+    private boolean aborted;
     private @Nullable TerminateMessage terminate;
     private @Nullable StreamError error;
 
@@ -119,6 +120,7 @@ public final class RdmapStream implements UpperLayer {
     /** Ends the stream at once, without a Terminate. */
     public void abort() {
         if (state != StreamState.CLOSED) {
+            aborted = true;
             llp.abort();
         }
     }
@@ -233,7 +235,7 @@ public final class RdmapStream implements UpperLayer {
         if (peerClosed) {
             // Data behind the peer's graceful close (RFC 5041 section 6.2.1).
             if (state == StreamState.CLOSING) {
-                abort();
+                llp.abort();
             }
             return;
         }
@@ -298,7 +300,8 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.CLOSED) {
             return;
         }
-        boolean lost = state != StreamState.TERMINATED && !(graceful && peerClosed && outputClosed);
+        boolean orderly = graceful && peerClosed && outputClosed;
+        boolean lost = state != StreamState.TERMINATED && !orderly && !aborted;
         if (lost && error == null) {
             error = local(LlpError.CONNECTION_LOST);
         }
