@@ -17,8 +17,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 final class TerminateMessage implements PayloadSource {
 
     /** Where the RDMA Read Request lies, which always comes behind an untagged header. */
-    private static final int REQUEST_OFFSET =
-            TerminateFlyweight.DDP_HEADER_OFFSET + UntaggedHeaderFlyweight.LENGTH;
+    private static final int REQUEST_OFFSET = TerminateFlyweight.DDP_HEADER_OFFSET + UntaggedHeaderFlyweight.LENGTH;
 
     private final WireBuffer buffer = WireBuffer.allocate(TerminateFlyweight.MAX_LENGTH);
     private final TerminateFlyweight header = new TerminateFlyweight(buffer);
@@ -65,10 +64,7 @@ final class TerminateMessage implements PayloadSource {
         TerminateMessage message = new TerminateMessage(REQUEST_OFFSET + ReadRequestFlyweight.LENGTH);
         message.setWithHeaders(error, segmentLength, true);
         message.buffer.putBytes(
-                TerminateFlyweight.DDP_HEADER_OFFSET,
-                header.buffer(),
-                header.offset(),
-                UntaggedHeaderFlyweight.LENGTH);
+                TerminateFlyweight.DDP_HEADER_OFFSET, header.buffer(), header.offset(), UntaggedHeaderFlyweight.LENGTH);
         message.buffer.putBytes(REQUEST_OFFSET, request, 0, ReadRequestFlyweight.LENGTH);
         return message;
     }
