@@ -18,6 +18,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.RecordingSink.Completion;
 import io.sidewarp.engine.testing.TestMemory;
@@ -126,6 +127,21 @@ class SendReceiveTest {
 
         assertThat(TestMemory.get(region, 100, 3)).isEqualTo(hex("010203"));
         assertThat(TestMemory.get(region, 50, 3)).isEqualTo(hex("040506"));
+    }
+
+    @Test
+    void aReceiveInAUsedSlotStartsFromItsFirstElement() {
+        try (LoneStream narrow = new LoneStream(EndpointOptions.defaults().queueDepth(1))) {
+            MemoryRegion memory = narrow.region(100);
+            narrow.endpoint().receive(1).with(memory, 0, 3).with(memory, 10, 3).post();
+            narrow.input(sendMore(1, 0, hex("010203")), sendLast(1, 3, hex("04")));
+            narrow.endpoint().receive(2).with(memory, 50, 3).with(memory, 60, 3).post();
+
+            narrow.input(sendMore(2, 4, hex("0506")), sendLast(2, 0, hex("01020304")));
+
+            assertThat(TestMemory.get(memory, 50, 3)).isEqualTo(hex("010203"));
+            assertThat(TestMemory.get(memory, 60, 3)).isEqualTo(hex("040506"));
+        }
     }
 
     @ParameterizedTest(name = "opcode {0}")
