@@ -1,0 +1,32 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli;
+
+import org.jspecify.annotations.Nullable;
+
+/** What ends a command: a message for people that names the cause and the remedy, and the exit code. */
+public final class Failure extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    private final int exitCode;
+
+    public Failure(int exitCode, String message) {
+        this(exitCode, message, null);
+    }
+
+    public Failure(int exitCode, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.exitCode = exitCode;
+    }
+
+    public int exitCode() {
+        return exitCode;
+    }
+
+    /** The user wanted it to end. */
+    public static Failure interrupted() {
+        return new Failure(ExitCode.INTERRUPTED, "interrupted");
+    }
+}

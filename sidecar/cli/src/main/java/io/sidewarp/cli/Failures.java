@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli;
+
+import io.sidewarp.client.ConnectionRejectedException;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkFailedException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import picocli.CommandLine;
+
+/** Turns exceptions into one line for people and an exit code. */
+public final class Failures implements CommandLine.IExecutionExceptionHandler {
+
+    @Override
+    public int handleExecutionException(Exception exception, CommandLine command, CommandLine.ParseResult result) {
+        Failure failure = of(exception);
+        PrintWriter err = command.getErr();
+        if (failure.exitCode() == ExitCode.INTERRUPTED || Interruption.requested()) {
+            return ExitCode.INTERRUPTED;
+        }
+        err.println("sidewarp: " + failure.getMessage());
+        Object root = command.getCommandSpec().root().userObject();
+        if (root instanceof Sidewarp sidewarp && sidewarp.verbose()) {
+            exception.printStackTrace(err);
+        } else if (failure.exitCode() == ExitCode.INTERNAL) {
+            err.println("sidewarp: run it again with --verbose for details, and report them");
+        }
+        err.flush();
+        return failure.exitCode();
+    }
+
+    /** The failure that an exception stands for. */
+    public static Failure of(Throwable exception) {
+        return switch (exception) {
+            case Failure failure -> failure;
+            case CompletionException e when e.getCause() != null -> of(e.getCause());
+            case ExecutionException e when e.getCause() != null -> of(e.getCause());
+            case InterruptedException e -> Failure.interrupted();
+            case SidewarpException e -> new Failure(codeOf(e), e.getMessage(), e);
+            case NoSuchFileException e -> new Failure(ExitCode.NO_INPUT, "there is no file " + e.getFile(), e);
+            case AccessDeniedException e -> new Failure(ExitCode.NO_PERMISSION, "no permission for " + e.getFile(), e);
+            case FileSystemException e -> new Failure(ExitCode.IO_ERROR, e.getFile() + ": " + reasonOf(e), e);
+            case IOException e -> new Failure(ExitCode.IO_ERROR, "input or output failed: " + e.getMessage(), e);
+            case IllegalArgumentException e -> new Failure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            default -> new Failure(ExitCode.INTERNAL, "internal error: " + exception, exception);
+        };
+    }
+
+    private static int codeOf(SidewarpException e) {
+        if (e instanceof WorkFailedException) {
+            return ExitCode.FAILED;
+        }
+        if (e instanceof ConnectionRejectedException) {
+            return ExitCode.TEMPORARY;
+        }
+        return switch (e.code()) {
+            case UNAVAILABLE -> ExitCode.UNAVAILABLE;
+            case DEADLINE_EXCEEDED -> ExitCode.TEMPORARY;
+            case RESOURCE_EXHAUSTED -> ExitCode.NO_RESOURCES;
+            case PERMISSION_DENIED, UNAUTHENTICATED -> ExitCode.NO_PERMISSION;
+            case FAILED_PRECONDITION, UNIMPLEMENTED, NOT_FOUND, ALREADY_EXISTS -> ExitCode.CONFIGURATION;
+            case INVALID_ARGUMENT, OUT_OF_RANGE -> ExitCode.USAGE;
+            case ABORTED, DATA_LOSS -> ExitCode.FAILED;
+            case CANCELLED -> Interruption.requested() ? ExitCode.INTERRUPTED : ExitCode.FAILED;
+            default -> ExitCode.INTERNAL;
+        };
+    }
+
+    private static String reasonOf(FileSystemException e) {
+        String reason = e.getReason();
+        return reason != null ? reason : e.getClass().getSimpleName();
+    }
+}

@@ -1,0 +1,59 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Ends the command in order when the process is told to stop (SIGINT, SIGTERM): the main thread is interrupted, cleans up
+ * on its way out as on every failure, and the process waits for it, but not for ever.
+ */
+public final class Interruption {
+
+    private static final long PATIENCE_SECONDS = 20;
+
+    private static final CountDownLatch FINISHED = new CountDownLatch(1);
+    private static volatile boolean requested;
+
+    private Interruption() {}
+
+    /** Has the calling thread interrupted when the process is told to stop. */
+    static void install() {
+        Thread main = Thread.currentThread();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(main), "sidewarp-stop"));
+    }
+
+    /** The main thread is done; nothing is to be waited for. */
+    static void finished() {
+        FINISHED.countDown();
+    }
+
+    /** True when the process was told to stop. */
+    public static boolean requested() {
+        return requested;
+    }
+
+    /** @throws Failure when the process was told to stop, or this thread was interrupted */
+    public static void check() {
+        if (requested || Thread.currentThread().isInterrupted()) {
+            throw Failure.interrupted();
+        }
+    }
+
+    private static void stop(Thread main) {
+        if (FINISHED.getCount() == 0) {
+            return;
+        }
+        requested = true;
+        main.interrupt();
+        try {
+            if (!FINISHED.await(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                System.err.println("sidewarp: gave up waiting for an orderly end");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,158 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli;
+
+import io.sidewarp.cli.copy.CopyCommand;
+import io.sidewarp.cli.copy.ServeCommand;
+import io.sidewarp.cli.perf.PerfCommand;
+import io.sidewarp.cli.ping.PingCommand;
+import io.sidewarp.cli.show.ShowCommand;
+import io.sidewarp.client.ClientOptions;
+import io.sidewarp.client.SidewarpClient;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code sidewarp} command: options that all subcommands have, and the way to the sidecar. */
+@Command(
+        name = "sidewarp",
+        description = "Talks to a Sidewarp sidecar: RDMA over TCP (iWARP) for the processes of this pod.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Sidewarp.Version.class,
+        scope = ScopeType.INHERIT,
+        synopsisSubcommandLabel = "COMMAND",
+        usageHelpAutoWidth = true,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            " 0:done",
+            " 1:a transfer failed, or what arrived is not what was sent",
+            " 2:wrong arguments",
+            "66:a file to be read is missing, here or at the peer",
+            "69:no sidecar at --api, or it went away",
+            "70:a bug",
+            "71:memory, disk space or a limit does not suffice",
+            "73:a file cannot be created, here or at the peer",
+            "74:reading or writing a file failed",
+            "75:the peer cannot be reached, refused or did not answer; it may later",
+            "76:the peer does not speak the same protocol",
+            "77:not permitted",
+            "78:the configuration does not allow it, for instance the volume is not mounted here",
+            "130, 143:interrupted, terminated"
+        },
+        subcommands = {PingCommand.class, PerfCommand.class, CopyCommand.class, ServeCommand.class, ShowCommand.class})
+public final class Sidewarp implements Runnable {
+
+    @Option(
+            names = "--api",
+            paramLabel = "TARGET",
+            scope = ScopeType.INHERIT,
+            description = "The sidecar: unix:///PATH or HOST:PORT. Default: the environment's SIDEWARP_API, else "
+                    + ClientOptions.DEFAULT_TARGET + ".")
+    private @Nullable String api;
+
+    @Option(
+            names = "--volume",
+            paramLabel = "DIR",
+            scope = ScopeType.INHERIT,
+            description = "Where this process has the volume for shared regions. Default: the environment's"
+                    + " SIDEWARP_VOLUME, else " + ClientOptions.DEFAULT_VOLUME + " or the sidecar's own path.")
+    private @Nullable Path volume;
+
+    @Option(
+            names = "--verbose",
+            scope = ScopeType.INHERIT,
+            description = "Log what the client does, and print stack traces of failures.")
+    private boolean verbose;
+
+    @Spec
+    private CommandSpec spec;
+
+    /** Loggers are kept from the garbage collector while their level matters. */
+    private final Logger rootLogger = Logger.getLogger("");
+
+    /** Runs a command and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        Interruption.install();
+        int exitCode = commandLine(System.getenv()).execute(arguments);
+        Interruption.finished();
+        System.exit(exitCode);
+    }
+
+    /** The command with everything that it needs to run. */
+    static CommandLine commandLine(Map<String, String> environment) {
+        CommandLine commandLine = new CommandLine(new Sidewarp())
+                .setExecutionExceptionHandler(new Failures())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setUsageHelpLongOptionsMaxWidth(28);
+        commandLine.setExecutionStrategy(parsed -> {
+            Sidewarp root = commandLine.getCommand();
+            root.configureLogging();
+            return new CommandLine.RunLast().execute(parsed);
+        });
+        commandLine.setParameterExceptionHandler((exception, arguments) -> {
+            CommandLine failed = exception.getCommandLine();
+            failed.getErr().println("sidewarp: " + exception.getMessage());
+            CommandLine.UnmatchedArgumentException.printSuggestions(exception, failed.getErr());
+            failed.getErr().println("See: " + failed.getCommandSpec().qualifiedName() + " --help");
+            return ExitCode.USAGE;
+        });
+        if (environment.containsKey("NO_COLOR")) {
+            commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
+        }
+        return commandLine;
+    }
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** How to reach the sidecar. */
+    public ClientOptions clientOptions() {
+        ClientOptions options = ClientOptions.defaults();
+        String target = api;
+        if (target != null) {
+            options = options.withTarget(target);
+        }
+        Path directory = volume;
+        if (directory != null) {
+            options = options.withSharedVolume(directory);
+        }
+        return options;
+    }
+
+    /** The way to the sidecar; it connects with the first call. */
+    public SidewarpClient client() {
+        return SidewarpClient.connect(clientOptions());
+    }
+
+    /** Stack traces are wanted. */
+    public boolean verbose() {
+        return verbose;
+    }
+
+    private void configureLogging() {
+        // What goes wrong is told once, by the command itself.
+        rootLogger.setLevel(verbose ? Level.INFO : Level.OFF);
+    }
+
+    /** The version from the jar's manifest. */
+    static final class Version implements CommandLine.IVersionProvider {
+        @Override
+        public String[] getVersion() {
+            String version = Optional.ofNullable(Sidewarp.class.getPackage().getImplementationVersion())
+                    .orElse("(not packaged)");
+            return new String[] {"sidewarp " + version};
+        }
+    }
+}

@@ -1,0 +1,178 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
+import io.sidewarp.cli.Interruption;
+import io.sidewarp.cli.text.ProgressLine;
+import io.sidewarp.cli.wire.Channel;
+import io.sidewarp.cli.wire.Frame;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.RemoteAddress;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkRequest;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/** Pushes a file by RDMA Writes, or pulls one by RDMA Reads. */
+final class CopyClient {
+
+    static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Session session;
+    private final Channel channel;
+    private final ProgressLine progress;
+    private final int chunk;
+    private final int slots;
+
+    /**
+     * @param chunk octets of a chunk, if there is memory for them
+     * @param slots chunks under way, if there is memory for them
+     */
+    CopyClient(Session session, Channel channel, ProgressLine progress, int chunk, int slots) {
+        this.session = session;
+        this.channel = channel;
+        this.progress = progress;
+        this.chunk = chunk;
+        this.slots = slots;
+    }
+
+    /** Stores a file at the server; returns a line about it. */
+    String push(Path source, String name) throws IOException {
+        try (FileChannel file = FileChannel.open(source, StandardOpenOption.READ);
+                Window own = Window.create(session, chunk, slots)) {
+            long size = file.size();
+            channel.send(new CopyMessage.Put(size, own.chunk(), own.slots(), name));
+            CopyMessage.Window window = receive().expect(CopyMessage.Window.TYPE, CopyMessage.Window::decode);
+            Window.Layout layout = layout(size, own, window);
+            Transfer transfer = new Transfer(source.getFileName().toString(), size, progress);
+            Queue<CompletableFuture<WorkCompletion>> writes = new ArrayDeque<>();
+            for (long index = 0; index < layout.chunks(); index++) {
+                Interruption.check();
+                if (index >= layout.slots()) {
+                    awaitTaken(index - layout.slots(), writes);
+                }
+                transfer.read(file, layout.buffer(own.region(), index));
+                RemoteAddress remote = window.address().plus(layout.offset(index));
+                writes.add(channel.submit(
+                        WorkRequest.write(channel.connection(), remote, layout.slice(own.region(), index))));
+                // A Send is delivered after the Writes before it are in memory (RFC 5040 section 5.5).
+                channel.send(new CopyMessage.Chunk(index, layout.octets(index)));
+            }
+            for (long index = Math.max(0, layout.chunks() - layout.slots()); index < layout.chunks(); index++) {
+                awaitTaken(index, writes);
+            }
+            byte[] digest = transfer.digest();
+            channel.send(new CopyMessage.Finish(size, digest));
+            receive().expect(CopyMessage.Stored.TYPE, CopyMessage.Stored::decode);
+            return transfer.summary(digest);
+        }
+    }
+
+    /** Fetches a file from the server; returns a line about it. */
+    String pull(String name, Path file) throws IOException {
+        try (Target target = new LocalTarget(file);
+                Window own = Window.create(session, chunk, slots, Access.LOCAL_WRITE)) {
+            channel.send(new CopyMessage.Get(own.chunk(), own.slots(), name));
+            CopyMessage.Window window = receive().expect(CopyMessage.Window.TYPE, CopyMessage.Window::decode);
+            checkSpace(file, window.size());
+            Window.Layout layout = layout(window.size(), own, window);
+            Transfer transfer = new Transfer(name, window.size(), progress);
+            Queue<CompletableFuture<WorkCompletion>> reads = new ArrayDeque<>();
+            long written = 0;
+            for (long index = 0; index < layout.chunks(); index++) {
+                Interruption.check();
+                if (reads.size() == layout.slots()) {
+                    take(reads, layout, own, target, transfer, written++);
+                }
+                Frame frame = receive();
+                CopyMessage.Chunk ready = frame.expect(CopyMessage.Chunk.TYPE, CopyMessage.Chunk::decode);
+                if (ready.index() != index || ready.octets() != layout.octets(index)) {
+                    throw frame.unexpected();
+                }
+                RemoteAddress remote = window.address().plus(layout.offset(index));
+                reads.add(channel.submit(
+                        WorkRequest.read(channel.connection(), remote, layout.slice(own.region(), index))));
+            }
+            while (!reads.isEmpty()) {
+                take(reads, layout, own, target, transfer, written++);
+            }
+            byte[] digest = transfer.digest();
+            transfer.verify(receive().expect(CopyMessage.Finish.TYPE, CopyMessage.Finish::decode), digest);
+            target.commit();
+            return transfer.summary(digest);
+        }
+    }
+
+    /** Waits for the oldest read, stores its chunk, and gives its slot back. */
+    private void take(
+            Queue<CompletableFuture<WorkCompletion>> reads,
+            Window.Layout layout,
+            Window own,
+            Target target,
+            Transfer transfer,
+            long index)
+            throws IOException {
+        complete(reads.remove());
+        transfer.write(target.channel(), layout.buffer(own.region(), index));
+        channel.send(new CopyMessage.Taken(index));
+    }
+
+    /** Waits until the server has stored a chunk, whose Write is complete then. */
+    private void awaitTaken(long index, Queue<CompletableFuture<WorkCompletion>> writes) {
+        Frame frame;
+        try {
+            frame = receive();
+        } catch (Failure ended) {
+            // The completion of the Write that failed says more than the end of the connection.
+            writes.stream().filter(CompletableFuture::isDone).forEach(CopyClient::complete);
+            throw ended;
+        }
+        if (frame.expect(CopyMessage.Taken.TYPE, CopyMessage.Taken::decode).index() != index) {
+            throw frame.unexpected();
+        }
+        complete(writes.remove());
+    }
+
+    private Frame receive() {
+        return channel.receive(PATIENCE);
+    }
+
+    private static void complete(CompletableFuture<WorkCompletion> work) {
+        try {
+            work.get().orThrow();
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        } catch (ExecutionException e) {
+            throw Failures.of(e);
+        }
+    }
+
+    /** The smaller of the two windows. */
+    private static Window.Layout layout(long size, Window own, CopyMessage.Window peer) {
+        if (peer.chunk() < 1 || peer.chunk() > own.chunk() || peer.slots() < 1 || peer.slots() > own.slots()) {
+            throw new Failure(ExitCode.PROTOCOL, "the peer offers a window that is larger than it was asked for");
+        }
+        return new Window.Layout(size, peer.chunk(), peer.slots());
+    }
+
+    private static void checkSpace(Path file, long size) throws IOException {
+        Path directory = file.toAbsolutePath().getParent();
+        if (size < 0 || (directory != null && directory.toFile().getUsableSpace() < size)) {
+            throw new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "the file has " + size + " octets, and " + directory + " has no room for it");
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * A name that a peer asked for, checked: parts separated by single slashes, none of them hidden, none that leads out of
+ * the directory.
+ *
+ * @param parts directories, and the file's own name last
+ */
+record FileName(List<String> parts) {
+
+    /** Octets of a whole name: it must fit a control message. */
+    static final int MAX_LENGTH = 512;
+
+    private static final int MAX_PART_LENGTH = 200;
+
+    FileName {
+        parts = List.copyOf(parts);
+    }
+
+    /** @throws Failure when the name is not one that is served */
+    static FileName of(String name) {
+        if (name.isEmpty() || name.getBytes(StandardCharsets.UTF_8).length > MAX_LENGTH) {
+            throw refused(name, "it has no octets, or more than " + MAX_LENGTH);
+        }
+        if (name.chars().anyMatch(Character::isISOControl) || name.indexOf('\\') >= 0) {
+            throw refused(name, "it has control characters or backslashes");
+        }
+        List<String> parts = List.of(name.split("/", -1));
+        for (String part : parts) {
+            if (part.isEmpty()) {
+                throw refused(name, "it begins or ends with a slash, or has two together");
+            }
+            if (part.startsWith(".")) {
+                throw refused(name, "a part of it begins with a dot");
+            }
+            if (part.getBytes(StandardCharsets.UTF_8).length > MAX_PART_LENGTH) {
+                throw refused(name, "a part of it has more than " + MAX_PART_LENGTH + " octets");
+            }
+        }
+        return new FileName(parts);
+    }
+
+    List<String> directories() {
+        return parts.subList(0, parts.size() - 1);
+    }
+
+    String last() {
+        return parts.getLast();
+    }
+
+    @Override
+    public String toString() {
+        return String.join("/", parts);
+    }
+
+    private static Failure refused(String name, String why) {
+        return new Failure(
+                ExitCode.NO_PERMISSION,
+                "the name \"" + name.replaceAll("\\p{Cntrl}", "?") + "\" is not served: " + why);
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/** A file of this user. */
+final class LocalTarget implements Target {
+
+    private final Path file;
+    private final Path temporary;
+    private final FileChannel channel;
+
+    /** @throws Failure when the file cannot be created */
+    LocalTarget(Path file) {
+        this.file = file;
+        temporary = file.resolveSibling("." + file.getFileName() + ".sidewarp-"
+                + ProcessHandle.current().pid());
+        try {
+            if (Files.isDirectory(file)) {
+                throw new Failure(ExitCode.CANNOT_CREATE, file + " is a directory");
+            }
+            channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw new Failure(
+                    ExitCode.CANNOT_CREATE,
+                    "cannot create " + temporary + ": " + e.getClass().getSimpleName()
+                            + "; does the directory exist, and may you write there?",
+                    e);
+        }
+    }
+
+    @Override
+    public WritableByteChannel channel() {
+        return channel;
+    }
+
+    @Override
+    public void commit() throws IOException {
+        channel.close();
+        Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    @Override
+    public void close() throws IOException {
+        channel.close();
+        Files.deleteIfExists(temporary);
+    }
+}

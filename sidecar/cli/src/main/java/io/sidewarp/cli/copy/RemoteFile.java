@@ -1,0 +1,33 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.sidewarp.cli.text.HostPort;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A file at a server: {@code HOST:PORT/NAME}.
+ *
+ * @param name relative to the server's directory; empty: the name of the other file
+ */
+record RemoteFile(HostPort server, String name) {
+
+    private static final Pattern FORM = Pattern.compile("([^/]*:\\d+)/(.*)", Pattern.DOTALL);
+
+    /** The remote file that an argument means, or nothing when it is a local one. */
+    static Optional<RemoteFile> parse(String argument) {
+        Matcher matcher = FORM.matcher(argument);
+        if (!matcher.matches()) {
+            return Optional.empty();
+        }
+        return Optional.of(new RemoteFile(HostPort.parse(matcher.group(1), false), matcher.group(2)));
+    }
+
+    @Override
+    public String toString() {
+        return server + "/" + name;
+    }
+}

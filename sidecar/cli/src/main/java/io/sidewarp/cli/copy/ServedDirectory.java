@@ -1,0 +1,129 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.channels.WritableByteChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.FileSystemException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributeView;
+import java.util.Set;
+
+/**
+ * The directory that a server offers. Files are opened relative to an open directory, part by part and following no
+ * symbolic link, so that nothing outside of it can be reached, not even while somebody renames parts of it.
+ */
+final class ServedDirectory {
+
+    private final Path root;
+
+    /** @throws Failure when it is no directory */
+    ServedDirectory(Path root) {
+        this.root = root;
+        if (!Files.isDirectory(root)) {
+            throw new Failure(ExitCode.NO_INPUT, "there is no directory " + root);
+        }
+    }
+
+    /** Octets that can be written. */
+    long usableSpace() throws IOException {
+        return Files.getFileStore(root).getUsableSpace();
+    }
+
+    /** Opens a regular file for reading. */
+    SeekableByteChannel open(FileName name) throws IOException {
+        try (SecureDirectoryStream<Path> directory = descend(name)) {
+            Path last = Path.of(name.last());
+            boolean regular = directory
+                    .getFileAttributeView(last, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .readAttributes()
+                    .isRegularFile();
+            if (!regular) {
+                throw new Failure(ExitCode.NO_INPUT, "\"" + name + "\" is not a regular file");
+            }
+            return directory.newByteChannel(last, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS));
+        } catch (NoSuchFileException e) {
+            throw new Failure(ExitCode.NO_INPUT, "there is no file \"" + name + "\"", e);
+        }
+    }
+
+    /** Begins to write a file. */
+    Target create(FileName name) throws IOException {
+        SecureDirectoryStream<Path> directory = descend(name);
+        Path temporary = Path.of("." + name.last() + ".sidewarp-"
+                + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()));
+        try {
+            SeekableByteChannel channel = directory.newByteChannel(
+                    temporary,
+                    Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+            return new ServedTarget(directory, temporary, Path.of(name.last()), channel);
+        } catch (FileSystemException e) {
+            directory.close();
+            throw new Failure(
+                    ExitCode.CANNOT_CREATE,
+                    "\"" + name + "\" cannot be created: " + e.getClass().getSimpleName(),
+                    e);
+        }
+    }
+
+    /** Opens the directory of a file. */
+    private SecureDirectoryStream<Path> descend(FileName name) throws IOException {
+        SecureDirectoryStream<Path> current = openRoot();
+        for (String part : name.directories()) {
+            try (SecureDirectoryStream<Path> parent = current) {
+                current = parent.newDirectoryStream(Path.of(part), LinkOption.NOFOLLOW_LINKS);
+            } catch (FileSystemException e) {
+                throw new Failure(ExitCode.NO_INPUT, "there is no directory \"" + part + "\" for \"" + name + "\"", e);
+            }
+        }
+        return current;
+    }
+
+    @SuppressWarnings("StreamResourceLeak") // The caller closes what it gets.
+    private SecureDirectoryStream<Path> openRoot() throws IOException {
+        DirectoryStream<Path> stream = Files.newDirectoryStream(root);
+        if (stream instanceof SecureDirectoryStream<Path> secure) {
+            return secure;
+        }
+        stream.close();
+        throw new Failure(
+                ExitCode.CONFIGURATION, "this system cannot open files relative to a directory, so none are served");
+    }
+
+    /** A file that is written under a hidden name first. */
+    private record ServedTarget(
+            SecureDirectoryStream<Path> directory, Path temporary, Path name, SeekableByteChannel file)
+            implements Target {
+
+        @Override
+        public WritableByteChannel channel() {
+            return file;
+        }
+
+        @Override
+        public void commit() throws IOException {
+            file.close();
+            directory.move(temporary, directory, name);
+        }
+
+        @Override
+        public void close() throws IOException {
+            try (directory) {
+                file.close();
+                directory.deleteFile(temporary);
+            } catch (NoSuchFileException e) {
+                // It was committed.
+            }
+        }
+    }
+}

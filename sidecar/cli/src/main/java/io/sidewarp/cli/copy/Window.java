@@ -1,0 +1,114 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import io.grpc.Status;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.RegionNames;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import java.nio.ByteBuffer;
+
+/**
+ * Shared memory that a file passes through, so that files can be larger than the volume: some slots of a chunk each.
+ */
+final class Window implements AutoCloseable {
+
+    static final int MAX_SLOTS = 32;
+    static final int MIN_CHUNK = 64 << 10;
+    static final int MAX_CHUNK = 16 << 20;
+
+    private final SharedRegion region;
+    private final int chunk;
+    private final int slots;
+
+    private Window(SharedRegion region, int chunk, int slots) {
+        this.region = region;
+        this.chunk = chunk;
+        this.slots = slots;
+    }
+
+    /**
+     * Creates a window, smaller than wanted when there is no memory for it.
+     *
+     * @throws Failure when there is not even memory for one chunk of the least size
+     */
+    static Window create(Session session, int wantedChunk, int wantedSlots, Access... access) {
+        int chunk = Math.clamp(wantedChunk, MIN_CHUNK, MAX_CHUNK);
+        int slots = Math.clamp(wantedSlots, 1, MAX_SLOTS);
+        while (true) {
+            try {
+                SharedRegion region =
+                        session.createSharedRegion(RegionNames.next("copy"), (long) chunk * slots, access);
+                return new Window(region, chunk, slots);
+            } catch (SidewarpException e) {
+                if (e.code() != Status.Code.RESOURCE_EXHAUSTED) {
+                    throw e;
+                }
+                if (slots > 2) {
+                    slots /= 2;
+                } else if (chunk / 2 >= MIN_CHUNK) {
+                    chunk /= 2;
+                } else {
+                    throw new Failure(
+                            ExitCode.NO_RESOURCES,
+                            "the shared volume has no room for a window of " + Sizes.format((long) chunk * slots)
+                                    + " (" + e.getMessage() + "); enlarge it, or end what uses it (sidewarp show"
+                                    + " regions)",
+                            e);
+                }
+            }
+        }
+    }
+
+    SharedRegion region() {
+        return region;
+    }
+
+    /** Octets of a chunk. */
+    int chunk() {
+        return chunk;
+    }
+
+    int slots() {
+        return slots;
+    }
+
+    @Override
+    public void close() {
+        region.close();
+    }
+
+    /** How two windows of which one may be smaller are used together, and the file in chunks. */
+    record Layout(long size, int chunk, int slots) {
+
+        /** Number of chunks of the file. */
+        long chunks() {
+            return (size + chunk - 1) / chunk;
+        }
+
+        /** Octets of a chunk: only the last is shorter. */
+        int octets(long index) {
+            return (int) Math.min(chunk, size - index * chunk);
+        }
+
+        /** Where a chunk's slot begins in the window of which this is the layout. */
+        long offset(long index) {
+            return index % slots * chunk;
+        }
+
+        Sge slice(SharedRegion region, long index) {
+            return region.slice(offset(index), octets(index));
+        }
+
+        ByteBuffer buffer(SharedRegion region, long index) {
+            return region.buffer(offset(index), octets(index));
+        }
+    }
+}

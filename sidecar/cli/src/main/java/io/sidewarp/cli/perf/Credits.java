@@ -1,0 +1,74 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import java.nio.ByteBuffer;
+
+/**
+ * Flow control of a send test, at the sender. The receiver tells by a Send of eight octets how many messages it has room
+ * for since the beginning; a Send that finds no receive would end the connection (RFC 5041 section 7.1).
+ */
+final class Credits {
+
+    private static final long ID = 1L << 40;
+
+    private final WorkQueue queue;
+    private final WorkRequest[] receives = new WorkRequest[PerfPlan.CREDIT_SLOTS];
+    private final ByteBuffer memory;
+    private long allowed;
+
+    /**
+     * @param tail where the connection's tail begins in the region
+     * @param initial messages that the receiver has room for at first
+     */
+    Credits(WorkQueue queue, Connection connection, SharedRegion region, long tail, long initial) {
+        this.queue = queue;
+        allowed = initial;
+        memory = region.buffer(tail + PerfPlan.CREDIT_OFFSET, PerfPlan.CREDIT_SLOTS * PerfPlan.CREDIT_LENGTH);
+        for (int slot = 0; slot < receives.length; slot++) {
+            receives[slot] = WorkRequest.receive(connection, slice(region, tail, slot));
+        }
+    }
+
+    /** Adds the receives for the first messages with credits to a connection's options. */
+    static void addReceives(ConnectionOptions.Builder options, SharedRegion region, long tail) {
+        for (int slot = 0; slot < PerfPlan.CREDIT_SLOTS; slot++) {
+            options.receive(ID + slot, slice(region, tail, slot));
+        }
+    }
+
+    static boolean isCredit(long id) {
+        return id >= ID;
+    }
+
+    /** Takes a message with credits, and posts its receive again. */
+    void arrived(WorkCompletion completion) {
+        int slot = (int) (completion.id() - ID);
+        allowed = Math.max(allowed, memory.getLong(slot * PerfPlan.CREDIT_LENGTH));
+        if (!queue.tryPost(completion.id(), receives[slot])) {
+            throw new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth");
+        }
+    }
+
+    /** True when the receiver has room for so many messages since the beginning. */
+    boolean allow(long messages) {
+        return messages <= allowed;
+    }
+
+    private static Sge slice(SharedRegion region, long tail, int slot) {
+        return region.slice(
+                tail + PerfPlan.CREDIT_OFFSET + (long) slot * PerfPlan.CREDIT_LENGTH, PerfPlan.CREDIT_LENGTH);
+    }
+}

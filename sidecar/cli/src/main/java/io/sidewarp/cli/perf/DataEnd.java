@@ -1,0 +1,177 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.client.CompletionHandler;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** What the server does on a data connection. RDMA Writes and Reads for throughput need nothing of it. */
+abstract class DataEnd implements CompletionHandler {
+
+    private final AtomicLong published = new AtomicLong();
+    private long count;
+
+    /** Messages that reached a receive. */
+    long received() {
+        return published.get();
+    }
+
+    /** Ends what runs by itself. */
+    void stop() {}
+
+    void count() {
+        count++;
+        published.lazySet(count);
+    }
+
+    /** Takes Sends as fast as they come, and tells the sender what room there is. */
+    static final class SendSink extends DataEnd {
+
+        private static final long CREDIT_ID = 1L << 40;
+
+        private final WorkQueue queue;
+        private final WorkRequest[] receives;
+        private final WorkRequest[] creditSends = new WorkRequest[PerfPlan.CREDIT_SLOTS];
+        private final SharedRegion region;
+        private final long tail;
+        private final int period;
+        private int nextCredit;
+
+        SendSink(
+                WorkQueue queue,
+                Connection connection,
+                SharedRegion region,
+                PerfPlan plan,
+                int index,
+                int receiveCount) {
+            this.queue = queue;
+            this.region = region;
+            tail = plan.tailOffset(index) + PerfPlan.CREDIT_OFFSET;
+            receives = new WorkRequest[receiveCount];
+            for (int i = 0; i < receiveCount; i++) {
+                receives[i] = WorkRequest.receive(connection, slice(region, plan, index, i));
+            }
+            for (int slot = 0; slot < creditSends.length; slot++) {
+                creditSends[slot] =
+                        WorkRequest.send(connection, region.slice(creditOffset(slot), PerfPlan.CREDIT_LENGTH));
+            }
+            period = Math.max(1, receiveCount / 4);
+        }
+
+        static void addReceives(
+                ConnectionOptions.Builder options, SharedRegion region, PerfPlan plan, int index, int receiveCount) {
+            for (int i = 0; i < receiveCount; i++) {
+                options.receive(i, slice(region, plan, index, i));
+            }
+        }
+
+        @Override
+        public void onCompletion(WorkCompletion completion) {
+            if (!completion.isSuccess() || completion.id() >= CREDIT_ID) {
+                return;
+            }
+            count();
+            queue.tryPost(completion.id(), receives[(int) completion.id()]);
+            if (received() % period == 0) {
+                int slot = nextCredit;
+                nextCredit = (slot + 1) % creditSends.length;
+                region.buffer(creditOffset(slot), PerfPlan.CREDIT_LENGTH).putLong(received() + receives.length);
+                queue.tryPost(CREDIT_ID + slot, creditSends[slot]);
+            }
+        }
+
+        private long creditOffset(int slot) {
+            return tail + (long) slot * PerfPlan.CREDIT_LENGTH;
+        }
+
+        private static Sge slice(SharedRegion region, PerfPlan plan, int index, int message) {
+            return region.slice(plan.slotOffset(index, message), plan.size());
+        }
+    }
+
+    /** Answers each Send by a Send. */
+    static final class SendEcho extends DataEnd {
+
+        private final WorkQueue queue;
+        private final WorkRequest receive;
+        private final WorkRequest send;
+
+        SendEcho(WorkQueue queue, WorkRequest receive, WorkRequest send) {
+            this.queue = queue;
+            this.receive = receive;
+            this.send = send;
+        }
+
+        @Override
+        public void onCompletion(WorkCompletion completion) {
+            if (completion.isSuccess() && completion.id() == SendPingPong.RECEIVE_ID) {
+                count();
+                queue.tryPost(SendPingPong.RECEIVE_ID, receive);
+                queue.tryPost(SendPingPong.SEND_ID, send);
+            }
+        }
+    }
+
+    /** Answers each RDMA Write by an RDMA Write. */
+    static final class WriteEcho extends DataEnd {
+
+        private final WorkQueue queue;
+        private final WorkRequest write;
+        private final WatchedMemory memory;
+        private final Thread thread = new Thread(this::run, "sidewarp-perf-echo");
+
+        WriteEcho(WorkQueue queue, WorkRequest write, WatchedMemory memory) {
+            this.queue = queue;
+            this.write = write;
+            this.memory = memory;
+            thread.setDaemon(true);
+            thread.start();
+        }
+
+        @Override
+        public void onCompletion(WorkCompletion completion) {
+            if (!completion.isSuccess()) {
+                thread.interrupt();
+            }
+        }
+
+        @Override
+        void stop() {
+            thread.interrupt();
+            boolean interrupted = false;
+            while (thread.isAlive()) {
+                try {
+                    thread.join();
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+
+        private void run() {
+            byte sequence = 0;
+            try {
+                while (true) {
+                    sequence++;
+                    memory.await(sequence);
+                    memory.prepare(sequence);
+                    queue.post(sequence, write);
+                    count();
+                }
+            } catch (InterruptedException | RuntimeException e) {
+                // The test is over, or its connection is; the client tells which.
+            }
+        }
+    }
+}

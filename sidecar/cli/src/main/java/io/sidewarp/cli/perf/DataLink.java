@@ -1,0 +1,177 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Connector;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.RemoteAddress;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+
+/** A data connection at the client's side: its queue, and who keeps it busy. */
+final class DataLink implements AutoCloseable {
+
+    /** Octets of the read that ends a test. */
+    private static final int FENCE_LENGTH = 8;
+
+    private final PerfPlan plan;
+    private final Connection connection;
+    private final WorkQueue queue;
+    private final Driver driver;
+    private final Sge fenceSink;
+    private final RemoteAddress fenceSource;
+
+    private DataLink(
+            PerfPlan plan,
+            Connection connection,
+            WorkQueue queue,
+            Driver driver,
+            Sge fenceSink,
+            RemoteAddress fenceSource) {
+        this.plan = plan;
+        this.connection = connection;
+        this.queue = queue;
+        this.driver = driver;
+        this.fenceSink = fenceSink;
+        this.fenceSource = fenceSource;
+    }
+
+    /**
+     * Connects.
+     *
+     * @param region this side's memory
+     * @param index number of the connection in its test
+     */
+    static DataLink connect(
+            Session session,
+            HostPort peer,
+            ConnectionFlags flags,
+            PerfPlan plan,
+            SharedRegion region,
+            PerfMessage.Ready ready,
+            int index,
+            boolean busyPoll) {
+        long tail = plan.tailOffset(index);
+        int reads = Math.min(plan.depth(), session.limits().getMaxOrd());
+        ConnectionOptions.Builder options =
+                flags.options().sendQueue(plan.depth() + 1).ord(Math.max(1, reads));
+        boolean credits = plan.operation() == Operation.SEND && !plan.latency();
+        if (credits) {
+            Credits.addReceives(options, region, tail);
+        } else if (plan.operation() == Operation.SEND) {
+            for (int i = 0; i < SendPingPong.RECEIVES; i++) {
+                options.receive(SendPingPong.RECEIVE_ID, region.slice(plan.slotOffset(0, 0), plan.size()));
+            }
+        }
+        Hello hello = new Hello(Service.PERF_DATA, new PerfMessage.DataHello(ready.token(), index).encode());
+        Connection connection = Connector.connect(session, peer, hello, options);
+        WorkQueue queue = openQueue(session, connection, plan);
+        Driver driver = plan.latency() && plan.operation() != Operation.READ
+                ? pingPong(queue, connection, plan, region, ready, busyPoll)
+                : pipeline(queue, connection, plan, region, ready, index, credits);
+        queue.onCompletion(driver);
+        return new DataLink(
+                plan,
+                connection,
+                queue,
+                driver,
+                region.slice(tail + PerfPlan.FENCE_OFFSET, FENCE_LENGTH),
+                ready.region().plus(tail + PerfPlan.FENCE_OFFSET));
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Driver driver() {
+        return driver;
+    }
+
+    /** Returns when the peer has everything in its memory: it answers a Read after all earlier Writes and Sends. */
+    void fence() {
+        if (!(plan.latency() && plan.operation() == Operation.WRITE)) {
+            connection.read(fenceSink, fenceSource);
+        }
+    }
+
+    @Override
+    public void close() {
+        queue.close();
+        try {
+            connection.abort();
+        } catch (SidewarpException e) {
+            // It is gone already.
+        }
+    }
+
+    private static WorkQueue openQueue(Session session, Connection connection, PerfPlan plan) {
+        // The client keeps no more than half of its credits unsignaled.
+        int work = plan.signal() > 1 ? 2 * plan.depth() : plan.depth();
+        int wanted = work + PerfPlan.CREDIT_SLOTS + 1;
+        WorkQueue queue = session.openQueue(wanted, connection);
+        if (queue.credits() < plan.depth() + PerfPlan.CREDIT_SLOTS) {
+            int most = queue.credits() - PerfPlan.CREDIT_SLOTS;
+            queue.close();
+            throw new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "the sidecar grants too few work requests at a time for --depth " + plan.depth() + ": at most "
+                            + most + " (its setting sidewarp.limits.queue-outstanding)");
+        }
+        return queue;
+    }
+
+    private static Driver pingPong(
+            WorkQueue queue,
+            Connection connection,
+            PerfPlan plan,
+            SharedRegion region,
+            PerfMessage.Ready ready,
+            boolean busyPoll) {
+        Sge incoming = region.slice(plan.slotOffset(0, 0), plan.size());
+        Sge outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
+        if (plan.operation() == Operation.SEND) {
+            return new SendPingPong(
+                    queue, WorkRequest.send(connection, outgoing), WorkRequest.receive(connection, incoming));
+        }
+        RemoteAddress target = ready.region().plus(plan.slotOffset(0, 0));
+        return new WritePingPong(
+                queue, WorkRequest.write(connection, target, outgoing), new WatchedMemory(region, plan, busyPoll));
+    }
+
+    private static Driver pipeline(
+            WorkQueue queue,
+            Connection connection,
+            PerfPlan plan,
+            SharedRegion region,
+            PerfMessage.Ready ready,
+            int index,
+            boolean credits) {
+        WorkRequest[] requests = new WorkRequest[plan.depth()];
+        for (int i = 0; i < requests.length; i++) {
+            long offset = plan.slotOffset(index, i);
+            Sge local = region.slice(offset, plan.size());
+            RemoteAddress remote = ready.region().plus(offset);
+            WorkRequest request = switch (plan.operation()) {
+                case WRITE -> WorkRequest.write(connection, remote, local);
+                case READ -> WorkRequest.read(connection, remote, local);
+                case SEND -> WorkRequest.send(connection, local);
+            };
+            requests[i] = (i + 1) % plan.signal() == 0 ? request : request.unsignaled();
+        }
+        Credits flow =
+                credits ? new Credits(queue, connection, region, plan.tailOffset(index), ready.receives()) : null;
+        return new Pipeline(queue, requests, plan.signal(), flow);
+    }
+}

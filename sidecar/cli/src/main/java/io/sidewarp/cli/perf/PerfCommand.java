@@ -1,0 +1,214 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.cli.text.Json;
+import io.sidewarp.cli.text.ProgressLine;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.text.Table;
+import io.sidewarp.cli.text.Times;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Server;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SidewarpClient;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.stream.Stream;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sidewarp perf}. */
+@Command(
+        name = "perf",
+        header = "Measure throughput, message rate and latency between two pods.",
+        description = {
+            "Like ib_write_bw and ib_write_lat, for RDMA Write, RDMA Read and Send. Start the server with --listen."
+                    + " Payload moves between the memory of this process and that of the server.",
+            ""
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  sidewarp perf --listen 7471",
+            "  sidewarp perf write peer.example:7471 --size 1M --depth 8",
+            "  sidewarp perf read peer.example:7471 --size 8,4K,64K,1M --json",
+            "  sidewarp perf write peer.example:7471 --size 8 --latency"
+        })
+public final class PerfCommand implements Callable<Integer> {
+
+    @ParentCommand
+    private Sidewarp sidewarp;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ConnectionFlags flags;
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "write|read|send",
+            description = "What is measured: ${COMPLETION-CANDIDATES}.")
+    private Optional<Operation> operation = Optional.empty();
+
+    @Parameters(
+            index = "1",
+            arity = "0..1",
+            paramLabel = "HOST:PORT",
+            converter = HostPort.Converter.class,
+            description = "Where \"sidewarp perf --listen\" runs.")
+    private Optional<HostPort> peer = Optional.empty();
+
+    @Option(
+            names = "--listen",
+            paramLabel = "[HOST:]PORT",
+            converter = HostPort.ListenConverter.class,
+            description = "Be the server; port 0 takes any free one.")
+    private Optional<HostPort> listen = Optional.empty();
+
+    @Option(names = "--once", description = "With --listen: end after the first test.")
+    private boolean once;
+
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "SIZE",
+            split = ",",
+            defaultValue = "64K",
+            converter = Sizes.class,
+            description = "Octets of a message, or several for one test each (default: ${DEFAULT-VALUE}).")
+    private List<Long> sizes = new ArrayList<>();
+
+    @Option(
+            names = {"-d", "--depth"},
+            paramLabel = "N",
+            defaultValue = "64",
+            description = "Messages under way on a connection (default: ${DEFAULT-VALUE}).")
+    private int depth;
+
+    @Option(
+            names = {"-t", "--time"},
+            paramLabel = "TIME",
+            defaultValue = "5s",
+            converter = Times.class,
+            description = "Time of a measurement (default: ${DEFAULT-VALUE}).")
+    private Duration time;
+
+    @Option(
+            names = "--warmup",
+            paramLabel = "TIME",
+            defaultValue = "2s",
+            converter = Times.class,
+            description = "Time before a measurement (default: ${DEFAULT-VALUE}).")
+    private Duration warmup;
+
+    @Option(
+            names = {"-c", "--connections"},
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Connections at the same time (default: ${DEFAULT-VALUE}).")
+    private int connections;
+
+    @Option(
+            names = "--signal",
+            paramLabel = "N",
+            defaultValue = "0",
+            description = "Ask for one completion each N messages; the depth must be a multiple. Default: 1, or for"
+                    + " messages below 16 KiB a quarter of the depth, but at most 16.")
+    private int signal;
+
+    @Option(
+            names = {"-l", "--latency"},
+            description = "One message at a time: half of the way there and back of a write or a send, the time to the"
+                    + " completion of a read.")
+    private boolean latency;
+
+    @Option(
+            names = "--busy-poll",
+            description = "Never give up the processor while waiting for an RDMA Write in --latency. For machines with"
+                    + " a processor to spare for each process; give it at both ends.")
+    private boolean busyPoll;
+
+    @Option(
+            names = "--sidecar-pid",
+            paramLabel = "PID",
+            defaultValue = "0",
+            description = "Process of this side's sidecar, for its CPU time. Default: who listens at --api, if that is"
+                    + " a Unix socket.")
+    private long sidecarPid;
+
+    @Option(names = "--json", description = "Print one JSON object a test, as docs/cli.md describes it.")
+    private boolean json;
+
+    @Override
+    public Integer call() {
+        if (listen.isPresent() == operation.isPresent() || operation.isPresent() != peer.isPresent()) {
+            throw new ParameterException(
+                    spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
+        }
+        List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
+        String target = sidewarp.clientOptions().target();
+        ProcessCpu sidecar = new ProcessCpu(sidecarPid != 0 ? sidecarPid : SocketPeer.pid(target));
+        try (SidewarpClient client = sidewarp.client();
+                Session session = client.openSession("sidewarp perf")) {
+            PrintWriter out = spec.commandLine().getOut();
+            if (listen.isPresent()) {
+                PerfServer server = new PerfServer(session, flags, sidecar, busyPoll);
+                return new Server(Service.PERF.server(), server, out, once).run(session, listen.get(), flags);
+            }
+            measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, busyPoll), plans, out);
+            return ExitCode.OK;
+        }
+    }
+
+    private void measure(PerfClient client, List<PerfPlan> plans, PrintWriter out) {
+        Table table = new Table(PerfResult.titles());
+        try (ProgressLine progress = ProgressLine.onTerminal()) {
+            for (PerfPlan plan : plans) {
+                PerfResult result = client.run(plan, warmup, time, progress);
+                if (json) {
+                    out.println(Json.write(result.toJson()));
+                    out.flush();
+                } else {
+                    table.row(result.row());
+                }
+            }
+        }
+        if (!json) {
+            out.print(table.render());
+            out.flush();
+        }
+    }
+
+    /** None for a server. */
+    private Stream<PerfPlan> plan(long size) {
+        int messages = latency ? 1 : depth;
+        int group = latency ? 1 : signal > 0 ? signal : defaultSignal(size);
+        long seed = ThreadLocalRandom.current().nextLong();
+        return operation.stream().map(what -> new PerfPlan(what, latency, connections, messages, group, size, seed));
+    }
+
+    /** For small messages, completions would cost as much as the messages. */
+    private int defaultSignal(long size) {
+        int group = Math.min(16, depth / 4);
+        while (group > 1 && depth % group != 0) {
+            group--;
+        }
+        return size < 16 << 10 ? Math.max(1, group) : 1;
+    }
+}

@@ -1,0 +1,169 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.wire.Message;
+import io.sidewarp.client.RemoteAddress;
+import java.nio.ByteBuffer;
+
+/** Messages of the perf service. */
+sealed interface PerfMessage extends Message {
+
+    /**
+     * The client's plan. Body: operation (1 octet), latency (1), connections (2), depth (4), signal (4), size (8), seed
+     * (8), address of the client's region (12).
+     */
+    record Setup(PerfPlan plan, RemoteAddress region) implements PerfMessage {
+
+        static final int TYPE = 32;
+
+        static Setup decode(ByteBuffer body) {
+            return new Setup(PerfPlan.decode(body), RemoteAddress.decode(body));
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {
+            plan.encode(target);
+            region.encode(target);
+        }
+    }
+
+    /**
+     * The server is ready for the data connections. Body: token (8 octets), address of the server's region (12),
+     * receives (4).
+     *
+     * @param token tells which test a data connection belongs to
+     * @param receives posted on each data connection of a send test
+     */
+    record Ready(long token, RemoteAddress region, int receives) implements PerfMessage {
+
+        static final int TYPE = 33;
+
+        static Ready decode(ByteBuffer body) {
+            return new Ready(body.getLong(), RemoteAddress.decode(body), body.getInt());
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {
+            target.putLong(token);
+            region.encode(target);
+            target.putInt(receives);
+        }
+    }
+
+    /** The client begins to measure; the server does so too, and answers with the same. No body. */
+    record Begin() implements PerfMessage {
+
+        static final int TYPE = 34;
+
+        static Begin decode(ByteBuffer body) {
+            return new Begin();
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {}
+    }
+
+    /** The time is over; the server notes its own figures, and answers with the same. No body. */
+    record End() implements PerfMessage {
+
+        static final int TYPE = 35;
+
+        static End decode(ByteBuffer body) {
+            return new End();
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {}
+    }
+
+    /** Everything that was posted has arrived. Body: messages (8 octets), over all connections. */
+    record Done(long messages) implements PerfMessage {
+
+        static final int TYPE = 36;
+
+        static Done decode(ByteBuffer body) {
+            return new Done(body.getLong());
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {
+            target.putLong(messages);
+        }
+    }
+
+    /**
+     * The server's figures. Body: CPU time of its process (8 octets), CPU time of its sidecar (8), messages received
+     * (8), wrong messages (8).
+     *
+     * @param processNanos from Begin to End; all ones when unknown
+     * @param sidecarNanos the same of the sidecar
+     * @param received messages that reached a receive, over all connections
+     * @param wrong number of messages in memory that are not the pattern
+     */
+    record Report(long processNanos, long sidecarNanos, long received, long wrong) implements PerfMessage {
+
+        static final int TYPE = 37;
+
+        static Report decode(ByteBuffer body) {
+            return new Report(body.getLong(), body.getLong(), body.getLong(), body.getLong());
+        }
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {
+            target.putLong(processNanos).putLong(sidecarNanos).putLong(received).putLong(wrong);
+        }
+    }
+
+    /**
+     * Parameters in the hello of a data connection: token (8 octets), number of the connection (2).
+     *
+     * @param index counted from 0
+     */
+    record DataHello(long token, int index) {
+
+        static final int LENGTH = 10;
+
+        byte[] encode() {
+            return ByteBuffer.allocate(LENGTH)
+                    .putLong(token)
+                    .putShort((short) index)
+                    .array();
+        }
+
+        static DataHello decode(ByteBuffer parameters) {
+            return new DataHello(parameters.getLong(), Short.toUnsignedInt(parameters.getShort()));
+        }
+    }
+}

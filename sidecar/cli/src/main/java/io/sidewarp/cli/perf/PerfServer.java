@@ -1,0 +1,120 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.Channel;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Server;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.Session;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The passive end of tests: offers memory, and takes or answers Sends. Serves any number of clients. */
+public final class PerfServer implements Server.Handler {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** The longest time that a client measures, and some more. */
+    private static final Duration TEST_PATIENCE = Duration.ofDays(8);
+
+    private final Session session;
+    private final ConnectionFlags flags;
+    private final ProcessCpu sidecar;
+    private final boolean busyPoll;
+    private final SecureRandom random = new SecureRandom();
+    private final Map<Long, PerfTest> tests = new ConcurrentHashMap<>();
+
+    /**
+     * @param sidecar the process whose CPU time is reported
+     * @param busyPoll never give up the processor while waiting for RDMA Writes of a latency test
+     */
+    public PerfServer(Session session, ConnectionFlags flags, ProcessCpu sidecar, boolean busyPoll) {
+        this.session = session;
+        this.flags = flags;
+        this.sidecar = sidecar;
+        this.busyPoll = busyPoll;
+    }
+
+    @Override
+    public String serve(IncomingConnection request, Hello hello) {
+        return switch (hello.service()) {
+            case PERF -> serveTest(request);
+            case PERF_DATA -> {
+                attach(request, hello);
+                yield "";
+            }
+            default -> {
+                Server.reject(request, "this is \"" + Service.PERF.server() + "\"");
+                throw new Failure(ExitCode.PROTOCOL, "refused, it asked for another service");
+            }
+        };
+    }
+
+    private String serveTest(IncomingConnection request) {
+        try (Channel channel = Channel.accept(session, request, new Hello(Service.PERF), flags)) {
+            try {
+                return serveTest(channel);
+            } catch (RuntimeException e) {
+                channel.sendError(Failures.of(e));
+                throw e;
+            }
+        }
+    }
+
+    private String serveTest(Channel channel) {
+        PerfMessage.Setup setup = channel.receive(PATIENCE).expect(PerfMessage.Setup.TYPE, PerfMessage.Setup::decode);
+        long token = random.nextLong();
+        try (PerfTest test = new PerfTest(session, flags, setup, busyPoll)) {
+            tests.put(token, test);
+            try {
+                channel.send(new PerfMessage.Ready(token, test.address(), test.receives()));
+                return measure(channel, test, setup.plan());
+            } finally {
+                tests.remove(token);
+            }
+        }
+    }
+
+    private String measure(Channel channel, PerfTest test, PerfPlan plan) {
+        channel.receive(PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
+        var processAtBegin = ProcessCpu.own().nanos();
+        var sidecarAtBegin = sidecar.nanos();
+        channel.send(new PerfMessage.Begin());
+        channel.receive(TEST_PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
+        long processNanos = ProcessCpu.own().since(processAtBegin);
+        long sidecarNanos = sidecar.since(sidecarAtBegin);
+        channel.send(new PerfMessage.End());
+        PerfMessage.Done done = channel.receive(PATIENCE).expect(PerfMessage.Done.TYPE, PerfMessage.Done::decode);
+        test.stop();
+        long received = plan.operation() == Operation.SEND ? test.awaitReceived(done.messages()) : 0;
+        long wrong = test.wrongMessages();
+        channel.send(new PerfMessage.Report(processNanos, sidecarNanos, received, wrong));
+        channel.awaitPeerClose(PATIENCE);
+        return plan.operation() + (plan.latency() ? " latency" : "") + ", " + done.messages() + " messages of "
+                + Sizes.format(plan.size()) + (wrong == 0 ? "" : ", " + wrong + " WRONG in memory");
+    }
+
+    private void attach(IncomingConnection request, Hello hello) {
+        if (hello.parameters().remaining() < PerfMessage.DataHello.LENGTH) {
+            Server.reject(request, "the request of a data connection is too short");
+            return;
+        }
+        PerfMessage.DataHello data = PerfMessage.DataHello.decode(hello.parameters());
+        PerfTest test = tests.get(data.token());
+        if (test == null) {
+            Server.reject(request, "there is no such test (any more)");
+        } else {
+            test.attach(request, data.index());
+        }
+    }
+}

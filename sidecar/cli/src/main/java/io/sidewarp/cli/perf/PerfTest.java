@@ -1,0 +1,191 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Pattern;
+import io.sidewarp.cli.wire.RegionNames;
+import io.sidewarp.cli.wire.Server;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.RemoteAddress;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** One test at the server's side: its memory and its data connections. */
+final class PerfTest implements AutoCloseable {
+
+    private static final int QUEUE_SLACK = 32;
+    private static final long ARRIVAL_PATIENCE = TimeUnit.SECONDS.toNanos(10);
+    private static final long ARRIVAL_POLL = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final Session session;
+    private final ConnectionFlags flags;
+    private final PerfPlan plan;
+    private final RemoteAddress peerRegion;
+    private final boolean busyPoll;
+    private final SharedRegion region;
+    private final int receives;
+
+    /** Guarded by this. */
+    private final List<Connection> connections = new ArrayList<>();
+
+    /** Guarded by this. */
+    private final List<WorkQueue> queues = new ArrayList<>();
+
+    /** Guarded by this. */
+    private final List<DataEnd> ends = new ArrayList<>();
+
+    PerfTest(Session session, ConnectionFlags flags, PerfMessage.Setup setup, boolean busyPoll) {
+        this.session = session;
+        this.flags = flags;
+        this.busyPoll = busyPoll;
+        plan = setup.plan();
+        peerRegion = setup.region();
+        receives = receives(plan, session.limits().getMaxReceiveQueue());
+        region = session.createSharedRegion(
+                RegionNames.next("perf"),
+                plan.regionLength(),
+                Access.LOCAL_WRITE,
+                Access.REMOTE_READ,
+                Access.REMOTE_WRITE);
+        if (plan.operation() == Operation.READ) {
+            fill(region, plan);
+        }
+    }
+
+    /** Writes the pattern into each slot of each connection. */
+    static void fill(SharedRegion region, PerfPlan plan) {
+        for (int connection = 0; connection < plan.connections(); connection++) {
+            for (int slot = 0; slot < plan.slots(); slot++) {
+                Pattern.fill(region.segment().asSlice(plan.slotOffset(connection, slot), plan.size()), plan.seed());
+            }
+        }
+    }
+
+    /** Number of slots that do not hold the pattern. */
+    static long countWrong(SharedRegion region, PerfPlan plan) {
+        long wrong = 0;
+        for (int connection = 0; connection < plan.connections(); connection++) {
+            for (int slot = 0; slot < plan.slots(); slot++) {
+                long offset = plan.slotOffset(connection, slot);
+                if (Pattern.firstDifference(region.segment().asSlice(offset, plan.size()), plan.seed()) >= 0) {
+                    wrong++;
+                }
+            }
+        }
+        return wrong;
+    }
+
+    RemoteAddress address() {
+        return region.address();
+    }
+
+    /** Receives of each data connection of a send test. */
+    int receives() {
+        return receives;
+    }
+
+    /** Accepts a data connection and does its part of the test on it. */
+    synchronized void attach(IncomingConnection request, int index) {
+        if (index >= plan.connections()) {
+            Server.reject(request, "connection " + index + " of a test of " + plan.connections());
+            return;
+        }
+        boolean send = plan.operation() == Operation.SEND;
+        ConnectionOptions.Builder options = flags.options()
+                .privateData(new Hello(Service.PERF_DATA).encode())
+                .ird(Math.min(plan.depth(), session.limits().getMaxIrd()));
+        if (send) {
+            options.receiveQueue(receives + QUEUE_SLACK);
+            if (plan.latency()) {
+                for (int i = 0; i < SendPingPong.RECEIVES; i++) {
+                    options.receive(SendPingPong.RECEIVE_ID, region.slice(plan.slotOffset(0, 0), plan.size()));
+                }
+            } else {
+                DataEnd.SendSink.addReceives(options, region, plan, index, receives);
+            }
+        }
+        Connection connection = request.accept(options.build());
+        connections.add(connection);
+        if (send || (plan.latency() && plan.operation() == Operation.WRITE)) {
+            WorkQueue queue = session.openQueue(receives + QUEUE_SLACK, connection);
+            queues.add(queue);
+            DataEnd end = endOf(queue, connection, index);
+            ends.add(end);
+            queue.onCompletion(end);
+        }
+    }
+
+    /** Ends what runs by itself. */
+    synchronized void stop() {
+        ends.forEach(DataEnd::stop);
+    }
+
+    /** Waits for messages that were sent, and returns how many arrived. */
+    long awaitReceived(long expected) {
+        long end = System.nanoTime() + ARRIVAL_PATIENCE;
+        while (received() < expected
+                && System.nanoTime() < end
+                && !Thread.currentThread().isInterrupted()) {
+            LockSupport.parkNanos(ARRIVAL_POLL);
+        }
+        return received();
+    }
+
+    /** Number of messages in memory that are not the pattern; latency tests do not check. */
+    long wrongMessages() {
+        return plan.latency() || plan.operation() == Operation.READ ? 0 : countWrong(region, plan);
+    }
+
+    @Override
+    public synchronized void close() {
+        stop();
+        queues.forEach(WorkQueue::close);
+        for (Connection connection : connections) {
+            try {
+                connection.abort();
+            } catch (SidewarpException e) {
+                // The client has closed it already.
+            }
+        }
+        region.close();
+    }
+
+    private synchronized long received() {
+        return ends.stream().mapToLong(DataEnd::received).sum();
+    }
+
+    private DataEnd endOf(WorkQueue queue, Connection connection, int index) {
+        if (!plan.latency()) {
+            return new DataEnd.SendSink(queue, connection, region, plan, index, receives);
+        }
+        var outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
+        if (plan.operation() == Operation.SEND) {
+            var incoming = region.slice(plan.slotOffset(0, 0), plan.size());
+            return new DataEnd.SendEcho(
+                    queue, WorkRequest.receive(connection, incoming), WorkRequest.send(connection, outgoing));
+        }
+        RemoteAddress target = peerRegion.plus(plan.slotOffset(0, 0));
+        return new DataEnd.WriteEcho(
+                queue, WorkRequest.write(connection, target, outgoing), new WatchedMemory(region, plan, busyPoll));
+    }
+
+    /** Twice the depth, so that the sender need not wait for credits to come back. */
+    private static int receives(PerfPlan plan, int limit) {
+        int most = limit > QUEUE_SLACK ? limit - QUEUE_SLACK : plan.depth() * 2;
+        return plan.latency() ? SendPingPong.RECEIVES : Math.min(plan.depth() * 2, most);
+    }
+}

@@ -1,0 +1,123 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * As many messages under way as the depth of the queue, all the time. They are posted in groups of which the last asks
+ * for a completion, and a completion posts its group again: on the client's event loop, without making objects.
+ *
+ * <p>The latency of a message is the time from its group's post to its completion.
+ */
+final class Pipeline extends Driver {
+
+    private final WorkQueue queue;
+    private final WorkRequest[] requests;
+    private final int signal;
+    private final long[] postedAt;
+
+    /** Groups that wait for credits of the receiver. */
+    private final int[] waiting;
+
+    private int waitingGroups;
+    private int groupsUnderWay;
+    private long posted;
+
+    private final @Nullable Credits credits;
+
+    /**
+     * @param requests as many as may be under way; each {@code signal}th of them signaled
+     * @param credits of the receiver of Sends; null for other operations
+     */
+    Pipeline(WorkQueue queue, WorkRequest[] requests, int signal, @Nullable Credits credits) {
+        this.queue = queue;
+        this.requests = requests.clone();
+        this.signal = signal;
+        this.credits = credits;
+        postedAt = new long[requests.length / signal];
+        waiting = new int[postedAt.length];
+    }
+
+    @Override
+    synchronized void start() {
+        queue.batch(_ -> {
+            for (int group = 0; group < postedAt.length; group++) {
+                postOrWait(group);
+            }
+        });
+    }
+
+    @Override
+    synchronized void stop() {
+        super.stop();
+        finishWhenIdle();
+    }
+
+    @Override
+    public synchronized void onCompletion(WorkCompletion completion) {
+        if (isStopping() && finished().isDone()) {
+            return;
+        }
+        if (!succeeded(completion)) {
+            return;
+        }
+        if (Credits.isCredit(completion.id())) {
+            onCredit(completion);
+            return;
+        }
+        int group = (int) completion.id();
+        count(signal, System.nanoTime() - postedAt[group]);
+        groupsUnderWay--;
+        if (isStopping()) {
+            finishWhenIdle();
+        } else {
+            postOrWait(group);
+        }
+    }
+
+    private void onCredit(WorkCompletion completion) {
+        if (credits == null) {
+            throw new IllegalStateException("a receive completed that was never posted");
+        }
+        credits.arrived(completion);
+        while (waitingGroups > 0 && credits.allow(posted + signal) && !isStopping()) {
+            post(waiting[--waitingGroups]);
+        }
+    }
+
+    private void postOrWait(int group) {
+        if (credits == null || credits.allow(posted + signal)) {
+            post(group);
+        } else {
+            waiting[waitingGroups++] = group;
+        }
+    }
+
+    private void post(int group) {
+        int first = group * signal;
+        postedAt[group] = System.nanoTime();
+        for (int i = first; i < first + signal; i++) {
+            if (!queue.tryPost(group, requests[i])) {
+                fail(new Failure(
+                        ExitCode.NO_RESOURCES,
+                        "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth"));
+                return;
+            }
+        }
+        posted += signal;
+        groupsUnderWay++;
+    }
+
+    private void finishWhenIdle() {
+        if (groupsUnderWay == 0) {
+            finish();
+        }
+    }
+}

@@ -1,0 +1,51 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perf;
+
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+
+/** One Send there, one back, and so on. The latency is half of the way there and back. */
+final class SendPingPong extends Driver {
+
+    /** Receives that are posted, so that one is there while another is being posted again. */
+    static final int RECEIVES = 4;
+
+    static final long RECEIVE_ID = 1;
+    static final long SEND_ID = 2;
+
+    private final WorkQueue queue;
+    private final WorkRequest send;
+    private final WorkRequest receive;
+    private long postedAt;
+
+    SendPingPong(WorkQueue queue, WorkRequest send, WorkRequest receive) {
+        this.queue = queue;
+        this.send = send;
+        this.receive = receive;
+    }
+
+    @Override
+    synchronized void start() {
+        postedAt = System.nanoTime();
+        queue.post(SEND_ID, send);
+    }
+
+    @Override
+    public synchronized void onCompletion(WorkCompletion completion) {
+        if (finished().isDone() || !succeeded(completion) || completion.id() != RECEIVE_ID) {
+            return;
+        }
+        long now = System.nanoTime();
+        count(1, (now - postedAt) / 2);
+        if (isStopping()) {
+            finish();
+            return;
+        }
+        postedAt = System.nanoTime();
+        queue.tryPost(RECEIVE_ID, receive);
+        queue.tryPost(SEND_ID, send);
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.ping;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.cli.wire.Channel;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Pattern;
+import io.sidewarp.cli.wire.RegionNames;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+/** Pings a server: each round it has its source read and its sink written by the peer. */
+final class PingClient implements AutoCloseable {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    private final int octets;
+    private final SharedRegion source;
+    private final SharedRegion sink;
+    private final Channel channel;
+
+    PingClient(Session session, HostPort peer, int octets, ConnectionFlags flags) {
+        this.octets = octets;
+        source = session.createSharedRegion(RegionNames.next("ping-source"), octets, Access.REMOTE_READ);
+        sink = session.createSharedRegion(RegionNames.next("ping-sink"), octets, Access.REMOTE_WRITE);
+        byte[] parameters = ByteBuffer.allocate(Integer.BYTES).putInt(octets).array();
+        channel = Channel.connect(session, peer, new Hello(Service.PING, parameters), flags);
+    }
+
+    Connection connection() {
+        return channel.connection();
+    }
+
+    /**
+     * One round.
+     *
+     * @return its nanoseconds, from the offer of the memory until the peer said that it has read and written
+     * @throws Failure when what one side read or the other was written is not the pattern
+     */
+    long round(int round) {
+        long seed = System.nanoTime() ^ ((long) round << 48);
+        Pattern.fill(source.segment(), seed);
+        long start = System.nanoTime();
+        channel.send(new PingMessage.Advertise(round, octets, seed, source.address(), sink.address()));
+        PingMessage.Done done = channel.receive(PATIENCE).expect(PingMessage.Done.TYPE, PingMessage.Done::decode);
+        long nanos = System.nanoTime() - start;
+        if (done.round() != round) {
+            throw new Failure(ExitCode.PROTOCOL, "the peer answered round " + done.round() + " in round " + round);
+        }
+        check(done.firstDifference(), "read by the peer");
+        check(Pattern.firstDifference(sink.segment(), ~seed), "written by the peer");
+        return nanos;
+    }
+
+    @Override
+    public void close() {
+        channel.close();
+        source.close();
+        sink.close();
+    }
+
+    private static void check(long firstDifference, String what) {
+        if (firstDifference >= 0) {
+            throw new Failure(
+                    ExitCode.FAILED,
+                    "octet " + firstDifference + " of what was " + what + " is wrong: data corruption");
+        }
+    }
+}

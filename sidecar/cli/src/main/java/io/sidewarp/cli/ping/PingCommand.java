@@ -1,0 +1,166 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.ping;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Interruption;
+import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.perf.Histogram;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.text.Times;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Server;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SidewarpClient;
+import java.io.PrintWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sidewarp ping}. */
+@Command(
+        name = "ping",
+        header = "Check that RDMA works between two pods, and how fast it answers.",
+        description = {
+            "Like rping: the client offers memory by a Send; the server reads it by RDMA Read, checks it, writes a"
+                    + " pattern by RDMA Write, and the client checks that. Start the server with --listen.",
+            ""
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  sidewarp ping --listen 7471", "  sidewarp ping peer.example:7471 --count 5 --size 64K"})
+public final class PingCommand implements Callable<Integer> {
+
+    @ParentCommand
+    private Sidewarp sidewarp;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ConnectionFlags flags;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "HOST:PORT",
+            converter = HostPort.Converter.class,
+            description = "Where \"sidewarp ping --listen\" runs.")
+    private Optional<HostPort> peer = Optional.empty();
+
+    @Option(
+            names = "--listen",
+            paramLabel = "[HOST:]PORT",
+            converter = HostPort.ListenConverter.class,
+            description = "Answer pings; port 0 takes any free one.")
+    private Optional<HostPort> listen = Optional.empty();
+
+    @Option(names = "--once", description = "With --listen: end after the first client.")
+    private boolean once;
+
+    @Option(
+            names = {"-c", "--count"},
+            paramLabel = "N",
+            defaultValue = "10",
+            description = "Rounds; 0 for no end (default: ${DEFAULT-VALUE}).")
+    private int count;
+
+    @Option(
+            names = {"-s", "--size"},
+            paramLabel = "SIZE",
+            defaultValue = "64",
+            converter = Sizes.class,
+            description = "Octets of a round each way (default: ${DEFAULT-VALUE}).")
+    private long size;
+
+    @Option(
+            names = {"-i", "--interval"},
+            paramLabel = "TIME",
+            defaultValue = "1s",
+            converter = Times.class,
+            description = "From the beginning of a round to the next (default: ${DEFAULT-VALUE}).")
+    private Duration interval;
+
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "Print the summary only.")
+    private boolean quiet;
+
+    @Override
+    public Integer call() {
+        if (listen.isPresent() == peer.isPresent()) {
+            throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
+        }
+        if (size < 1 || size > PingServer.MAX_OCTETS) {
+            throw new ParameterException(
+                    spec.commandLine(), "--size is 1 octet to " + Sizes.format(PingServer.MAX_OCTETS));
+        }
+        try (SidewarpClient client = sidewarp.client();
+                Session session = client.openSession("sidewarp ping")) {
+            PrintWriter out = spec.commandLine().getOut();
+            if (listen.isPresent()) {
+                return new Server(Service.PING.server(), new PingServer(session, flags), out, once)
+                        .run(session, listen.get(), flags);
+            }
+            return ping(session, peer.orElseThrow(), out);
+        }
+    }
+
+    private int ping(Session session, HostPort to, PrintWriter out) {
+        Histogram times = new Histogram();
+        int round = 0;
+        try (PingClient client = new PingClient(session, to, (int) size, flags)) {
+            io.sidewarp.v1.Connection link = client.connection().established();
+            out.println("ping " + to + ": " + Sizes.format(size) + " each way, MULPDU " + link.getMulpdu() + ", CRC "
+                    + (link.getCrc() ? "on" : "off"));
+            while (count == 0 || round < count) {
+                long next = System.nanoTime() + interval.toNanos();
+                round++;
+                long nanos = client.round(round);
+                times.record(nanos);
+                if (!quiet) {
+                    out.println("round " + round + ": read and written, verified, " + Times.format(nanos));
+                }
+                if (round != count) {
+                    waitUntil(next);
+                }
+            }
+        } finally {
+            summarize(out, to, round, times);
+        }
+        return ExitCode.OK;
+    }
+
+    private static void summarize(PrintWriter out, HostPort to, int rounds, Histogram times) {
+        if (times.count() == 0) {
+            return;
+        }
+        out.println(to + ": " + times.count() + " of " + rounds + " rounds good; min " + Times.format(times.min())
+                + ", mean " + Times.format(Math.round(times.mean())) + ", p99 " + Times.format(times.percentile(99))
+                + ", max "
+                + Times.format(times.max()));
+        out.flush();
+    }
+
+    private static void waitUntil(long nanoTime) {
+        Interruption.check();
+        long left = nanoTime - System.nanoTime();
+        if (left > 0) {
+            try {
+                Thread.sleep(Duration.ofNanos(left));
+            } catch (InterruptedException e) {
+                throw Failure.interrupted();
+            }
+        }
+    }
+}

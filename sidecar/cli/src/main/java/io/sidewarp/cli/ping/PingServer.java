@@ -1,0 +1,93 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.ping;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.Channel;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Frame;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.Pattern;
+import io.sidewarp.cli.wire.RegionNames;
+import io.sidewarp.cli.wire.Server;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WorkRequest;
+import java.time.Duration;
+
+/** Answers pings: reads the client's source, checks it, and writes the client's sink. */
+final class PingServer implements Server.Handler {
+
+    static final int MAX_OCTETS = 1 << 26;
+
+    private static final Duration IDLE = Duration.ofHours(1);
+
+    private final Session session;
+    private final ConnectionFlags flags;
+
+    PingServer(Session session, ConnectionFlags flags) {
+        this.session = session;
+        this.flags = flags;
+    }
+
+    @Override
+    public String serve(IncomingConnection request, Hello hello) {
+        if (hello.service() != Service.PING || hello.parameters().remaining() < Integer.BYTES) {
+            Server.reject(request, "this is \"" + Service.PING.server() + "\"");
+            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for another service");
+        }
+        int octets = hello.parameters().getInt();
+        if (octets < 1 || octets > MAX_OCTETS) {
+            Server.reject(request, "a ping has 1 octet to " + Sizes.format(MAX_OCTETS));
+            throw new Failure(ExitCode.PROTOCOL, "refused, it asked for " + octets + " octets");
+        }
+        int rounds = 0;
+        try (SharedRegion region =
+                        session.createSharedRegion(RegionNames.next("ping"), 2L * octets, Access.LOCAL_WRITE);
+                Channel channel = Channel.accept(session, request, new Hello(Service.PING), flags)) {
+            while (serveRound(channel, region, octets)) {
+                rounds++;
+            }
+        }
+        return rounds + " rounds of " + Sizes.format(octets);
+    }
+
+    /** False when the client is done. */
+    private static boolean serveRound(Channel channel, SharedRegion region, int octets) {
+        Frame frame;
+        try {
+            frame = channel.receive(IDLE);
+        } catch (Failure end) {
+            if (end.exitCode() == ExitCode.FAILED) {
+                return false;
+            }
+            throw end;
+        }
+        PingMessage.Advertise advertise = frame.expect(PingMessage.Advertise.TYPE, PingMessage.Advertise::decode);
+        try {
+            if (advertise.octets() != octets) {
+                throw frame.unexpected();
+            }
+            channel.submit(WorkRequest.read(channel.connection(), advertise.source(), region.slice(0, octets)))
+                    .join()
+                    .orThrow();
+            long difference = Pattern.firstDifference(region.segment().asSlice(0, octets), advertise.seed());
+            Pattern.fill(region.segment().asSlice(octets, octets), ~advertise.seed());
+            channel.submit(WorkRequest.write(channel.connection(), advertise.sink(), region.slice(octets, octets)))
+                    .join()
+                    .orThrow();
+            channel.send(new PingMessage.Done(advertise.round(), difference));
+        } catch (RuntimeException e) {
+            channel.sendError(Failures.of(e));
+            throw e;
+        }
+        return true;
+    }
+}

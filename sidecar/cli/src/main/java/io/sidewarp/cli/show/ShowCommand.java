@@ -1,0 +1,72 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.show;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.text.Json;
+import io.sidewarp.client.SidewarpClient;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** {@code sidewarp show}. */
+@Command(
+        name = "show",
+        header = "Show what the sidecar is and holds.",
+        description = {
+            "Shows the objects of all sessions of this user; of all users to root and to the sidecar's own user.",
+            ""
+        },
+        footerHeading = "%nExamples:%n",
+        footer = {"  sidewarp show connections", "  sidewarp show device --json"})
+public final class ShowCommand implements Callable<Integer> {
+
+    /** What can be shown. */
+    private enum Subject {
+        CONNECTIONS,
+        REGIONS,
+        DEVICE,
+        SESSIONS;
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    @ParentCommand
+    private Sidewarp sidewarp;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Parameters(paramLabel = "WHAT", description = "One of ${COMPLETION-CANDIDATES}.")
+    private Subject subject = Subject.DEVICE;
+
+    @Option(names = "--json", description = "Print JSON, as docs/cli.md describes it.")
+    private boolean json;
+
+    @Override
+    public Integer call() {
+        PrintWriter out = spec.commandLine().getOut();
+        try (SidewarpClient client = sidewarp.client()) {
+            View view = switch (subject) {
+                case CONNECTIONS -> new ConnectionsView(client.listConnections());
+                case REGIONS -> new RegionsView(client.listRegions());
+                case DEVICE -> new DeviceView(client.device());
+                case SESSIONS -> new SessionsView(client.listSessions());
+            };
+            out.print(json ? Json.write(view.json()) + "\n" : view.text());
+            out.flush();
+        }
+        return ExitCode.OK;
+    }
+}

@@ -1,0 +1,72 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.text;
+
+import java.io.Console;
+import java.io.PrintStream;
+
+/**
+ * One line on standard error that is written over and over. It appears on a terminal only, so that files and pipes get
+ * results alone.
+ */
+public final class ProgressLine implements AutoCloseable {
+
+    private static final String ERASE = "\r\033[K";
+
+    private final PrintStream stream;
+    private final boolean visible;
+    private boolean shown;
+
+    ProgressLine(PrintStream stream, boolean visible) {
+        this.stream = stream;
+        this.visible = visible;
+    }
+
+    /** On standard error when that can be seen. */
+    public static ProgressLine onTerminal() {
+        String terminal = System.getenv("TERM");
+        boolean capable = terminal != null && !terminal.equals("dumb");
+        return new ProgressLine(System.err, capable && hasTerminal());
+    }
+
+    // The JDK still documents null as possible.
+    @SuppressWarnings("SystemConsoleNull")
+    private static boolean hasTerminal() {
+        Console console = System.console();
+        return console != null && console.isTerminal();
+    }
+
+    /** One that never shows anything. */
+    public static ProgressLine hidden() {
+        return new ProgressLine(System.err, false);
+    }
+
+    /** True when updates can be seen. */
+    public boolean isVisible() {
+        return visible;
+    }
+
+    /** Replaces the line. */
+    public synchronized void update(String text) {
+        if (visible) {
+            shown = true;
+            stream.print(ERASE + text);
+            stream.flush();
+        }
+    }
+
+    /** Takes the line away. */
+    public synchronized void clear() {
+        if (shown) {
+            shown = false;
+            stream.print(ERASE);
+            stream.flush();
+        }
+    }
+
+    @Override
+    public void close() {
+        clear();
+    }
+}

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** What people and programs read and write: sizes, times, addresses, tables, JSON. */
+@NullMarked
+package io.sidewarp.cli.text;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,296 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.wire;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.CompletionHandler;
+import io.sidewarp.client.CompletionStatus;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import io.sidewarp.v1.ConnectionStateChange;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Control messages over a connection, by Sends. Each side posts {@value #RECEIVES} receives before the peer can send,
+ * and posts one again before it hands a message out; so a protocol on top never has more than so many messages
+ * unanswered. Other work of the connection goes through {@link #submit}.
+ */
+public final class Channel implements AutoCloseable {
+
+    /** Receives that are posted at each side, and messages that can be under way. */
+    public static final int RECEIVES = 64;
+
+    private static final int SENDS = RECEIVES;
+    private static final int DATA_REQUESTS = 128;
+    private static final Duration SEND_PATIENCE = Duration.ofSeconds(30);
+    private static final long CLOSE_PATIENCE_SECONDS = 5;
+
+    /** Stands for the end of the connection in the queue of messages. */
+    private static final Frame END = new Frame(-1, ByteBuffer.allocate(0));
+
+    private final SharedRegion region;
+    private final Connection connection;
+    private final WorkQueue queue;
+    private final BlockingQueue<Frame> incoming = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Integer> freeSends = new ArrayBlockingQueue<>(SENDS);
+    private volatile @Nullable Failure failure;
+
+    private Channel(Session session, SharedRegion region, Connection connection) {
+        this.region = region;
+        this.connection = connection;
+        for (int slot = 0; slot < SENDS; slot++) {
+            freeSends.add(slot);
+        }
+        queue = session.openQueue(RECEIVES + SENDS + DATA_REQUESTS, connection);
+        queue.onCompletion(new Completions());
+    }
+
+    /** Connects to a server of this command. */
+    public static Channel connect(Session session, HostPort peer, Hello hello, ConnectionFlags flags) {
+        SharedRegion region = createRegion(session);
+        Connection connection = null;
+        try {
+            connection = Connector.connect(session, peer, hello, withReceives(flags.options(), region));
+            return new Channel(session, region, connection);
+        } catch (RuntimeException e) {
+            release(connection, region);
+            throw e;
+        }
+    }
+
+    /** Accepts a connection of this command. */
+    public static Channel accept(Session session, IncomingConnection request, Hello hello, ConnectionFlags flags) {
+        SharedRegion region = createRegion(session);
+        Connection connection = null;
+        try {
+            connection = request.accept(withReceives(flags.options(), region)
+                    .privateData(hello.encode())
+                    .build());
+            return new Channel(session, region, connection);
+        } catch (RuntimeException e) {
+            release(connection, region);
+            throw e;
+        }
+    }
+
+    public Connection connection() {
+        return connection;
+    }
+
+    /** Posts other work of the connection; the future completes with any status. */
+    public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
+        return queue.submit(request);
+    }
+
+    /** Sends a message; returns when it is posted. */
+    public void send(Message message) {
+        Integer slot = take(freeSends, SEND_PATIENCE);
+        if (slot == null) {
+            throw reason(new Failure(
+                    ExitCode.TEMPORARY, "the peer took no message for " + SEND_PATIENCE.toSeconds() + " seconds"));
+        }
+        long offset = sendOffset(slot);
+        ByteBuffer buffer = region.buffer(offset, Message.MAX_LENGTH);
+        Message.encode(message, buffer);
+        queue.post(RECEIVES + slot, WorkRequest.send(connection, region.slice(offset, buffer.position())));
+    }
+
+    /**
+     * The next message.
+     *
+     * @throws Failure when the peer reports an error, when the connection ended, or when nothing comes in time
+     */
+    public Frame receive(Duration patience) {
+        Frame frame = take(incoming, patience);
+        if (frame == null) {
+            throw new Failure(
+                    ExitCode.TEMPORARY,
+                    "the peer said nothing for " + patience.toSeconds() + " seconds; is it stopped or overloaded?");
+        }
+        if (frame.equals(END)) {
+            incoming.add(END);
+            throw reason(ended());
+        }
+        if (frame.type() == ErrorMessage.TYPE) {
+            throw frame.read(ErrorMessage::decode).toFailure();
+        }
+        return frame;
+    }
+
+    /** Tells the peer that this side cannot go on, if the connection still lives. */
+    public void sendError(Failure cause) {
+        if (failure == null && !incoming.contains(END)) {
+            try {
+                send(ErrorMessage.of(cause));
+            } catch (RuntimeException e) {
+                cause.addSuppressed(e);
+            }
+        }
+    }
+
+    /** Waits until the peer closes the connection, at most as long as given. */
+    public void awaitPeerClose(Duration patience) {
+        try {
+            connection.closed().get(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // The caller closes it in any case.
+        }
+    }
+
+    /** Closes the connection when everything posted is carried out. */
+    @Override
+    public void close() {
+        queue.close();
+        release(connection, region);
+    }
+
+    private static SharedRegion createRegion(Session session) {
+        return session.createSharedRegion(
+                RegionNames.next("control"), (long) (RECEIVES + SENDS) * Message.MAX_LENGTH, Access.LOCAL_WRITE);
+    }
+
+    private static ConnectionOptions.Builder withReceives(ConnectionOptions.Builder options, SharedRegion region) {
+        for (int slot = 0; slot < RECEIVES; slot++) {
+            options.receive(slot, region.slice(receiveOffset(slot), Message.MAX_LENGTH));
+        }
+        return options;
+    }
+
+    private static long receiveOffset(int slot) {
+        return (long) slot * Message.MAX_LENGTH;
+    }
+
+    private static long sendOffset(int slot) {
+        return (long) (RECEIVES + slot) * Message.MAX_LENGTH;
+    }
+
+    private static void release(@Nullable Connection connection, SharedRegion region) {
+        try {
+            if (connection != null) {
+                connection.disconnectAsync().get(CLOSE_PATIENCE_SECONDS, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // It is gone already, or ends with the session.
+        }
+        try {
+            region.close();
+        } catch (SidewarpException e) {
+            // Regions end with the session, too.
+        }
+    }
+
+    private static <T> @Nullable T take(BlockingQueue<T> from, Duration patience) {
+        try {
+            return from.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.interrupted();
+        }
+    }
+
+    private Failure reason(Failure otherwise) {
+        Failure known = failure;
+        return known != null ? known : otherwise;
+    }
+
+    /** Why the connection ended, as far as the sidecar told. */
+    private Failure ended() {
+        String why = "the peer closed it";
+        try {
+            ConnectionStateChange change = connection.closed().get(2, TimeUnit.SECONDS);
+            if (change.hasError()) {
+                why = (change.getError().getRemote() ? "the peer reported: " : "")
+                        + change.getError().getName()
+                        + (change.getMessage().isEmpty() ? "" : ", ")
+                        + change.getMessage();
+            } else if (!change.getMessage().isEmpty()) {
+                why = change.getMessage();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return Failure.interrupted();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SidewarpException lost) {
+                throw lost;
+            }
+        } catch (TimeoutException e) {
+            why = "its work was flushed";
+        }
+        return new Failure(ExitCode.FAILED, "the connection ended before all was done: " + why);
+    }
+
+    /** Called on the client's event loop. */
+    private final class Completions implements CompletionHandler {
+
+        @Override
+        public void onCompletion(WorkCompletion completion) {
+            int slot = (int) completion.id();
+            if (completion.status() == CompletionStatus.FLUSHED) {
+                end();
+            } else if (!completion.isSuccess()) {
+                fail(new Failure(ExitCode.FAILED, "the connection failed: " + completion));
+            } else if (slot >= RECEIVES) {
+                freeSends.add(slot - RECEIVES);
+            } else {
+                received(slot, (int) completion.length());
+            }
+        }
+
+        @Override
+        public void onFailure(SidewarpException cause) {
+            fail(new Failure(ExitCode.UNAVAILABLE, String.valueOf(cause.getMessage()), cause));
+        }
+
+        private void received(int slot, int length) {
+            ByteBuffer copy = ByteBuffer.allocate(length);
+            copy.put(region.buffer(receiveOffset(slot), length)).flip();
+            boolean posted = queue.tryPost(
+                    slot, WorkRequest.receive(connection, region.slice(receiveOffset(slot), Message.MAX_LENGTH)));
+            try {
+                incoming.add(Frame.decode(copy));
+            } catch (Failure malformed) {
+                fail(malformed);
+            }
+            if (!posted) {
+                fail(new Failure(ExitCode.INTERNAL, "no credit is left to post a receive again"));
+            }
+        }
+
+        private void fail(Failure cause) {
+            if (failure == null) {
+                failure = cause;
+            }
+            end();
+        }
+
+        private void end() {
+            if (!incoming.contains(END)) {
+                incoming.add(END);
+            }
+        }
+    }
+}

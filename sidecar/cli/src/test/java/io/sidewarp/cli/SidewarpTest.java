@@ -1,0 +1,116 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+class SidewarpTest {
+
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "nonsense",
+                "ping",
+                "ping peer",
+                "ping peer:1 --listen 2",
+                "ping peer:1 --size 4X",
+                "ping peer:1 --size 0",
+                "perf",
+                "perf write",
+                "perf fly peer:1",
+                "perf write peer:1 --listen 2",
+                "perf write peer:1 --depth 8 --signal 3",
+                "perf write peer:1 --latency --connections 2",
+                "perf write peer:1 --time soon",
+                "cp a b",
+                "cp a:1/b c:1/d",
+                "cp a:1/b c --slots 0",
+                "serve 7472",
+                "show everything"
+            })
+    void wrongArgumentsExitWithTwoAndOneLineThatSaysWhy(String line) {
+        assertThat(run(line.split(" "))).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).startsWith("sidewarp: ").doesNotContain("\tat ");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "ping", "perf", "cp", "serve", "show"})
+    void helpTellsOptionsAndExitCodes(String command) {
+        assertThat(run((command + " --help").trim().split(" "))).isZero();
+        assertThat(out.toString()).contains("--api", "SIDEWARP_API", "--volume", "Exit codes", "75");
+    }
+
+    @Test
+    void theListOfCommandsHidesTheHelpersOfTheDemo() {
+        assertThat(run("--help")).isZero();
+        assertThat(out.toString())
+                .contains("ping", "perf", "cp", "serve", "show")
+                .doesNotContain("demo-");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ping peer:1",
+                "perf write peer:1",
+                "perf --listen 0",
+                "show device",
+                "cp peer:1/name file",
+                "show regions"
+            })
+    void aMissingSidecarExitsWithSixtyNineAndNamesIt(String line) {
+        String socket = "unix://" + directory.resolve("api.sock");
+        assertThat(run(("--api " + socket + " " + line).split(" "))).isEqualTo(ExitCode.UNAVAILABLE);
+        assertThat(err.toString()).startsWith("sidewarp: ").contains(socket).doesNotContain("\tat ");
+    }
+
+    @Test
+    void verboseAddsTheStackTrace() {
+        String socket = "unix://" + directory.resolve("api.sock");
+        assertThat(run("show", "device", "--api", socket, "--verbose")).isEqualTo(ExitCode.UNAVAILABLE);
+        assertThat(err.toString()).contains("\tat ");
+    }
+
+    @Test
+    void aTargetThatIsNoneIsAUsageError() {
+        assertThat(run("show", "device", "--api", "nowhere")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("unix:///run/sidewarp/api.sock");
+    }
+
+    @Test
+    void aMissingFileExitsWithSixtySix() {
+        String file = directory.resolve("missing").toString();
+        assertThat(run("cp", file, "peer:1/name")).isEqualTo(ExitCode.NO_INPUT);
+        assertThat(err.toString()).contains(file);
+    }
+
+    @Test
+    void namesThatLeadElsewhereAreRefusedBeforeAnybodyIsAsked() {
+        assertThat(run("cp", "peer:1/../etc/passwd", directory.toString())).isEqualTo(ExitCode.NO_PERMISSION);
+    }
+
+    private int run(String... arguments) {
+        CommandLine commandLine = Sidewarp.commandLine(Map.of("NO_COLOR", "1"));
+        commandLine.setOut(new PrintWriter(out, true));
+        commandLine.setErr(new PrintWriter(err, true));
+        return commandLine.execute(arguments);
+    }
+}

@@ -1,0 +1,70 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.copy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.cli.wire.Message;
+import io.sidewarp.cli.wire.Octets;
+import io.sidewarp.client.RemoteAddress;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+class CopyMessageTest {
+
+    @Test
+    void putHasTheDocumentedLayout() {
+        CopyMessage.Put put = new CopyMessage.Put(0x123456789AL, 1 << 20, 16, "a.b");
+        String octets = "0130000000000013" + "000000123456789a" + "00100000" + "0010" + "0003" + "612e62";
+        assertThat(Octets.of(put)).isEqualTo(octets);
+        assertThat(Octets.frame(octets).expect(CopyMessage.Put.TYPE, CopyMessage.Put::decode))
+                .isEqualTo(put);
+    }
+
+    @Test
+    void getHasTheDocumentedLayout() {
+        CopyMessage.Get get = new CopyMessage.Get(1 << 20, 16, "a.b");
+        String octets = "013100000000000b" + "00100000" + "0010" + "0003" + "612e62";
+        assertThat(Octets.of(get)).isEqualTo(octets);
+        assertThat(Octets.frame(octets).read(CopyMessage.Get::decode)).isEqualTo(get);
+    }
+
+    @Test
+    void windowHasTheDocumentedLayout() {
+        CopyMessage.Window window = new CopyMessage.Window(5, new RemoteAddress(0xA1A2A3A4, 0x1000), 1 << 20, 8);
+        String octets = "013200000000001a" + "0000000000000005" + "a1a2a3a4" + "0000000000001000" + "00100000" + "0008";
+        assertThat(Octets.of(window)).isEqualTo(octets);
+        assertThat(Octets.frame(octets).read(CopyMessage.Window::decode)).isEqualTo(window);
+    }
+
+    @Test
+    void chunkAndTakenHaveTheDocumentedLayouts() {
+        CopyMessage.Chunk chunk = new CopyMessage.Chunk(258, 1000);
+        assertThat(Octets.of(chunk)).isEqualTo("013300000000000c" + "0000000000000102" + "000003e8");
+        assertThat(Octets.frame(Octets.of(chunk)).read(CopyMessage.Chunk::decode))
+                .isEqualTo(chunk);
+        CopyMessage.Taken taken = new CopyMessage.Taken(258);
+        assertThat(Octets.of(taken)).isEqualTo("0134000000000008" + "0000000000000102");
+        assertThat(Octets.frame(Octets.of(taken)).read(CopyMessage.Taken::decode))
+                .isEqualTo(taken);
+    }
+
+    @Test
+    void finishAndStoredHaveTheDocumentedLayouts() {
+        byte[] digest = new byte[32];
+        Arrays.fill(digest, (byte) 0xEE);
+        CopyMessage.Finish finish = new CopyMessage.Finish(7, digest);
+        assertThat(Octets.of(finish)).isEqualTo("0135000000000028" + "0000000000000007" + "ee".repeat(32));
+        CopyMessage.Finish read = Octets.frame(Octets.of(finish)).read(CopyMessage.Finish::decode);
+        assertThat(read.size()).isEqualTo(7);
+        assertThat(read.digest()).isEqualTo(digest);
+        assertThat(Octets.of(new CopyMessage.Stored())).isEqualTo("0136000000000000");
+    }
+
+    @Test
+    void theLongestNameFitsAMessage() {
+        String name = "x/".repeat(FileName.MAX_LENGTH / 2 - 1) + "y";
+        assertThat(Octets.of(new CopyMessage.Put(1, 1, 1, name))).hasSizeLessThan(2 * Message.MAX_LENGTH);
+    }
+}

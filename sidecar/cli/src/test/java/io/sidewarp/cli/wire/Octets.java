@@ -1,0 +1,25 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.wire;
+
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
+
+/** Messages as octets written out. */
+public final class Octets {
+
+    private Octets() {}
+
+    /** The whole message in hexadecimal digits. */
+    public static String of(Message message) {
+        ByteBuffer buffer = ByteBuffer.allocate(Message.MAX_LENGTH);
+        Message.encode(message, buffer);
+        return HexFormat.of().formatHex(buffer.array(), 0, buffer.position());
+    }
+
+    /** The message in hexadecimal digits, its header taken off. */
+    public static Frame frame(String hex) {
+        return Frame.decode(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+    }
+}
