@@ -177,7 +177,7 @@ final class SessionConnection {
                     .warn(() -> "session=\"" + context.name() + "\" connection=" + id + " error=\"" + newError
                             + "\" message=\"" + text + "\"");
         }
-        span.moved(newState, newError, text);
+        span.moved(newState, error, text);
         if (newState == QueuePairState.CLOSED) {
             // The engine lets go of the completion queue only after this event.
             queuePair.abort().whenCompleteAsync((ignored, failure) -> onGone(), context.loop());

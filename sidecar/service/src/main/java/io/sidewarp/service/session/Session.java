@@ -154,7 +154,13 @@ public final class Session {
 
     private void onReleased(@Nullable Throwable failure) {
         if (failure != null || !context.quotas().isUnused()) {
-            LOG.errorf(failure, "event=session-leak session=\"%s\" quotas=%s", context.name(), context.quotas());
+            LOG.errorf(
+                    failure,
+                    "event=session-leak session=\"%s\" regions=%d connections=%d listeners=%d",
+                    context.name(),
+                    context.quotas().regions().used(),
+                    context.quotas().connections().used(),
+                    context.quotas().listeners().used());
         }
     }
 }

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -40,6 +41,9 @@ public final class SessionRegistry implements QueueSessions {
     private static final int MAX_NAME = 64;
 
     private final Map<String, Session> sessions = new ConcurrentHashMap<>();
+    /** Sessions that ended but still release what they had. */
+    private final Set<CompletableFuture<Void>> releasing = ConcurrentHashMap.newKeySet();
+
     private final AtomicLong ids = new AtomicLong();
     private final Device device;
     private final Executor workers;
@@ -232,14 +236,18 @@ public final class SessionRegistry implements QueueSessions {
     /** Ends all sessions. Complete when nothing is left. */
     public CompletableFuture<Void> endAll() {
         return collect(every -> true, session -> end(session, ApiError.draining()))
-                .thenCompose(all -> CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)));
+                .thenCompose(all -> CompletableFuture.allOf(releasing.toArray(CompletableFuture[]::new)));
     }
 
     private CompletableFuture<Void> end(Session session, @Nullable StatusRuntimeException status) {
         CompletableFuture<Void> released = session.release(status);
         if (sessions.remove(session.token()) != null) {
             // The quota covers what is still being released, so that reconnecting in a loop cannot pile it up.
-            released.whenComplete((ignored, failure) -> sessionQuota.give(1));
+            releasing.add(released);
+            released.whenComplete((ignored, failure) -> {
+                releasing.removeIf(CompletableFuture::isDone);
+                sessionQuota.give(1);
+            });
         }
         return released;
     }

@@ -1,0 +1,113 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.service.testing.TestSidecar;
+import io.smallrye.config.WithDefault;
+import java.io.IOException;
+import java.lang.reflect.Method;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ConfigTest {
+
+    private static final Path ROOT = Path.of(System.getProperty("sidewarp.root"));
+    private static final Pattern ROW = Pattern.compile("^\\| `(sidewarp\\.[a-z.-]+)` \\| (.*?) \\| (.*) \\|$");
+
+    @Test
+    void theDefaultsAreValid() {
+        assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"))))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "sidewarp.provider, magic",
+        "sidewarp.event-loops, 0",
+        "sidewarp.worker-threads, 0",
+        "sidewarp.drain-timeout, PT-1S",
+        "sidewarp.api.socket, relative.sock",
+        "sidewarp.api.socket-mode, 9999",
+        "sidewarp.api.allowed-uids, -5",
+        "sidewarp.management.port, 70000",
+        "sidewarp.limits.regions, 0",
+        "sidewarp.limits.send-queue, 100000",
+        "sidewarp.connection.ird, 65",
+        "sidewarp.connection.timeout, 0s",
+        "sidewarp.telemetry.latency-sampling, 0",
+        "sidewarp.log.messages-per-minute, 0",
+    })
+    void aValueThatCannotWorkIsNamedWithWhatIsAllowed(String name, String value) {
+        assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"), name, value)))
+                .singleElement()
+                .asString()
+                .startsWith(name + " is ")
+                .contains("allowed: ");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"0.0.0.0", "192.0.2.1", "::"})
+    void theApiListensOnLoopbackOnly(String host) {
+        assertThat(ConfigValidator.problems(TestSidecar.config(
+                        Path.of("/dev/shm/none"), "sidewarp.api.tcp.port", "0", "sidewarp.api.tcp.host", host)))
+                .singleElement()
+                .asString()
+                .contains("sidewarp.api.tcp.host is " + host)
+                .contains("loopback");
+    }
+
+    @Test
+    void usersCannotBeCheckedOnTcp() {
+        assertThat(ConfigValidator.problems(TestSidecar.config(
+                        Path.of("/dev/shm/none"), "sidewarp.api.tcp.port", "0", "sidewarp.api.allowed-uids", "1000")))
+                .singleElement()
+                .asString()
+                .contains("allowed-uids");
+    }
+
+    @Test
+    void theTableInTheDocumentationIsTheMapping() throws IOException {
+        Map<String, String> documented = new TreeMap<>();
+        for (String line : Files.readAllLines(ROOT.resolve("docs/configuration.md"))) {
+            Matcher row = ROW.matcher(line);
+            if (row.matches()) {
+                documented.put(row.group(1), row.group(2).replace("`", ""));
+            }
+        }
+        Map<String, String> mapped = new TreeMap<>();
+        collect("sidewarp", SidewarpConfig.class, mapped);
+
+        assertThat(documented).isEqualTo(mapped);
+    }
+
+    private static void collect(String prefix, Class<?> group, Map<String, String> into) {
+        for (Method method : group.getDeclaredMethods()) {
+            if (method.isSynthetic()) {
+                continue;
+            }
+            String name = prefix + "." + kebab(method.getName());
+            if (method.getReturnType().isInterface()
+                    && method.getReturnType().getName().startsWith(SidewarpConfig.class.getName())) {
+                collect(name, method.getReturnType(), into);
+            } else {
+                WithDefault value = method.getAnnotation(WithDefault.class);
+                into.put(name, value == null ? "" : value.value());
+            }
+        }
+    }
+
+    private static String kebab(String name) {
+        return name.replaceAll("([A-Z])", "-$1").toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,120 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.testing;
+
+import io.grpc.Channel;
+import io.grpc.Context;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.v1.QueueCompletions;
+import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
+import io.sidewarp.v1.TransferServiceGrpc;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/** A Queue call on the plain stub. */
+public final class TestQueue implements AutoCloseable {
+
+    private final BlockingQueue<QueueResponse> responses = new LinkedBlockingQueue<>();
+    private final List<WorkCompletion> left = new ArrayList<>();
+    private final CompletableFuture<Throwable> failed = new CompletableFuture<>();
+    private final CompletableFuture<Void> completed = new CompletableFuture<>();
+    private final Context.CancellableContext context = Context.ROOT.withCancellation();
+    private StreamObserver<QueueRequest> requests;
+    private int messages;
+
+    TestQueue(Channel channel, String session, int outstanding, List<Long> receiveConnections) {
+        context.run(() -> requests = TransferServiceGrpc.newStub(channel).queue(new Responses()));
+        requests.onNext(QueueRequest.newBuilder()
+                .setOpen(QueueOpen.newBuilder()
+                        .setSession(session)
+                        .setOutstanding(outstanding)
+                        .addAllReceiveConnections(receiveConnections))
+                .build());
+    }
+
+    /** The credits that were granted; the first response. */
+    public int credits() {
+        return TestSession.take(responses).getOpened().getCredits();
+    }
+
+    public void post(WorkRequest... work) {
+        post(List.of(work));
+    }
+
+    public void post(List<WorkRequest> work) {
+        requests.onNext(QueueRequest.newBuilder()
+                .setPost(QueuePost.newBuilder().addAllWork(work))
+                .build());
+    }
+
+    public WorkCompletion next() {
+        while (left.isEmpty()) {
+            QueueCompletions completions = TestSession.take(responses).getCompletions();
+            messages++;
+            left.addAll(completions.getCompletionsList());
+        }
+        return left.removeFirst();
+    }
+
+    public List<WorkCompletion> next(int count) {
+        List<WorkCompletion> all = new ArrayList<>();
+        while (all.size() < count) {
+            all.add(next());
+        }
+        return all;
+    }
+
+    /** Messages with completions that were looked at. */
+    public int messages() {
+        return messages;
+    }
+
+    /** Whether completions are there that nobody looked at. */
+    public boolean isEmpty() {
+        return left.isEmpty() && responses.isEmpty();
+    }
+
+    public void halfClose() {
+        requests.onCompleted();
+    }
+
+    public CompletableFuture<Void> completed() {
+        return completed;
+    }
+
+    public CompletableFuture<Throwable> failed() {
+        return failed;
+    }
+
+    @Override
+    public void close() {
+        context.cancel(null);
+    }
+
+    private final class Responses implements StreamObserver<QueueResponse> {
+
+        @Override
+        public void onNext(QueueResponse response) {
+            responses.add(response);
+        }
+
+        @Override
+        public void onError(Throwable failure) {
+            failed.complete(failure);
+        }
+
+        @Override
+        public void onCompleted() {
+            completed.complete(null);
+        }
+    }
+}

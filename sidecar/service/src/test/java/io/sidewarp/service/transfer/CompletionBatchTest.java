@@ -1,0 +1,91 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.QueueResponse;
+import io.sidewarp.v1.WorkCompletion;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class CompletionBatchTest {
+
+    private final CompletionBatch batch = new CompletionBatch();
+    private final Random random = new Random(3);
+
+    @Test
+    void theGeneratedClassesDecodeWhatIsEncoded() throws IOException {
+        for (int round = 0; round < 300; round++) {
+            List<WorkCompletion> expected = new ArrayList<>();
+            batch.clear();
+            int count = random.nextInt(1, 200);
+            for (int i = 0; i < count; i++) {
+                expected.add(add());
+            }
+            batch.seal();
+
+            assertThat(batch.count()).isEqualTo(count);
+            assertThat(decode(batch).getCompletions().getCompletionsList()).isEqualTo(expected);
+        }
+    }
+
+    @Test
+    void theFirstResponseHoldsTheCredits() throws IOException {
+        QueueResponse response = decode(CompletionBatch.opened(4711));
+
+        assertThat(response.getOpened().getCredits()).isEqualTo(4711);
+    }
+
+    @Test
+    void theOctetsAreCountedUntilTheBatchIsCleared() {
+        add();
+        assertThat(batch.octets()).isPositive();
+
+        batch.clear();
+
+        assertThat(batch.octets()).isZero();
+        assertThat(batch.count()).isZero();
+    }
+
+    private WorkCompletion add() {
+        if (random.nextInt(10) == 0) {
+            WorkCompletion failed = WorkCompletion.newBuilder()
+                    .setId(random.nextLong())
+                    .setStatus(CompletionStatus.COMPLETION_STATUS_FLUSHED)
+                    .setMessage("x".repeat(random.nextInt(300)))
+                    .build();
+            batch.add(failed);
+            return failed;
+        }
+        boolean invalidated = random.nextBoolean();
+        boolean solicited = random.nextBoolean();
+        long id = random.nextLong();
+        long connection = random.nextLong();
+        long length = random.nextLong() >>> random.nextInt(64);
+        int stag = random.nextInt();
+        Opcode opcode = Opcode.values()[random.nextInt(Opcode.values().length)];
+        batch.add(id, connection, opcode, length, solicited, invalidated, stag);
+        WorkCompletion.Builder expected = WorkCompletion.newBuilder()
+                .setId(id)
+                .setConnection(connection)
+                .setOpcode(Completions.opcode(opcode))
+                .setStatus(CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                .setLength(length)
+                .setSolicited(solicited);
+        if (invalidated) {
+            expected.setInvalidatedStag(stag);
+        }
+        return expected.build();
+    }
+
+    private static QueueResponse decode(CompletionBatch batch) throws IOException {
+        return QueueResponse.parseFrom(CompletionBatch.MARSHALLER.stream(batch));
+    }
+}
