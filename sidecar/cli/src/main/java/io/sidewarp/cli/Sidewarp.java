@@ -5,6 +5,9 @@ package io.sidewarp.cli;
 
 import io.sidewarp.cli.copy.CopyCommand;
 import io.sidewarp.cli.copy.ServeCommand;
+import io.sidewarp.cli.demo.DemoCommand;
+import io.sidewarp.cli.demo.DemoReceiverCommand;
+import io.sidewarp.cli.demo.DemoSenderCommand;
 import io.sidewarp.cli.perf.PerfCommand;
 import io.sidewarp.cli.ping.PingCommand;
 import io.sidewarp.cli.show.ShowCommand;
@@ -49,7 +52,16 @@ import picocli.CommandLine.Spec;
             "78:the configuration does not allow it, for instance the volume is not mounted here",
             "130, 143:interrupted, terminated"
         },
-        subcommands = {PingCommand.class, PerfCommand.class, CopyCommand.class, ServeCommand.class, ShowCommand.class})
+        subcommands = {
+            PingCommand.class,
+            PerfCommand.class,
+            CopyCommand.class,
+            ServeCommand.class,
+            ShowCommand.class,
+            DemoCommand.class,
+            DemoReceiverCommand.class,
+            DemoSenderCommand.class
+        })
 public final class Sidewarp implements Runnable {
 
     @Option(

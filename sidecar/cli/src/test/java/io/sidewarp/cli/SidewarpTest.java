@@ -43,7 +43,8 @@ class SidewarpTest {
                 "cp a:1/b c:1/d",
                 "cp a:1/b c --slots 0",
                 "serve 7472",
-                "show everything"
+                "show everything",
+                "demo --size 0"
             })
     void wrongArgumentsExitWithTwoAndOneLineThatSaysWhy(String line) {
         assertThat(run(line.split(" "))).isEqualTo(ExitCode.USAGE);
@@ -52,7 +53,7 @@ class SidewarpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "ping", "perf", "cp", "serve", "show"})
+    @ValueSource(strings = {"", "ping", "perf", "cp", "serve", "show", "demo"})
     void helpTellsOptionsAndExitCodes(String command) {
         assertThat(run((command + " --help").trim().split(" "))).isZero();
         assertThat(out.toString()).contains("--api", "SIDEWARP_API", "--volume", "Exit codes", "75");
@@ -62,7 +63,7 @@ class SidewarpTest {
     void theListOfCommandsHidesTheHelpersOfTheDemo() {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
-                .contains("ping", "perf", "cp", "serve", "show")
+                .contains("ping", "perf", "cp", "serve", "show", "demo")
                 .doesNotContain("demo-");
     }
 

@@ -32,7 +32,7 @@ import java.util.concurrent.TimeoutException;
 public final class PerfClient {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long DRAIN_SECONDS = 120;
+    private static final long DRAIN_SECONDS = 60;
     private static final Duration PROGRESS_PERIOD = Duration.ofMillis(500);
 
     private final Session session;
@@ -67,7 +67,7 @@ public final class PerfClient {
                         Access.LOCAL_WRITE,
                         Access.REMOTE_READ,
                         Access.REMOTE_WRITE)) {
-            if (plan.operation() != Operation.READ) {
+            if (plan.operation() != Operation.READ && !plan.latency()) {
                 PerfTest.fill(region, plan);
             }
             control.send(new PerfMessage.Setup(plan, region.address()));

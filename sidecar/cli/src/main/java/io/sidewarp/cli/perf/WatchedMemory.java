@@ -6,12 +6,18 @@ package io.sidewarp.cli.perf;
 import io.sidewarp.client.SharedRegion;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * The two slots of a latency test by RDMA Write: the peer writes the first, whose last octet is watched, and this side
- * sends the second.
+ * sends the second. The first must be all zeros in the beginning, as new memory is; the peer may write it at any time.
  */
 final class WatchedMemory {
+
+    /** So long a waiting thread gives way to others only when there are any; then it sleeps between looks. */
+    private static final long EAGER_NANOS = Long.getLong("x.eager", 200_000);
+
+    private static final long PARK_NANOS = Long.getLong("x.park", 20_000);
 
     private static final VarHandle OCTET = ValueLayout.JAVA_BYTE.varHandle();
 
@@ -26,7 +32,6 @@ final class WatchedMemory {
         this.busyPoll = busyPoll;
         watched = plan.slotOffset(0, 0) + plan.size() - 1;
         prepared = plan.slotOffset(0, 1) + plan.size() - 1;
-        set(watched, (byte) 0);
     }
 
     /** Sets the last octet of what is going to be sent. */
@@ -37,14 +42,17 @@ final class WatchedMemory {
     /** Returns when the peer has written a message with this last octet. */
     @SuppressWarnings("ThreadPriorityCheck") // There is no event to wait for: memory changes without anybody's help.
     void await(byte sequence) throws InterruptedException {
+        long begin = System.nanoTime();
         while ((byte) OCTET.getVolatile(region.segment(), watched) != sequence) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
             if (busyPoll) {
                 Thread.onSpinWait();
-            } else {
+            } else if (System.nanoTime() - begin < EAGER_NANOS) {
                 Thread.yield();
+            } else {
+                LockSupport.parkNanos(PARK_NANOS);
             }
         }
     }

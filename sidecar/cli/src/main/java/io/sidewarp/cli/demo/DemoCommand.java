@@ -1,0 +1,145 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.ProgressLine;
+import io.sidewarp.cli.text.Sizes;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code sidewarp demo}. */
+@Command(
+        name = "demo",
+        header = "Move a file between two processes' memory through two sidecars, all on this machine.",
+        description = {
+            "Starts two sidecars with a Unix socket and a shared volume each, and two processes that share memory with"
+                    + " their own sidecar. One writes FILE into the other's memory by RDMA Write, and reads it back by"
+                    + " RDMA Read. Everything is removed at the end.",
+            ""
+        })
+public final class DemoCommand implements Callable<Integer> {
+
+    private static final long PATIENCE_SECONDS = 30;
+    private static final long MOVE_PATIENCE_SECONDS = 24 * 3600;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ServiceJar serviceJar;
+
+    @Parameters(
+            arity = "0..1",
+            paramLabel = "FILE",
+            description = "What is moved. Default: generated data, the same in each run.")
+    private Optional<Path> file = Optional.empty();
+
+    @Option(
+            names = "--size",
+            paramLabel = "SIZE",
+            defaultValue = "1G",
+            converter = Sizes.class,
+            description = "Octets of generated data (default: ${DEFAULT-VALUE}).")
+    private long size;
+
+    @Option(
+            names = "--window",
+            paramLabel = "SIZE",
+            defaultValue = "0",
+            converter = Sizes.class,
+            description = "Octets of shared memory at each side. Default: as the file, if there is room for it.")
+    private long window;
+
+    @Option(
+            names = "--dir",
+            paramLabel = "DIR",
+            description = "Where the shared volumes are made. Default: /dev/shm if there is room, else the temporary"
+                    + " directory.")
+    private Optional<Path> base = Optional.empty();
+
+    @Override
+    public Integer call() throws IOException {
+        long octets = file.isPresent() ? sizeOf(file.get()) : size;
+        if (octets < 1) {
+            throw new Failure(ExitCode.USAGE, "there is nothing to move: the file or --size is empty");
+        }
+        Room chosen = Room.choose(octets);
+        Path place = base.orElse(chosen.base());
+        long region = window > 0 ? Math.min(window, octets) : chosen.window();
+        PrintWriter out = spec.commandLine().getOut();
+        try (ProgressLine progress = ProgressLine.onTerminal()) {
+            progress.update("starting two sidecars");
+            try (Rig rig = Rig.start(place, serviceJar.path());
+                    Program receiver = startReceiver(rig)) {
+                Talk receiverTalk = new Talk(receiver);
+                String address = receiverTalk.awaitListening(PATIENCE_SECONDS);
+                try (Program sender = startSender(rig, address, octets, region)) {
+                    Facts sent = new Facts();
+                    new Talk(sender).untilEnd(line -> take(line, sent, progress), MOVE_PATIENCE_SECONDS);
+                    awaitEnd(sender);
+                    Facts received = receiverTalk.facts("sends.received", PATIENCE_SECONDS);
+                    progress.clear();
+                    DemoReport report = new DemoReport(octets, region, sent, received);
+                    out.print(report.text(rig, sender.pid(), receiver.pid(), file));
+                    out.flush();
+                    if (!report.same()) {
+                        throw new Failure(ExitCode.FAILED, "the SHA-256 differ: data corruption");
+                    }
+                }
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private static long sizeOf(Path path) throws IOException {
+        if (!Files.isRegularFile(path)) {
+            throw new Failure(ExitCode.NO_INPUT, "there is no file " + path);
+        }
+        return Files.size(path);
+    }
+
+    private static Program startReceiver(Rig rig) {
+        List<String> arguments = new ArrayList<>(rig.right().arguments());
+        arguments.add("demo-receiver");
+        return Program.self("the receiver", arguments, rig.log("receiver"));
+    }
+
+    private Program startSender(Rig rig, String receiver, long octets, long region) {
+        List<String> arguments = new ArrayList<>(rig.left().arguments());
+        arguments.addAll(List.of("demo-sender", receiver, "--window=" + region));
+        arguments.add(file.isPresent() ? "--file=" + file.get().toAbsolutePath() : "--size=" + octets);
+        return Program.self("the sender", arguments, rig.log("sender"));
+    }
+
+    private static void take(String line, Facts facts, ProgressLine progress) {
+        facts.add(line);
+        if (line.startsWith(Facts.PROGRESS + "=")) {
+            progress.update(facts.text(Facts.PROGRESS));
+        }
+    }
+
+    private static void awaitEnd(Program sender) {
+        try {
+            if (sender.process().waitFor() != ExitCode.OK) {
+                throw sender.failure("failed:");
+            }
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.text.Table;
+import io.sidewarp.cli.text.Times;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What the demo tells at its end.
+ *
+ * @param octets that were moved
+ * @param window octets of shared memory at each side
+ */
+record DemoReport(long octets, long window, Facts sent, Facts received) {
+
+    /** Octets of DDP and RDMAP headers of a tagged segment, and of MPA's length, padding (none) and CRC. */
+    private static final int TAGGED_OVERHEAD = 14 + 2 + 4;
+
+    /** True when what was sent, what the receiver found in its memory, and what was read back are the same. */
+    boolean same() {
+        String source = sent.text("sha256.source");
+        return source.equals(sent.text("sha256.receiver")) && source.equals(sent.text("sha256.back"));
+    }
+
+    String text(Rig rig, long senderPid, long receiverPid, Optional<Path> file) {
+        return processes(rig, senderPid, receiverPid, file) + "\n" + result() + "\n" + latency() + "\n" + wire();
+    }
+
+    private String processes(Rig rig, long senderPid, long receiverPid, Optional<Path> file) {
+        String what = file.map(Path::toString).orElse("generated data");
+        String fits = window >= octets
+                ? "all of it in shared memory at both ends"
+                : "through " + Sizes.format(window) + " of shared memory at each end";
+        return what + ", " + Sizes.format(octets) + ", " + fits + "\n  sender    process " + senderPid + " - sidecar "
+                + rig.left().sidecar().pid() + ", " + rig.left().api() + "\n  receiver  process " + receiverPid
+                + " - sidecar " + rig.right().sidecar().pid() + ", "
+                + rig.right().api() + "\n";
+    }
+
+    private String result() {
+        Table table = new Table("", ">SIZE", ">TIME", ">GBIT/S", ">GB/S");
+        addRate(table, "RDMA Write, sender to receiver", sent.number("write.nanos"));
+        addRate(table, "RDMA Read, back to the sender", sent.number("read.nanos"));
+        String digests = same()
+                ? "SHA-256 " + sent.text("sha256.source") + "\n  the same at the sender, in the receiver's memory, and"
+                        + " after reading back\n"
+                : "SHA-256 DIFFERS: sender " + sent.text("sha256.source") + ", receiver " + sent.text("sha256.receiver")
+                        + ", read back " + sent.text("sha256.back") + "\n";
+        return table.render() + digests + "Send there, and back: \"" + sent.text("answer") + "\"\n";
+    }
+
+    private void addRate(Table table, String what, long nanos) {
+        double gigabytes = octets / (nanos / 1e9) / 1e9;
+        table.row(
+                what,
+                Sizes.format(octets),
+                Times.format(nanos),
+                String.format(Locale.ROOT, "%.2f", gigabytes * 8),
+                String.format(Locale.ROOT, "%.2f", gigabytes));
+    }
+
+    private String latency() {
+        Table table = new Table("LATENCY, 8 OCTETS", ">P50", ">P99", ">P99.9", "WHAT IT IS");
+        addLatency(table, "write", "half of the way there and back, into memory that the peer watches");
+        addLatency(table, "read", "from posting it to its completion");
+        addLatency(table, "send", "half of the way there and back");
+        return table.render();
+    }
+
+    private void addLatency(Table table, String operation, String kind) {
+        String key = "latency." + operation;
+        table.row(
+                operation,
+                Times.format(sent.number(key + ".p50")),
+                Times.format(sent.number(key + ".p99")),
+                Times.format(sent.number(key + ".p99_9")),
+                kind);
+    }
+
+    private String wire() {
+        long segments = sent.number("segments.sent");
+        long back = sent.number("segments.received");
+        double mean = (sent.number("octets.sent") + sent.number("octets.received")) / (double) (segments + back);
+        String parameters = "MPA revision " + sent.text("revision") + ", CRC32c "
+                + (sent.text("crc").equals("true") ? "on" : "off") + ", Markers "
+                + (sent.text("markers").equals("true") ? "on" : "off") + ", MULPDU " + sent.text("mulpdu");
+        Table table = new Table("ON THE WIRE", ">FPDUS", ">PAYLOAD", ">WRITES", ">READS", ">SENDS");
+        table.row(
+                "sender to receiver",
+                segments,
+                Sizes.format(sent.number("octets.sent")),
+                sent.number("writes.sent"),
+                sent.number("reads.sent") + " requests",
+                sent.number("sends.sent"));
+        table.row(
+                "receiver to sender",
+                back,
+                Sizes.format(sent.number("octets.received")),
+                received.number("writes.sent"),
+                received.number("reads.served") + " responses",
+                sent.number("sends.received"));
+        return table.render()
+                + String.format(
+                        Locale.ROOT,
+                        "TCP %s - %s, %s%n%.0f octets of payload in an FPDU on average, %d of framing and headers each"
+                                + " (%.2f %%)%n",
+                        sent.text("local"),
+                        sent.text("remote"),
+                        parameters,
+                        mean,
+                        TAGGED_OVERHEAD,
+                        100.0 * TAGGED_OVERHEAD / (mean + TAGGED_OVERHEAD));
+    }
+}

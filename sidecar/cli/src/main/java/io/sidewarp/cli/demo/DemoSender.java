@@ -1,0 +1,167 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import io.sidewarp.cli.Interruption;
+import io.sidewarp.cli.perf.Operation;
+import io.sidewarp.cli.perf.PerfClient;
+import io.sidewarp.cli.perf.PerfPlan;
+import io.sidewarp.cli.perf.PerfResult;
+import io.sidewarp.cli.perf.ProcessCpu;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.cli.text.ProgressLine;
+import io.sidewarp.cli.wire.Channel;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.RegionNames;
+import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.RemoteAddress;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkRequest;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.security.MessageDigest;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HexFormat;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.LongConsumer;
+
+/** The process that the file comes from: writes it to the peer's memory, reads it back, and measures. */
+final class DemoSender {
+
+    private static final Duration PATIENCE = Duration.ofMinutes(5);
+
+    /** Octets of one RDMA operation. */
+    private static final int OPERATION = 1 << 20;
+
+    private static final int UNDER_WAY = 32;
+    private static final int FENCE = 8;
+    private static final int LATENCY_SIZE = 8;
+    private static final Duration LATENCY_TIME = Duration.ofMillis(1500);
+    private static final Duration LATENCY_WARMUP = Duration.ofMillis(1500);
+
+    private final Session session;
+    private final HostPort receiver;
+    private final ConnectionFlags flags;
+    private final PrintWriter out;
+
+    private final MessageDigest source = Digests.sha256();
+    private final MessageDigest readBack = Digests.sha256();
+    private byte[] receiverDigest = new byte[0];
+    private long writeNanos;
+    private long readNanos;
+
+    DemoSender(Session session, HostPort receiver, ConnectionFlags flags, PrintWriter out) {
+        this.session = session;
+        this.receiver = receiver;
+        this.flags = flags;
+        this.out = out;
+    }
+
+    /** One RDMA operation on a part of the region and the same part of the peer's. */
+    @FunctionalInterface
+    private interface Step {
+        WorkRequest request(long offset, long length);
+    }
+
+    /** Moves the content, by a region of the given size. */
+    void move(Content content, long window) throws IOException {
+        try (Channel channel = Channel.connect(session, receiver, new Hello(Service.DEMO), flags);
+                SharedRegion region =
+                        session.createSharedRegion(RegionNames.next("demo"), window, Access.LOCAL_WRITE)) {
+            channel.send(new DemoMessage.Want(window));
+            RemoteAddress remote = channel.receive(PATIENCE)
+                    .expect(DemoMessage.Memory.TYPE, DemoMessage.Memory::decode)
+                    .address();
+            for (long start = 0; start < content.size(); start += window) {
+                long length = Math.min(window, content.size() - start);
+                progress("loading", start, content.size());
+                content.load(region.segment().asSlice(0, length), start);
+                Digests.update(source, region, length);
+                moveWindow(channel, region, remote, start, length, content.size());
+            }
+            channel.send(new DemoMessage.Words("hello, receiver; the file is in your memory"));
+            String answer = channel.receive(PATIENCE)
+                    .expect(DemoMessage.Words.TYPE, DemoMessage.Words::decode)
+                    .text();
+            Facts.tell(out, "answer", answer);
+            Facts.tell(out, "write.nanos", writeNanos);
+            Facts.tell(out, "read.nanos", readNanos);
+            Facts.tell(out, "sha256.source", HexFormat.of().formatHex(source.digest()));
+            Facts.tell(out, "sha256.receiver", HexFormat.of().formatHex(receiverDigest));
+            Facts.tell(out, "sha256.back", HexFormat.of().formatHex(readBack.digest()));
+            Facts.tellConnection(out, channel.connection().info());
+        }
+    }
+
+    /** Measures small messages. */
+    void measureLatency() {
+        PerfClient perf = new PerfClient(session, receiver, flags, new ProcessCpu(0), false);
+        for (Operation operation : Operation.values()) {
+            Facts.tell(out, Facts.PROGRESS, operation + " latency");
+            PerfPlan plan = new PerfPlan(operation, true, 1, 1, 1, LATENCY_SIZE, 0);
+            PerfResult result = perf.run(plan, LATENCY_WARMUP, LATENCY_TIME, ProgressLine.hidden());
+            Facts.tellLatency(out, operation.toString(), result.latencies());
+        }
+    }
+
+    private void moveWindow(
+            Channel channel, SharedRegion region, RemoteAddress remote, long start, long length, long size) {
+        Connection connection = channel.connection();
+        long begin = System.nanoTime();
+        run(
+                channel,
+                length,
+                (offset, octets) -> WorkRequest.write(connection, remote.plus(offset), region.slice(offset, octets)),
+                done -> progress("RDMA Write", start + done, size));
+        // Answered after all Writes before it are in the peer's memory (RFC 5040 section 5.5).
+        await(channel.submit(WorkRequest.read(connection, remote, region.slice(0, Math.min(FENCE, length)))));
+        writeNanos += System.nanoTime() - begin;
+
+        channel.send(new DemoMessage.Written(length));
+        receiverDigest = channel.receive(PATIENCE)
+                .expect(DemoMessage.Digest.TYPE, DemoMessage.Digest::decode)
+                .sha256();
+
+        region.segment().asSlice(0, length).fill((byte) 0);
+        begin = System.nanoTime();
+        run(
+                channel,
+                length,
+                (offset, octets) -> WorkRequest.read(connection, remote.plus(offset), region.slice(offset, octets)),
+                done -> progress("RDMA Read", start + done, size));
+        readNanos += System.nanoTime() - begin;
+        Digests.update(readBack, region, length);
+    }
+
+    /** Keeps some operations under way until all octets are moved. */
+    private static void run(Channel channel, long length, Step step, LongConsumer progress) {
+        Queue<CompletableFuture<WorkCompletion>> underWay = new ArrayDeque<>();
+        for (long offset = 0; offset < length; offset += OPERATION) {
+            Interruption.check();
+            if (underWay.size() == UNDER_WAY) {
+                await(underWay.remove());
+                progress.accept(offset);
+            }
+            underWay.add(channel.submit(step.request(offset, Math.min(OPERATION, length - offset))));
+        }
+        underWay.forEach(DemoSender::await);
+    }
+
+    private static void await(CompletableFuture<WorkCompletion> work) {
+        work.join().orThrow();
+    }
+
+    private void progress(String what, long done, long size) {
+        if (done / OPERATION % UNDER_WAY == 0) {
+            Facts.tell(out, Facts.PROGRESS, what + " " + done * 100 / size + " %");
+        }
+    }
+}

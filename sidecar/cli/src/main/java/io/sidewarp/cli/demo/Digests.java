@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import io.sidewarp.client.SharedRegion;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+/** SHA-256 of shared memory. */
+final class Digests {
+
+    private static final int PIECE = 1 << 20;
+
+    private Digests() {}
+
+    static MessageDigest sha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JDK has SHA-256", e);
+        }
+    }
+
+    /** Adds the first octets of a region. */
+    static void update(MessageDigest digest, SharedRegion region, long length) {
+        for (long offset = 0; offset < length; offset += PIECE) {
+            digest.update(region.buffer(offset, (int) Math.min(PIECE, length - offset)));
+        }
+    }
+
+    /** The digest of what was added, while more may follow. */
+    static byte[] soFar(MessageDigest digest) {
+        try {
+            return ((MessageDigest) digest.clone()).digest();
+        } catch (CloneNotSupportedException e) {
+            throw new IllegalStateException("the JDK's SHA-256 can be cloned", e);
+        }
+    }
+}

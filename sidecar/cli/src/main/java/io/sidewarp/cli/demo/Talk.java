@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import io.sidewarp.cli.Failure;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Optional;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** Reads what a child process prints, line by line, on a thread of its own. */
+final class Talk {
+
+    private static final String END = "\0end";
+    private static final String LISTENING = "listening on ";
+
+    private final Program program;
+    private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
+
+    Talk(Program program) {
+        this.program = program;
+        Thread.ofVirtual().name("sidewarp-demo-talk").start(this::read);
+    }
+
+    /** Where a server listens, once it says so. */
+    String awaitListening(long seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (true) {
+            String line = next(end).orElseThrow(() -> program.failure("does not listen:"));
+            if (line.startsWith(LISTENING)) {
+                return line.substring(LISTENING.length());
+            }
+        }
+    }
+
+    /** Hands out all lines until the program ends. */
+    void untilEnd(Consumer<String> taker, long seconds) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        Optional<String> line = next(end);
+        while (line.isPresent()) {
+            taker.accept(line.get());
+            line = next(end);
+        }
+    }
+
+    /** Facts of which the last to come is known. */
+    Facts facts(String last, long seconds) {
+        Facts facts = new Facts();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
+        while (!facts.has(last)) {
+            facts.add(next(end).orElseThrow(() -> program.failure("did not tell all:")));
+        }
+        return facts;
+    }
+
+    /** Empty when the program ended, or the time is over. */
+    private Optional<String> next(long end) {
+        try {
+            String line = lines.poll(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+            return line == null || line.equals(END) ? Optional.empty() : Optional.of(line);
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        }
+    }
+
+    private void read() {
+        try (BufferedReader reader = program.process().inputReader(StandardCharsets.UTF_8)) {
+            for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+                lines.add(line);
+            }
+        } catch (IOException e) {
+            // The process is gone, and so is what it would have said.
+        }
+        lines.add(END);
+    }
+}

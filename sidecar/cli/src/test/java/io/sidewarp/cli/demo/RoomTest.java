@@ -1,0 +1,29 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.demo;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class RoomTest {
+
+    private static final long MIB = 1L << 20;
+
+    @Test
+    void takesTheWholeFileWhenItFitsBothSides() {
+        assertThat(Room.window(1024 * MIB, 4096 * MIB)).isEqualTo(1024 * MIB);
+        assertThat(Room.window(12345, 4096 * MIB)).isEqualTo(12345);
+    }
+
+    @Test
+    void takesWholeMebibytesOfAFileThatDoesNotFit() {
+        assertThat(Room.window(1024 * MIB, 1000 * MIB + 3)).isEqualTo(404 * MIB);
+    }
+
+    @Test
+    void takesALittleInAnyCase() {
+        assertThat(Room.window(1024 * MIB, 0)).isEqualTo(64 * MIB);
+    }
+}
