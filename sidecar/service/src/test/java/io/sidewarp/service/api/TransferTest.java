@@ -3,6 +3,8 @@
 
 package io.sidewarp.service.api;
 
+import static io.sidewarp.service.testing.Works.remote;
+import static io.sidewarp.service.testing.Works.sge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
@@ -21,10 +23,8 @@ import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveRequest;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
-import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.SendRequest;
 import io.sidewarp.v1.SendWork;
-import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
@@ -236,21 +236,6 @@ class TransferTest {
                 .setSession(client.token())
                 .setConnection(connection)
                 .setWork(SendWork.newBuilder().addLocal(sge(from, 0, length)).setSolicited(true))
-                .build();
-    }
-
-    static Sge sge(Region region, long offset, long length) {
-        return Sge.newBuilder()
-                .setRegion(region.getId())
-                .setOffset(offset)
-                .setLength(length)
-                .build();
-    }
-
-    static RemoteAddress remote(Region region, long offset) {
-        return RemoteAddress.newBuilder()
-                .setStag(region.getStag())
-                .setTaggedOffset(region.getBaseTaggedOffset() + offset)
                 .build();
     }
 

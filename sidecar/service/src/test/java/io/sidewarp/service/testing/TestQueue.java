@@ -31,7 +31,7 @@ public final class TestQueue implements AutoCloseable {
     private StreamObserver<QueueRequest> requests;
     private int messages;
 
-    TestQueue(Channel channel, String session, int outstanding, List<Long> receiveConnections) {
+    public TestQueue(Channel channel, String session, int outstanding, List<Long> receiveConnections) {
         context.run(() -> requests = TransferServiceGrpc.newStub(channel).queue(new Responses()));
         requests.onNext(QueueRequest.newBuilder()
                 .setOpen(QueueOpen.newBuilder()

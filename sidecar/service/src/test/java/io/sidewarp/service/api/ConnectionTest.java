@@ -1,0 +1,359 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.Duration;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.CrcPreference;
+import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.ListConnectionsRequest;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.RejectRequest;
+import io.sidewarp.v1.WatchConnectionRequest;
+import io.sidewarp.v1.WatchConnectionResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ConnectionTest {
+
+    private TestSidecar left;
+    private TestSidecar right;
+    private TestSession client;
+    private TestSession server;
+
+    @BeforeEach
+    void start() {
+        left = TestSidecar.start("sidewarp.limits.connections", "2");
+        right = TestSidecar.start("sidewarp.limits.listeners", "1", "sidewarp.connection.timeout", "3s");
+        client = left.session("client");
+        server = right.session("server");
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.close();
+        left.close();
+        right.close();
+    }
+
+    @Test
+    void bothSidesLearnWhatWasAgreed() {
+        try (TestSession.Listening listening = server.listen()) {
+            CompletableFuture<Connection> connecting = client.connect(client.connectRequest(listening.port())
+                    .setPrivateData(ByteString.copyFromUtf8("from the client"))
+                    .setOptions(ConnectionOptions.newBuilder().setIrd(3).setOrd(5))
+                    .build());
+            ConnectionRequest request = listening.next();
+            Connection there = server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(request.getId())
+                            .setPrivateData(ByteString.copyFromUtf8("from the server"))
+                            .setOptions(ConnectionOptions.newBuilder().setIrd(5).setOrd(3))
+                            .build())
+                    .getConnection();
+            Connection here = Waiting.join(connecting);
+
+            assertThat(request.getPrivateData().toStringUtf8()).isEqualTo("from the client");
+            assertThat(here.getPrivateData().toStringUtf8()).isEqualTo("from the server");
+            assertThat(here.getState()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+            assertThat(here.getInitiator()).isTrue();
+            assertThat(there.getInitiator()).isFalse();
+            assertThat(here.getCrc()).isTrue();
+            assertThat(here.getOrd()).isEqualTo(5);
+            assertThat(there.getIrd()).isEqualTo(5);
+            assertThat(here.getLlp()).isEqualTo(Llp.LLP_TCP);
+            assertThat(here.getMulpdu()).isGreaterThan(1000);
+            assertThat(here.getLocalPort()).isEqualTo(there.getRemotePort());
+            assertThat(here.getRemoteAddress()).isEqualTo("127.0.0.1");
+            assertThat(here.getSessionName()).isEqualTo("client");
+        }
+    }
+
+    @Test
+    void aRejectionCarriesThePrivateDataOfThePeer() {
+        try (TestSession.Listening listening = server.listen()) {
+            CompletableFuture<Connection> connecting =
+                    client.connect(client.connectRequest(listening.port()).build());
+            server.connections()
+                    .reject(RejectRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(listening.next().getId())
+                            .setPrivateData(ByteString.copyFromUtf8("no room"))
+                            .build());
+
+            StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
+
+            assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.ABORTED);
+            assertThat(Waiting.detail(failure, ConnectionRejected.class)
+                            .getPrivateData()
+                            .toStringUtf8())
+                    .isEqualTo("no room");
+            assertThat(connections(client)).isEmpty();
+        }
+    }
+
+    @Test
+    void aRequestIsAnsweredOnce() {
+        try (TestSession.Listening listening = server.listen()) {
+            CompletableFuture<Connection> connecting =
+                    client.connect(client.connectRequest(listening.port()).build());
+            AcceptRequest accept = AcceptRequest.newBuilder()
+                    .setSession(server.token())
+                    .setRequest(listening.next().getId())
+                    .build();
+            server.connections().accept(accept);
+            Waiting.join(connecting);
+
+            assertThat(Waiting.status(() -> server.connections().accept(accept)).getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+        }
+    }
+
+    @Test
+    void aRequestThatNobodyAnswersLapses() {
+        try (TestSession.Listening listening = server.listen()) {
+            CompletableFuture<Connection> connecting =
+                    client.connect(client.connectRequest(listening.port()).build());
+            long request = listening.next().getId();
+
+            assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            Status late = Waiting.status(() -> server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(request)
+                            .build()));
+            assertThat(late.getCode()).isIn(Status.Code.NOT_FOUND, Status.Code.DEADLINE_EXCEEDED);
+            assertThat(connections(server)).isEmpty();
+        }
+    }
+
+    @Test
+    void connectingToAPortWhereNobodyListensIsUnavailable() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+
+        Status status = Waiting.status(
+                () -> client.connections().connect(client.connectRequest(port).build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(connections(client)).isEmpty();
+    }
+
+    @Test
+    void aPeerThatNeverAnswersTimesOut() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            Status status = Waiting.status(() -> client.connections()
+                    .connect(client.connectRequest(silent.getLocalPort())
+                            .setOptions(ConnectionOptions.newBuilder()
+                                    .setTimeout(Duration.newBuilder().setNanos(200_000_000)))
+                            .build()));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        }
+    }
+
+    @Test
+    void aCancelledConnectLeavesNothingBehind() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            var call = io.sidewarp.v1.ConnectionServiceGrpc.newFutureStub(client.channel())
+                    .connect(client.connectRequest(silent.getLocalPort()).build());
+            Awaitility.await().until(() -> connections(client).size() == 1);
+
+            call.cancel(true);
+
+            Awaitility.await().until(() -> connections(client).isEmpty());
+        }
+    }
+
+    @Test
+    void fieldsThatCannotWorkAreNamed() {
+        assertThat(refused(client.connectRequest(0))).startsWith("port is 0; allowed: 1 to 65535");
+        assertThat(refused(client.connectRequest(1).setAddress(""))).startsWith("address is empty");
+        assertThat(refused(client.connectRequest(1).setPrivateData(ByteString.copyFrom(new byte[513]))))
+                .startsWith("private_data is 513 octets; allowed: at most 512");
+        assertThat(refused(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setIrd(65))))
+                .startsWith("options.ird is 65; allowed: 0 to 64 (setting sidewarp.limits.ird)");
+        assertThat(refused(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setSendQueue(1_000_000))))
+                .contains("sidewarp.limits.send-queue");
+        assertThat(refused(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder()
+                                .setTimeout(Duration.newBuilder().setSeconds(-1)))))
+                .startsWith("options.timeout");
+        assertThat(refused(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setProtectionDomain(4711))))
+                .startsWith("protection_domain 4711");
+    }
+
+    @Test
+    void connectionsWithoutCrcNeedTheConsentOfTheAdministrator() {
+        Status status = Waiting.status(() -> client.connections()
+                .connect(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setCrc(CrcPreference.CRC_PREFERENCE_OFF))
+                        .build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(status.getDescription()).contains("sidewarp.connection.allow-crc-off");
+    }
+
+    @Test
+    void sctpIsUnimplementedWhereTheDeviceHasNone() {
+        Status status = Waiting.status(() -> client.connections()
+                .connect(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setLlp(Llp.LLP_SCTP))
+                        .build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
+    }
+
+    @Test
+    void theNumberOfConnectionsIsLimitedUntilSomeAreClosed() {
+        Connection first = client.connectTo(server).here();
+        client.connectTo(server);
+
+        Status status = Waiting.status(
+                () -> client.connections().connect(client.connectRequest(1).build()));
+        client.connections()
+                .disconnect(DisconnectRequest.newBuilder()
+                        .setSession(client.token())
+                        .setConnection(first.getId())
+                        .build());
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("sidewarp.limits.connections");
+        client.connectTo(server);
+    }
+
+    @Test
+    void theNumberOfListenersIsLimitedUntilACallEnds() {
+        TestSession.Listening first = server.listen();
+        first.port();
+        assertThat(Status.fromThrowable(Waiting.join(server.listen().failure())).getDescription())
+                .contains("sidewarp.limits.listeners");
+
+        first.close();
+
+        Awaitility.await().until(() -> {
+            try (TestSession.Listening next = server.listen()) {
+                return next.port() > 0;
+            } catch (AssertionError e) {
+                return false;
+            }
+        });
+    }
+
+    @Test
+    void aPortInUseIsNamed() {
+        try (TestSession.Listening taken = server.listen()) {
+            int port = taken.port();
+            TestSession.Listening refused = client.listen(ListenRequest.newBuilder()
+                    .setSession(client.token())
+                    .setAddress("127.0.0.1")
+                    .setPort(port)
+                    .build());
+
+            Status status = Status.fromThrowable(Waiting.join(refused.failure()));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(status.getDescription()).contains(Integer.toString(port));
+        }
+    }
+
+    @Test
+    void watchersSeeEveryStateUntilTheEnd() {
+        TestSession.Pair pair = client.connectTo(server);
+        Iterator<WatchConnectionResponse> changes = client.connections()
+                .watchConnection(WatchConnectionRequest.newBuilder()
+                        .setSession(client.token())
+                        .setConnection(pair.here().getId())
+                        .build());
+        List<ConnectionState> states = new ArrayList<>();
+        states.add(changes.next().getChange().getState());
+
+        server.connections()
+                .disconnect(DisconnectRequest.newBuilder()
+                        .setSession(server.token())
+                        .setConnection(pair.there().getId())
+                        .build());
+        changes.forEachRemaining(change -> states.add(change.getChange().getState()));
+
+        assertThat(states)
+                .startsWith(ConnectionState.CONNECTION_STATE_ESTABLISHED)
+                .endsWith(ConnectionState.CONNECTION_STATE_CLOSED)
+                .doesNotContain(ConnectionState.CONNECTION_STATE_TERMINATED);
+    }
+
+    @Test
+    void disconnectingTwiceIsNoError() {
+        long connection = client.connectTo(server).here().getId();
+        DisconnectRequest disconnect = DisconnectRequest.newBuilder()
+                .setSession(client.token())
+                .setConnection(connection)
+                .setAbort(true)
+                .build();
+
+        client.connections().disconnect(disconnect);
+        client.connections().disconnect(disconnect);
+
+        assertThat(connections(client)).isEmpty();
+    }
+
+    @Test
+    void aConnectionOutlivesTheListenerThatAcceptedIt() {
+        TestSession.Pair pair = client.connectTo(server);
+
+        // The Listen call was cancelled by connectTo.
+        Awaitility.await()
+                .until(() -> server.device()
+                                .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                                .getSessions(0)
+                                .getListeners()
+                        == 0);
+        assertThat(connections(server))
+                .extracting(Connection::getId)
+                .containsExactly(pair.there().getId());
+    }
+
+    private String refused(ConnectRequest.Builder request) {
+        return Waiting.status(() -> client.connections().connect(request.build()))
+                .getDescription();
+    }
+
+    private static List<Connection> connections(TestSession session) {
+        return session.connections()
+                .listConnections(ListConnectionsRequest.newBuilder()
+                        .setSession(session.token())
+                        .build())
+                .getConnectionsList();
+    }
+}

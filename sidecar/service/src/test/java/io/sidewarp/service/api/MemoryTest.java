@@ -1,0 +1,277 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.DeallocateProtectionDomainRequest;
+import io.sidewarp.v1.DeregisterRegionRequest;
+import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.RegionState;
+import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.SharedBacking;
+import io.sidewarp.v1.WriteRequest;
+import io.sidewarp.v1.WriteWork;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class MemoryTest {
+
+    private TestSidecar sidecar;
+    private TestSession session;
+
+    @BeforeEach
+    void start() {
+        sidecar = TestSidecar.start(
+                "sidewarp.limits.regions", "3",
+                "sidewarp.limits.registered-octets", "40000000",
+                "sidewarp.limits.managed-region-octets", "9000000",
+                "sidewarp.limits.managed-octets", "10000000",
+                "sidewarp.limits.protection-domains", "2");
+        session = sidecar.session();
+    }
+
+    @AfterEach
+    void stop() {
+        session.close();
+        sidecar.close();
+    }
+
+    @Test
+    void whatIsStoredInPiecesIsLoadedInPieces() {
+        byte[] data = TransferTest.random(3_000_000);
+        Region region = session.managed(data.length + 100);
+
+        assertThat(session.store(region.getId(), 50, data, 1 << 20)).isEqualTo(data.length);
+
+        assertThat(session.load(region.getId(), 50, data.length)).isEqualTo(data);
+        assertThat(session.load(region.getId(), 0, 50)).containsOnly(0);
+        assertThat(session.load(region.getId(), data.length + 50, 0)).hasSize(50);
+    }
+
+    @Test
+    void aStoreBeyondTheEndFails() {
+        Region region = session.managed(100);
+
+        assertThat(Waiting.status(() -> session.store(region.getId(), 90, new byte[11], 11))
+                        .getCode())
+                .isEqualTo(Status.Code.OUT_OF_RANGE);
+        assertThat(Waiting.status(() -> session.load(region.getId(), 101, 0)).getCode())
+                .isEqualTo(Status.Code.OUT_OF_RANGE);
+        assertThat(Waiting.status(() -> session.load(region.getId(), 90, -1)).getCode())
+                .isEqualTo(Status.Code.OUT_OF_RANGE);
+    }
+
+    @Test
+    void aPieceOfMoreThanOneMebibyteIsRefused() {
+        Region region = session.managed(3 << 20);
+
+        Status status = Waiting.status(() -> session.store(region.getId(), 0, new byte[2 << 20], 2 << 20));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(status.getDescription()).contains("1048576");
+    }
+
+    @Test
+    void aSharedRegionIsAFileOfTheVolumeAndGoesWithTheRegion() throws IOException {
+        Region region = session.shared("buffer", 5000, Access.ACCESS_REMOTE_READ);
+        Path file = sidecar.sharedVolume().resolve("buffer");
+
+        assertThat(Files.size(file)).isEqualTo(5000);
+        assertThat(region.getPath()).isEqualTo("buffer");
+        assertThat(region.getState()).isEqualTo(RegionState.REGION_STATE_VALID);
+        deregister(region);
+
+        assertThat(file).doesNotExist();
+    }
+
+    @Test
+    void storeAndLoadSayThatASharedRegionIsToBeMapped() {
+        Region region = session.shared("buffer", 5000);
+
+        Status status = Waiting.status(() -> session.load(region.getId(), 0, 10));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+        assertThat(status.getDescription()).contains("map that file");
+    }
+
+    @Test
+    void nothingOutsideOfTheVolumeBecomesARegion() throws IOException {
+        Files.createSymbolicLink(sidecar.sharedVolume().resolve("link"), Path.of("/etc/hostname"));
+
+        assertThat(shared("../escape").getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(shared("/etc/hostname").getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(shared("link").getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(shared("missing").getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(session.memory()
+                        .listRegions(ListRegionsRequest.getDefaultInstance())
+                        .getRegionsList())
+                .isEmpty();
+    }
+
+    @Test
+    void theNumberOfRegionsIsLimited() {
+        session.managed(1);
+        session.managed(1);
+        Region third = session.managed(1);
+
+        Status status = Waiting.status(() -> session.managed(1));
+        deregister(third);
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("sidewarp.limits.regions");
+        assertThat(session.managed(1).getLength()).isEqualTo(1);
+    }
+
+    @Test
+    void octetsAreLimitedByRegionSidecarAndSession() {
+        assertThat(Waiting.status(() -> session.managed(9_000_001)).getDescription())
+                .contains("sidewarp.limits.managed-region-octets");
+        session.managed(9_000_000);
+        assertThat(Waiting.status(() -> session.managed(9_000_000)).getDescription())
+                .contains("sidewarp.limits.managed-octets");
+        assertThat(Waiting.status(() -> session.shared("large", 31_000_001)).getDescription())
+                .contains("sidewarp.limits.registered-octets");
+        session.shared("fits", 31_000_000);
+    }
+
+    @Test
+    void whatCouldNotBeRegisteredGivesItsQuotaBack() throws IOException {
+        Files.write(sidecar.sharedVolume().resolve("file"), new byte[10]);
+        for (int i = 0; i < 5; i++) {
+            assertThat(shared("missing").getCode()).isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(Waiting.status(() -> session.managed(9_000_001)).getCode())
+                    .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        }
+
+        assertThat(session.device()
+                        .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                        .getSessions(0)
+                        .getRegisteredOctets())
+                .isZero();
+        session.managed(1);
+        session.managed(1);
+        session.managed(1);
+    }
+
+    @Test
+    void remoteInvalidationNeedsAConnection() {
+        assertThat(Waiting.status(() -> session.managed(10, Access.ACCESS_REMOTE_INVALIDATE))
+                        .getDescription())
+                .contains("connection");
+    }
+
+    @Test
+    void aProtectionDomainStaysWhileItIsInUse() {
+        long domain = session.memory()
+                .allocateProtectionDomain(AllocateProtectionDomainRequest.newBuilder()
+                        .setSession(session.token())
+                        .build())
+                .getProtectionDomain();
+        Region region = session.memory()
+                .registerRegion(RegisterRegionRequest.newBuilder()
+                        .setSession(session.token())
+                        .setProtectionDomain(domain)
+                        .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10))
+                        .build())
+                .getRegion();
+        DeallocateProtectionDomainRequest deallocate = DeallocateProtectionDomainRequest.newBuilder()
+                .setSession(session.token())
+                .setProtectionDomain(domain)
+                .build();
+
+        assertThat(region.getProtectionDomain()).isEqualTo(domain);
+        assertThat(Waiting.status(() -> session.memory().deallocateProtectionDomain(deallocate))
+                        .getCode())
+                .isEqualTo(Status.Code.FAILED_PRECONDITION);
+        deregister(region);
+        session.memory().deallocateProtectionDomain(deallocate);
+        assertThat(Waiting.status(() -> session.memory().deallocateProtectionDomain(deallocate))
+                        .getCode())
+                .isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
+    void aTruncatedFileFailsItsRegionAndTheSidecarLivesOn() throws IOException {
+        long length = 8 << 20;
+        Region source = session.shared("source", length);
+        Region target = session.managed(9_000_000, Access.ACCESS_REMOTE_WRITE);
+        TestSession.Pair pair = session.connectTo(session);
+        while (session.nextEvent().getConnection().getConnection()
+                != Math.max(pair.here().getId(), pair.there().getId())) {
+            // Both ends tell that they are established.
+        }
+        try (RandomAccessFile file =
+                new RandomAccessFile(sidecar.sharedVolume().resolve("source").toFile(), "rw")) {
+            file.setLength(0);
+        }
+
+        Status status = Waiting.status(() -> session.transfer()
+                .write(WriteRequest.newBuilder()
+                        .setSession(session.token())
+                        .setConnection(pair.here().getId())
+                        .setWork(WriteWork.newBuilder()
+                                .addLocal(Works.sge(source, 0, length))
+                                .setRemote(Works.remote(target, 0)))
+                        .build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+        assertThat(status.getDescription()).contains("backing");
+        assertThat(session.memory()
+                        .listRegions(ListRegionsRequest.newBuilder()
+                                .setSession(session.token())
+                                .build())
+                        .getRegionsList())
+                .filteredOn(region -> region.getId() == source.getId())
+                .singleElement()
+                .extracting(Region::getState)
+                .isEqualTo(RegionState.REGION_STATE_FAULTED);
+        var event = session.nextEvent();
+        while (!event.hasRegionFault()) {
+            event = session.nextEvent();
+        }
+        assertThat(event.getRegionFault().getRegion()).isEqualTo(source.getId());
+        deregister(source);
+        TestSession.Pair again = session.connectTo(session);
+        assertThat(again.here().getId()).isPositive();
+    }
+
+    @Test
+    void anUnknownRegionIsNotFound() {
+        assertThatThrownBy(() -> session.load(4711, 0, 0))
+                .isInstanceOf(StatusRuntimeException.class)
+                .hasMessageStartingWith("NOT_FOUND: region 4711");
+    }
+
+    private Status shared(String path) {
+        return Waiting.status(() -> session.memory()
+                .registerRegion(RegisterRegionRequest.newBuilder()
+                        .setSession(session.token())
+                        .setShared(SharedBacking.newBuilder().setPath(path))
+                        .build()));
+    }
+
+    private void deregister(Region region) {
+        session.memory()
+                .deregisterRegion(DeregisterRegionRequest.newBuilder()
+                        .setSession(session.token())
+                        .setRegion(region.getId())
+                        .build());
+    }
+}
