@@ -1,0 +1,77 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** Where the packaged programs are, and how they are started. */
+public final class Programs {
+
+    /** The flags that `./sidewarp` gives to each of its JVMs. */
+    private static final List<String> JVM_FLAGS =
+            List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
+
+    /** What `./sidewarp sidecar` adds. */
+    private static final List<String> SIDECAR_FLAGS = List.of("-Xmx64m", "-XX:MaxDirectMemorySize=1g");
+
+    private Programs() {}
+
+    /** The repository. */
+    public static Path root() {
+        return Path.of(System.getProperty("sidewarp.root", ".."))
+                .toAbsolutePath()
+                .normalize();
+    }
+
+    /** Where logs and captures of this run stay, for whoever has to find out why a test failed. */
+    public static Path output() {
+        return Path.of(System.getProperty("sidewarp.e2e.output", "target/e2e")).toAbsolutePath();
+    }
+
+    public static Path serviceJar() {
+        return built(root().resolve("sidecar/service/target/quarkus-app/quarkus-run.jar"));
+    }
+
+    public static Path cliJar() {
+        return built(root().resolve("sidecar/cli/target/sidewarp-cli.jar"));
+    }
+
+    public static String java() {
+        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    }
+
+    public static List<String> jvmFlags() {
+        return JVM_FLAGS;
+    }
+
+    public static List<String> sidecarFlags() {
+        return SIDECAR_FLAGS;
+    }
+
+    /** The class path of the tests, for clients in JVMs of their own. */
+    public static String testClassPath() {
+        return System.getProperty("java.class.path");
+    }
+
+    /** The program of this name on the PATH. */
+    public static Optional<Path> find(String name) {
+        return Pattern.compile(File.pathSeparator)
+                .splitAsStream(System.getenv("PATH"))
+                .map(directory -> Path.of(directory, name))
+                .filter(Files::isExecutable)
+                .findFirst();
+    }
+
+    private static Path built(Path jar) {
+        if (!Files.exists(jar)) {
+            throw new IllegalStateException(jar + " is missing; package the programs first: ./sidewarp build");
+        }
+        return jar;
+    }
+}
