@@ -1,0 +1,245 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sidewarp.client.Access;
+import io.sidewarp.client.CompletionStatus;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.Listener;
+import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkRequest;
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.programs.EndlessWriter;
+import io.sidewarp.e2e.support.Bystander;
+import io.sidewarp.e2e.support.ClientProcess;
+import io.sidewarp.e2e.support.Events;
+import io.sidewarp.e2e.support.Link;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Traffic;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.SessionInfo;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** What happens when a client, a peer or the sidecar itself ends in the middle of transfers. */
+@ExtendWith(Logs.class)
+class LifecycleIT {
+
+    private static final int OCTETS = 1 << 20;
+    private static final int DEPTH = 16;
+
+    /** What a JVM gives that SIGTERM ended, next to 0. */
+    private static final int SIGTERM_STATUS = 143;
+
+    private SidecarProcess left;
+    private SidecarProcess right;
+    private SidewarpClient leftClient;
+    private SidewarpClient rightClient;
+
+    @BeforeEach
+    void startSidecars() {
+        left = SidecarProcess.with("left").set("sidewarp.drain-timeout", "5s").start();
+        right = SidecarProcess.with("right").set("sidewarp.drain-timeout", "5s").start();
+        leftClient = left.client();
+        rightClient = right.client();
+    }
+
+    @AfterEach
+    void stopSidecars() {
+        leftClient.close();
+        rightClient.close();
+        left.close();
+        right.close();
+    }
+
+    @Test
+    void whatAKilledClientOwnedIsReleasedOnBothSidesAndOthersGoOn() throws Exception {
+        Session there = rightClient.openSession("there");
+        Events events = Events.of(there);
+        SharedRegion target = there.createSharedRegion("target", EndlessWriter.OCTETS, Access.REMOTE_WRITE);
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        ConnectionOptions welcome = ConnectionOptions.builder()
+                .privateData(target.address().encode())
+                .build();
+        try (Bystander bystander = new Bystander(left, right);
+                Listener listener =
+                        there.listen(Link.LOOPBACK, 0, request -> accepted.complete(request.accept(welcome)));
+                OwnedProcess writer = ClientProcess.start(
+                        EndlessWriter.class,
+                        left.target(),
+                        left.volume().toString(),
+                        Link.LOOPBACK,
+                        Integer.toString(listener.port()))) {
+            writer.awaitLine(EndlessWriter.FLOWING::equals);
+            assertThat(leftClient.listSessions())
+                    .extracting(SessionInfo::getPid)
+                    .contains(writer.pid());
+
+            writer.kill();
+
+            Connection peer = Patience.get(accepted);
+            assertThat(events.awaitError(peer).getLayer()).isEqualTo(2);
+            Patience.get(peer.closed());
+            Patience.await("the sidecar releases the session").untilAsserted(() -> {
+                assertThat(leftClient.listSessions())
+                        .extracting(SessionInfo::getName)
+                        .containsOnly("bystander");
+                assertThat(leftClient.listRegions())
+                        .extracting(Region::getSessionName)
+                        .containsOnly("bystander");
+                assertThat(leftClient.listConnections())
+                        .extracting(io.sidewarp.v1.Connection::getSessionName)
+                        .containsOnly("bystander");
+                assertThat(left.volume().resolve("endless")).doesNotExist();
+            });
+            assertThat(there.listConnections()).isEmpty();
+            bystander.awaitProgress();
+            assertTransfers(leftClient, rightClient);
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-6.2.1-05", "DDP-6.2.2-02", "MPA-8-01"})
+    void outstandingWorkEndsInErrorWhenThePeersSidecarIsKilled() {
+        Session here = leftClient.openSession("here");
+        Session there = rightClient.openSession("there");
+        Events events = Events.of(here);
+        SharedRegion source = here.createSharedRegion("source", OCTETS);
+        SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE);
+        Link link = Link.connect(here, there);
+        try (Bystander bystander = new Bystander(left, left);
+                Traffic traffic = new Traffic(
+                        here,
+                        link.initiator(),
+                        DEPTH,
+                        WorkRequest.write(link.initiator(), target.address(), source.slice()))) {
+            traffic.awaitFlow();
+
+            right.process().kill();
+
+            traffic.awaitEnd();
+            assertThat(traffic.total()).isEqualTo(traffic.posted());
+            assertThat(traffic.count(CompletionStatus.FLUSHED) + traffic.count(CompletionStatus.FATAL))
+                    .isEqualTo(traffic.total() - traffic.count(CompletionStatus.SUCCESS))
+                    .isPositive();
+            assertThat(traffic.firstMessage()).isNotBlank();
+            RdmaError error = events.awaitError(link.initiator());
+            assertThat(error.getLayer()).isEqualTo(2);
+            assertThat(error.getCode()).isEqualTo(1);
+            assertThat(error.getRemote()).isFalse();
+            assertThatThrownBy(() -> link.initiator().write(source.slice(), target.address()))
+                    .isInstanceOf(SidewarpException.class);
+            bystander.awaitProgress();
+        }
+        assertThatThrownBy(() -> Patience.get(there.closed()))
+                .isInstanceOf(SidewarpException.class)
+                .hasMessageContaining("there");
+        assertTransfers(leftClient, leftClient);
+    }
+
+    @Test
+    void aSidecarThatIsStoppedEndsItsWorkAndLeavesNothingBehind() {
+        Session here = leftClient.openSession("here");
+        Session there = rightClient.openSession("there");
+        Events events = Events.of(here);
+        SharedRegion source = here.createSharedRegion("source", OCTETS);
+        SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE);
+        Link link = Link.connect(here, there);
+        try (Traffic traffic = new Traffic(
+                here, link.initiator(), DEPTH, WorkRequest.write(link.initiator(), target.address(), source.slice()))) {
+            traffic.awaitFlow();
+
+            left.process().terminate();
+
+            assertThat(events.awaitDraining()).isPositive();
+            assertThat(left.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+            traffic.awaitEnd();
+        }
+        assertThat(left.socket()).doesNotExist();
+        assertThat(left.volumeFiles()).isEmpty();
+        Patience.get(link.responder().closed());
+        assertThat(there.listConnections()).isEmpty();
+        assertTransfers(rightClient, rightClient);
+    }
+
+    @Test
+    void aSidecarThatIsStoppedLetsWorkUnderWayFinish() {
+        Session here = leftClient.openSession("here");
+        Session there = rightClient.openSession("there");
+        Events events = Events.of(here);
+        ManagedRegion inbox = there.registerManaged(100, Access.LOCAL_WRITE);
+        ManagedRegion outbox = here.registerManaged(100);
+        Link link = Link.connect(
+                here,
+                ConnectionOptions.defaults(),
+                there,
+                ConnectionOptions.builder().receive(1, inbox.slice()).build());
+
+        left.process().terminate();
+
+        assertThat(events.awaitDraining()).isPositive();
+        link.initiator().send(outbox.slice(0, 42));
+        assertThat(link.responder().receive().length()).isEqualTo(42);
+        assertThatThrownBy(() -> Link.connect(here, there)).isInstanceOf(SidewarpException.class);
+        link.initiator().disconnect();
+        here.close();
+        assertThat(left.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+    }
+
+    @Test
+    void anIdleSidecarStopsAndItsSocketIsGone() {
+        assertThat(left.stop()).isIn(0, SIGTERM_STATUS);
+        assertThat(left.socket()).doesNotExist();
+        assertThat(left.volumeFiles()).isEmpty();
+        assertThatThrownBy(() -> leftClient.openSession("late"))
+                .isInstanceOf(SidewarpException.class)
+                .hasMessageContaining(left.socket().toString());
+    }
+
+    @Test
+    void aSidecarStartsOverTheRemainsOfOneThatWasKilled() {
+        Session doomed = leftClient.openSession("doomed");
+        doomed.createSharedRegion("orphan", OCTETS);
+        left.process().kill();
+        left.process().awaitExit();
+        assertThat(left.socket()).exists();
+
+        try (SidecarProcess again = SidecarProcess.with("again")
+                        .set("sidewarp.api.socket", left.socket().toString())
+                        .set("sidewarp.shared-volume", left.volume().toString())
+                        .launch();
+                SidewarpClient client = left.client()) {
+            client.awaitReady(Patience.LIMIT);
+            assertThat(again.process().isAlive()).isTrue();
+            assertTransfers(client, rightClient);
+        }
+    }
+
+    /** New sessions and connections work. */
+    private static void assertTransfers(SidewarpClient from, SidewarpClient to) {
+        try (Session here = from.openSession("afterwards");
+                Session there = to.openSession("afterwards-peer")) {
+            ManagedRegion source = here.registerManaged(100);
+            ManagedRegion target = there.registerManaged(100, Access.REMOTE_WRITE);
+            Link link = Link.connect(here, there);
+            assertThat(link.initiator().write(source.slice(), target.address()).isSuccess())
+                    .isTrue();
+        }
+    }
+}
