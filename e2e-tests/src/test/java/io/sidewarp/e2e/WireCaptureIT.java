@@ -1,0 +1,282 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.client.Access;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.Listener;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.support.Capture;
+import io.sidewarp.e2e.support.Link;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.wire.FpduDecoder;
+import io.sidewarp.e2e.wire.MpaFrame;
+import io.sidewarp.e2e.wire.Ulpdu;
+import io.sidewarp.v1.ConnectionCounters;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Records sessions of two packaged sidecars and has others judge the octets: tshark, and a decoder that shares nothing
+ * with the engine.
+ */
+@ExtendWith(Logs.class)
+@Requirement({"RDMAP-4.1-01", "RDMAP-4.1-04", "RDMAP-4.1-05", "RDMAP-4.1-06", "DDP-4.1-01", "MPA-4.1-01", "MPA-3-01"})
+class WireCaptureIT {
+
+    /** From nothing to several segments, with all paddings. */
+    private static final int[] SIZES = {0, 1, 2, 3, 4, 17, 100, 511, 512, 513, 1448, 4096, 65_535, 1_000_003};
+
+    /** tshark takes FPDUs with Markers apart only when each is in a TCP segment of its own. */
+    private static final int LARGEST_IN_ONE_SEGMENT = 30_000;
+
+    private static final int REGION = 1 << 20;
+
+    private static SidecarProcess left;
+    private static SidecarProcess right;
+
+    private SidewarpClient leftClient;
+    private SidewarpClient rightClient;
+    private Session here;
+    private Session there;
+    private SharedRegion local;
+    private SharedRegion sink;
+    private SharedRegion remote;
+    private SharedRegion inbox;
+
+    @BeforeAll
+    static void startSidecars() {
+        left = SidecarProcess.with("left")
+                .set("sidewarp.connection.allow-crc-off", "true")
+                .start();
+        right = SidecarProcess.with("right")
+                .set("sidewarp.connection.allow-crc-off", "true")
+                .start();
+    }
+
+    @AfterAll
+    static void stopSidecars() {
+        left.close();
+        right.close();
+    }
+
+    @BeforeEach
+    void openSessions() {
+        leftClient = left.client();
+        rightClient = right.client();
+        here = leftClient.openSession("here");
+        there = rightClient.openSession("there");
+        local = here.createSharedRegion("local", REGION);
+        sink = here.createSharedRegion("sink", REGION, Access.LOCAL_WRITE);
+        remote = there.createSharedRegion("remote", REGION, Access.REMOTE_READ, Access.REMOTE_WRITE);
+        inbox = there.createSharedRegion("inbox", REGION, Access.LOCAL_WRITE);
+        Pattern.fill(local.segment(), 1);
+    }
+
+    @AfterEach
+    void closeSessions() {
+        leftClient.close();
+        rightClient.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Requirement({"MPA-4.4-07", "MPA-4.4-08", "DDP-4.2-01", "DDP-4.3-01", "RDMAP-4.4-01"})
+    void tsharkFindsNothingWrongInAPipelinedSession(boolean crc) throws Exception {
+        Recorded recorded = record("pipelined-crc-" + crc, crc, false, false, this::pipeline);
+        List<String> dissected = recorded.capture().dissect();
+        assertNothingMalformed(dissected);
+        assertThat(count(dissected, "ULPDU length:")).isEqualTo(recorded.segments());
+        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(crc ? recorded.segments() : 0);
+        // As many Read Requests as reads; the other messages may take several segments.
+        assertThat(count(dissected, "OpCode: Read Request")).isEqualTo(SIZES.length);
+        assertThat(count(dissected, "OpCode: Write")).isGreaterThan(SIZES.length);
+        assertThat(count(dissected, "OpCode: Read Response")).isGreaterThan(SIZES.length);
+        assertThat(count(dissected, "OpCode: Send")).isGreaterThan(SIZES.length);
+        recorded.close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Requirement({"MPA-4.3-01", "MPA-4.3-02", "MPA-4.3-03", "MPA-4.3-04", "MPA-4.3-05", "MPA-4.4-09"})
+    void tsharkFindsTheMarkersWhereTheyBelong(boolean crc) throws Exception {
+        Recorded recorded = record("markers-crc-" + crc, crc, true, true, this::oneAfterTheOther);
+        List<String> dissected = recorded.capture().dissect();
+        assertNothingMalformed(dissected);
+        assertThat(count(dissected, "ULPDU length:")).isEqualTo(recorded.segments());
+        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(crc ? recorded.segments() : 0);
+        assertThat(count(dissected, "FPDU back pointer:"))
+                .isEqualTo(markers(recorded.initiatorOctets()) + markers(recorded.responderOctets()));
+        recorded.close();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "true, false, false", "true, false, true", "true, true, false", "true, true, true",
+        "false, false, false", "false, false, true", "false, true, false", "false, true, true"
+    })
+    @Requirement({
+        "MPA-4.3-02",
+        "MPA-4.3-03",
+        "MPA-4.3-05",
+        "MPA-4.2-01",
+        "MPA-4.1-02",
+        "MPA-7.1.1-04",
+        "MPA-7.1.2-10",
+        "MPA-C.3-01",
+        "DDP-4.1-03",
+        "DDP-5.2-01",
+        "RDMAP-5.2-01"
+    })
+    void eachCombinationOfCrcAndMarkersIsFramedByTheRules(boolean crc, boolean toInitiator, boolean toResponder)
+            throws Exception {
+        String name = "framing-" + crc + "-" + toInitiator + "-" + toResponder;
+        Recorded recorded = record(name, crc, toInitiator, toResponder, this::pipeline);
+        int initiatorMessages = assertFramed(recorded.initiatorOctets(), MpaFrame.REQUEST_KEY, crc, toResponder);
+        int responderMessages = assertFramed(recorded.responderOctets(), MpaFrame.REPLY_KEY, crc, toInitiator);
+        // Three messages of each size from the side that asks, and the responses to its reads.
+        assertThat(initiatorMessages).isEqualTo(3 * SIZES.length);
+        assertThat(responderMessages).isEqualTo(SIZES.length);
+        recorded.close();
+    }
+
+    /** Takes one direction apart, and counts its messages by their last segments. */
+    private static int assertFramed(byte[] octets, String key, boolean crc, boolean markers) throws IOException {
+        InputStream in = new ByteArrayInputStream(octets);
+        MpaFrame frame = MpaFrame.read(in);
+        assertThat(frame.key()).isEqualTo(key);
+        assertThat(frame.has(MpaFrame.CRC)).isEqualTo(crc);
+        FpduDecoder decoder = new FpduDecoder(in, crc, markers);
+        int messages = 0;
+        Optional<byte[]> ulpdu = decoder.next();
+        while (ulpdu.isPresent()) {
+            assertThat(ulpdu.get()[0] & 0x3F).as("reserved bits and DV").isEqualTo(1);
+            assertThat(ulpdu.get()[1] & 0xF0).as("RV and reserved bits").isEqualTo(0x40);
+            assertThat(Ulpdu.isTagged(ulpdu.get())).isEqualTo(Ulpdu.opcode(ulpdu.get()) % 2 == 0);
+            if ((ulpdu.get()[0] & 0x40) != 0) {
+                messages++;
+            }
+            ulpdu = decoder.next();
+        }
+        return messages;
+    }
+
+    /** What was recorded, and what the initiator's counters say of it. */
+    private record Recorded(Capture capture, long segments) implements AutoCloseable {
+
+        byte[] initiatorOctets() {
+            return capture.stream(true);
+        }
+
+        byte[] responderOctets() {
+            return capture.stream(false);
+        }
+
+        @Override
+        public void close() {
+            capture.close();
+        }
+    }
+
+    /** How a session carries out its work over a connection. */
+    private interface Work {
+        void carryOut(Link link);
+    }
+
+    private Recorded record(String name, boolean crc, boolean toInitiator, boolean toResponder, Work work) {
+        ConnectionOptions.Builder accepting =
+                ConnectionOptions.builder().crc(crc).receiveMarkers(toResponder).receiveQueue(SIZES.length);
+        for (int i = 0; i < SIZES.length; i++) {
+            accepting.receive(i, inbox.slice());
+        }
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        try (Listener listener =
+                there.listen(Link.LOOPBACK, 0, request -> accepted.complete(request.accept(accepting.build())))) {
+            Capture capture = Capture.start(name, listener.port());
+            Connection initiator = here.connect(
+                    Link.LOOPBACK,
+                    listener.port(),
+                    ConnectionOptions.builder()
+                            .crc(crc)
+                            .receiveMarkers(toInitiator)
+                            .build());
+            Link link = new Link(initiator, Patience.get(accepted));
+            assertThat(initiator.established().getCrc()).isEqualTo(crc);
+            work.carryOut(link);
+            ConnectionCounters sent = initiator.info().getCounters();
+            ConnectionCounters received = link.responder().info().getCounters();
+            assertThat(received.getSegmentsReceived()).isEqualTo(sent.getSegmentsSent());
+            initiator.disconnect();
+            capture.stopBehindTheConnection();
+            return new Recorded(capture, sent.getSegmentsSent() + sent.getSegmentsReceived());
+        }
+    }
+
+    private void pipeline(Link link) {
+        Connection connection = link.initiator();
+        try (WorkQueue queue = here.openQueue(3 * SIZES.length)) {
+            for (int size : SIZES) {
+                queue.post(1, WorkRequest.write(connection, remote.address(), local.slice(0, size)));
+                queue.post(2, WorkRequest.read(connection, remote.address(), sink.slice(0, size)));
+                queue.post(3, WorkRequest.send(connection, local.slice(0, size)));
+            }
+            for (int i = 0; i < 3 * SIZES.length; i++) {
+                assertThat(queue.poll(Patience.LIMIT)).hasValueSatisfying(WorkCompletion::orThrow);
+            }
+        }
+        for (int size : SIZES) {
+            assertThat(link.responder().receive().length()).isEqualTo(size);
+        }
+    }
+
+    private void oneAfterTheOther(Link link) {
+        for (int wanted : SIZES) {
+            int size = Math.min(wanted, LARGEST_IN_ONE_SEGMENT);
+            link.initiator().write(local.slice(0, size), remote.address());
+            link.initiator().read(sink.slice(0, size), remote.address());
+            link.initiator().send(local.slice(0, size));
+            assertThat(link.responder().receive().length()).isEqualTo(size);
+        }
+    }
+
+    private static void assertNothingMalformed(List<String> dissected) {
+        assertThat(dissected).noneMatch(line -> line.contains("Malformed") || line.contains("(Bad CRC32"));
+        assertThat(dissected).noneMatch(line -> line.contains("segment(s) not captured"));
+    }
+
+    private static long count(List<String> dissected, String text) {
+        return dissected.stream().filter(line -> line.contains(text)).count();
+    }
+
+    /** Markers of a direction: one before the first octet behind the start-up frame, and one each 512 octets. */
+    private static long markers(byte[] octets) throws IOException {
+        InputStream in = new ByteArrayInputStream(octets);
+        MpaFrame.read(in);
+        return (in.available() + 511L) / 512;
+    }
+}

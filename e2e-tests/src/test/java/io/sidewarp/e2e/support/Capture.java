@@ -1,0 +1,90 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+
+/** Records what goes over one TCP port of the loopback interface, and has tshark judge it. */
+public final class Capture implements AutoCloseable {
+
+    private static final String FIN = "tcp.flags.fin == 1";
+
+    private final OwnedProcess dumpcap;
+    private final Path file;
+
+    private Capture(OwnedProcess dumpcap, Path file) {
+        this.dumpcap = dumpcap;
+        this.file = file;
+    }
+
+    /** Starts to record, or ends the test as skipped where that is not possible. */
+    public static Capture start(String name, int port) {
+        Tools.need("dumpcap", "wireshark-common");
+        Tools.need("tshark", "tshark");
+        Path file = Programs.output().resolve(name + ".pcapng");
+        // The kernel's buffer has to hold all that the reader is too slow for.
+        OwnedProcess dumpcap = OwnedProcess.start(
+                "dumpcap-" + name,
+                List.of("dumpcap", "-q", "-i", "lo", "-B", "128", "-f", "tcp port " + port, "-w", file.toString()));
+        String first = dumpcap.awaitLine(line -> line.startsWith("File:") || line.contains("permission"));
+        boolean permitted = first.startsWith("File:");
+        if (!permitted) {
+            dumpcap.close();
+        }
+        assumeTrue(permitted || Tools.IN_CI, "this user may not capture packets: " + first);
+        assertThat(permitted).as(first).isTrue();
+        return new Capture(dumpcap, file);
+    }
+
+    /** Waits until a connection's end was recorded in both directions, and stops. */
+    public void stopBehindTheConnection() {
+        Patience.await("the end of the connection is recorded")
+                .until(() -> tshark("-Y", FIN, "-T", "fields", "-e", "tcp.srcport").stream()
+                                .distinct()
+                                .count()
+                        == 2);
+        dumpcap.interrupt();
+        assertThat(dumpcap.awaitExit()).isZero();
+        assertThat(dumpcap.text()).as("all packets were recorded").contains("(pcap:0/dumpcap:0/");
+    }
+
+    /** Everything that tshark says about the recorded packets. */
+    public List<String> dissect() {
+        // Each Send whose beginning looks like a header of RPC would be dissected as one otherwise.
+        return tshark("--disable-protocol", "rpcordma", "-V");
+    }
+
+    /**
+     * The octets of the first recorded connection.
+     *
+     * @param initiator true: from the side that connected
+     */
+    public byte[] stream(boolean initiator) {
+        List<String> lines = tshark("-q", "-z", "follow,tcp,raw,0");
+        StringBuilder octets = new StringBuilder();
+        // The peer's octets are indented by a tab. The first octets of an MPA connection come from who connected.
+        lines.stream()
+                .filter(line -> line.matches("\t?[0-9a-f]+"))
+                .filter(line -> line.startsWith("\t") != initiator)
+                .forEach(line -> octets.append(line.strip()));
+        return HexFormat.of().parseHex(octets);
+    }
+
+    private List<String> tshark(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString()));
+        command.addAll(List.of(arguments));
+        return Tools.output(command, Programs.output().resolve("tshark.err"));
+    }
+
+    @Override
+    public void close() {
+        dumpcap.close();
+    }
+}

@@ -1,0 +1,48 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+
+/** Programs of the machine that tests use. */
+public final class Tools {
+
+    /** Where nothing may be skipped. */
+    public static final boolean IN_CI = "true".equals(System.getenv("CI"));
+
+    private Tools() {}
+
+    /** Ends the test as skipped when a program is missing; as failed in CI. */
+    public static void need(String program, String debianPackage) {
+        if (Programs.find(program).isPresent()) {
+            return;
+        }
+        String message = program + " is not on the PATH; Debian has it in " + debianPackage;
+        if (IN_CI) {
+            throw new AssertionError(message);
+        }
+        abort(message);
+    }
+
+    /** What a program that ends by itself writes to standard output; standard error is appended to a file. */
+    public static List<String> output(List<String> command, Path errors) {
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(errors.toFile()));
+        try {
+            Process process = builder.start();
+            process.getOutputStream().close();
+            return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run " + command, e);
+        }
+    }
+}
