@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 final class WatchedMemory {
 
     /** So long a waiting thread gives way to others only when there are any; then it sleeps between looks. */
-    private static final long EAGER_NANOS = Long.getLong("x.eager", 200_000);
+    private static final long EAGER_NANOS = 200_000;
 
-    private static final long PARK_NANOS = Long.getLong("x.park", 20_000);
+    private static final long PARK_NANOS = 20_000;
 
     private static final VarHandle OCTET = ValueLayout.JAVA_BYTE.varHandle();
 
