@@ -1,0 +1,186 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.Status;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.testing.Http;
+import io.sidewarp.service.testing.TestQueue;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.OpenSessionRequest;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class DrainTest {
+
+    private static final int SIZE = 4 << 20;
+
+    @Test
+    void workUnderWayFinishesBeforeTheSidecarEnds() {
+        try (TestSidecar peer = TestSidecar.start()) {
+            TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "20s");
+            TestSession server = peer.session();
+            TestSession client = sidecar.session();
+            Region source = client.managed(SIZE);
+            Region target = server.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+            TestSession.Pair pair = client.connectTo(server);
+            TestQueue queue = client.queue(200);
+            queue.credits();
+            List<WorkRequest> work = new ArrayList<>();
+            for (int i = 0; i < 200; i++) {
+                work.add(Works.write(i, pair.here().getId(), source, target, SIZE)
+                        .build());
+            }
+            queue.post(work);
+            queue.next();
+
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
+
+            assertThat(queue.next(199))
+                    .extracting(WorkCompletion::getStatus)
+                    .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+            Waiting.join(closing);
+            ConnectionState last = ConnectionState.CONNECTION_STATE_UNSPECIFIED;
+            while (last != ConnectionState.CONNECTION_STATE_CLOSED) {
+                last = server.nextEvent().getConnection().getState();
+                // A graceful end: the peer sees no error.
+                assertThat(last).isNotEqualTo(ConnectionState.CONNECTION_STATE_TERMINATED);
+            }
+            client.close();
+            server.close();
+        }
+    }
+
+    @Test
+    void whoeverUsesTheSidecarIsToldAndNothingNewBegins() {
+        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "20s");
+        TestSession session = sidecar.session();
+        Region source = session.managed(SIZE);
+        Region target = session.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+        TestSession.Pair pair = session.connectTo(session);
+        TestSession.Listening listening = session.listen();
+        listening.port();
+        InetSocketAddress management = sidecar.sidecar().managementAddress().orElseThrow();
+        assertThat(Http.get(management, "/q/health/ready").statusCode()).isEqualTo(200);
+        TestQueue queue = session.queue(100);
+        queue.credits();
+        post(queue, pair, source, target);
+
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
+
+        OpenSessionResponse event = session.nextEvent();
+        while (!event.hasDraining()) {
+            event = session.nextEvent();
+        }
+        // Keeps the sidecar busy while everything is looked at.
+        post(queue, pair, source, target);
+        assertThat(event.getDraining().getGrace().getSeconds()).isEqualTo(20);
+        assertThat(Http.get(management, "/q/health/ready").statusCode()).isEqualTo(503);
+        assertThat(Http.get(management, "/q/health/live").statusCode()).isEqualTo(200);
+        assertThat(Http.get(management, "/q/health/group/outbound").statusCode())
+                .isEqualTo(200);
+        post(queue, pair, source, target);
+        assertThat(Status.fromThrowable(Waiting.join(listening.failure())).getCode())
+                .isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(Waiting.status(() -> session.connections()
+                                .connect(session.connectRequest(1).build()))
+                        .getCode())
+                .isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(openSession(session).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(queue.next(90))
+                .extracting(WorkCompletion::getStatus)
+                .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+
+        assertThat(Status.fromThrowable(Waiting.join(session.ended())).getCode())
+                .isEqualTo(Status.Code.UNAVAILABLE);
+        Waiting.join(closing);
+        assertThat(sidecar.socket()).doesNotExist();
+        session.close();
+    }
+
+    @Test
+    void anInvalidConfigurationIsAReasonNotToStart() {
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.worker-threads", "0"))
+                .isInstanceOf(StartFailedException.class)
+                .hasMessageContaining("sidewarp.worker-threads is 0; allowed: 1 to 1024");
+    }
+
+    @Test
+    void aPortInUseIsAReasonNotToStartAndLeavesNothingBehind() throws Exception {
+        Path directory = TestSidecar.newDirectory();
+        try (TestSidecar first = TestSidecar.start()) {
+            String port = Integer.toString(
+                    first.sidecar().managementAddress().orElseThrow().getPort());
+
+            assertThatThrownBy(() -> Sidecar.start(
+                            TestSidecar.config(directory, "sidewarp.management.port", port),
+                            "test",
+                            java.util.Map.of()))
+                    .isInstanceOf(StartFailedException.class)
+                    .hasMessageContaining("sidewarp.management.port");
+        }
+        try (var files = Files.list(directory)) {
+            assertThat(files).isEmpty();
+        }
+        TestSidecar.delete(directory);
+    }
+
+    @Test
+    void aSecondSidecarAtTheSameSocketDoesNotStart() {
+        try (TestSidecar first = TestSidecar.start()) {
+            assertThatThrownBy(() -> TestSidecar.start(
+                            "sidewarp.api.socket", first.socket().toString()))
+                    .isInstanceOf(StartFailedException.class)
+                    .hasMessageContaining("served by another process");
+            assertThat(first.session().token()).isNotEmpty();
+        }
+    }
+
+    private static void post(TestQueue queue, TestSession.Pair pair, Region source, Region target) {
+        List<WorkRequest> work = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            work.add(Works.write(i, pair.here().getId(), source, target, SIZE).build());
+        }
+        queue.post(work);
+    }
+
+    private static Status openSession(TestSession other) {
+        CompletableFuture<Status> refused = new CompletableFuture<>();
+        DeviceServiceGrpc.newStub(other.channel())
+                .openSession(OpenSessionRequest.getDefaultInstance(), new StreamObserver<>() {
+                    @Override
+                    public void onNext(OpenSessionResponse response) {
+                        refused.completeExceptionally(new AssertionError("opened"));
+                    }
+
+                    @Override
+                    public void onError(Throwable failure) {
+                        refused.complete(Status.fromThrowable(failure));
+                    }
+
+                    @Override
+                    public void onCompleted() {}
+                });
+        return Waiting.join(refused);
+    }
+}
