@@ -251,6 +251,8 @@ class ConnectionTest {
 
         assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(status.getDescription()).contains("sidewarp.limits.connections");
+        // The server's side is limited as well, and learns of the end a moment later.
+        Awaitility.await().until(() -> connections(server).size() == 1);
         client.connectTo(server);
     }
 
