@@ -22,6 +22,7 @@ import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.ListConnectionsRequest;
+import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.RejectRequest;
@@ -239,7 +240,9 @@ class ConnectionTest {
     @Test
     void theNumberOfConnectionsIsLimitedUntilSomeAreClosed() {
         Connection first = client.connectTo(server).here();
+        awaitNoListeners();
         client.connectTo(server);
+        awaitNoListeners();
 
         Status status = Waiting.status(
                 () -> client.connections().connect(client.connectRequest(1).build()));
@@ -254,6 +257,13 @@ class ConnectionTest {
         // The server's side is limited as well, and learns of the end a moment later.
         Awaitility.await().until(() -> connections(server).size() == 1);
         client.connectTo(server);
+    }
+
+    /** The server may have one listener, and learns a moment later that its call has ended. */
+    private void awaitNoListeners() {
+        Awaitility.await()
+                .until(() -> server.device().listSessions(ListSessionsRequest.getDefaultInstance()).getSessionsList().stream()
+                        .allMatch(session -> session.getListeners() == 0));
     }
 
     @Test
