@@ -29,12 +29,16 @@ function median(values) {
   return sorted.length % 2 ? sorted[(sorted.length - 1) / 2] : (sorted[sorted.length / 2 - 1] + sorted[sorted.length / 2]) / 2;
 }
 
-const iperf = {};
+const LENGTHS = ['4K', '64K', '128K', '1M'];
+const iperf = Object.fromEntries(LENGTHS.map(length => [length, { gbits: [], cpuPerGib: [] }]));
 for (const file of fs.readdirSync(dir)) {
   const match = /^iperf3-(.*)-\d+\.json$/.exec(file);
   if (match) {
-    const end = JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8')).end;
-    (iperf[match[1]] ??= []).push(end.sum_received.bits_per_second / 1e9);
+    const { end } = JSON.parse(fs.readFileSync(path.join(dir, file), 'utf8'));
+    const { seconds, bytes, bits_per_second: bits } = end.sum_received;
+    const { host_total: client, remote_total: server } = end.cpu_utilization_percent;
+    iperf[match[1]].gbits.push(bits / 1e9);
+    iperf[match[1]].cpuPerGib.push((((client + server) / 100) * seconds) / (bytes / 2 ** 30));
   }
 }
 
@@ -51,11 +55,13 @@ for (const line of fs.readFileSync(path.join(dir, 'results'), 'utf8').split('\n'
 const of = (group, get) => median(group.map(get));
 const size = octets => (octets >= 1 << 20 ? `${octets >> 20} MiB` : octets >= 1024 ? `${octets >> 10} KiB` : `${octets} B`);
 const time = micros => (micros >= 10000 ? `${(micros / 1000).toFixed(1)} ms` : `${micros.toFixed(micros < 100 ? 1 : 0)} us`);
-const reference = median(iperf['128K']);
+const reference = median(iperf['128K'].gbits);
 
-console.log('| one iperf3 stream | ' + Object.keys(iperf).map(l => `-l ${l}`).join(' | ') + ' |');
-console.log('|---|' + Object.keys(iperf).map(() => '--:').join('|') + '|');
-console.log('| Gbit/s | ' + Object.values(iperf).map(v => median(v).toFixed(1)).join(' | ') + ' |');
+console.log('| one iperf3 stream | ' + LENGTHS.map(length => `-l ${length}`).join(' | ') + ' |');
+console.log('|---|' + LENGTHS.map(() => '--:').join('|') + '|');
+console.log('| Gbit/s | ' + LENGTHS.map(length => median(iperf[length].gbits).toFixed(1)).join(' | ') + ' |');
+console.log('| CPU s/GiB, both processes | '
+  + LENGTHS.map(length => median(iperf[length].cpuPerGib).toFixed(2)).join(' | ') + ' |');
 console.log();
 console.log('| throughput | depth | Gbit/s | of iperf3 -l 128K | messages/s | CPU s/GiB, all four processes |');
 console.log('|---|--:|--:|--:|--:|--:|');
