@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * with the engine.
  */
 @ExtendWith(Logs.class)
-@Requirement({"RDMAP-4.1-01", "RDMAP-4.1-04", "RDMAP-4.1-05", "RDMAP-4.1-06", "DDP-4.1-01", "MPA-4.1-01", "MPA-3-01"})
+@Requirement({"DDP-4.1-01", "MPA-4.1-01", "MPA-3-01"})
 class WireCaptureIT {
 
     /** From nothing to several segments, with all paddings. */
