@@ -262,8 +262,13 @@ class ConnectionTest {
     /** The server may have one listener, and learns a moment later that its call has ended. */
     private void awaitNoListeners() {
         Awaitility.await()
-                .until(() -> server.device().listSessions(ListSessionsRequest.getDefaultInstance()).getSessionsList().stream()
-                        .allMatch(session -> session.getListeners() == 0));
+                .until(() ->
+                        server
+                                .device()
+                                .listSessions(ListSessionsRequest.getDefaultInstance())
+                                .getSessionsList()
+                                .stream()
+                                .allMatch(session -> session.getListeners() == 0));
     }
 
     @Test
