@@ -117,6 +117,8 @@ class SidecarPairIT {
         source.store(0, content);
 
         link.initiator().write(source.slice(), target.address());
+        // Completion of a Write says nothing of the peer's memory (RFC 5040 section 5.5 rule 9); a Read behind it does.
+        link.initiator().read(source.slice(0, 1), target.address());
         assertThat(target.load(0, OCTETS)).isEqualTo(content);
 
         byte[] other = Pattern.bytes(3, OCTETS);
