@@ -114,6 +114,8 @@ public final class PerfClient {
         control.receive(PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
 
         stop(links);
+        // Asked for at the end: TCP's segments, and MULPDU with them, grow after the set-up.
+        io.sidewarp.v1.Connection connection = links.getFirst().connection().info();
         control.send(new PerfMessage.Done(messages(links)));
         PerfMessage.Report report =
                 control.receive(PATIENCE).expect(PerfMessage.Report.TYPE, PerfMessage.Report::decode);
@@ -123,7 +125,7 @@ public final class PerfClient {
         verify(plan, region, links, report);
         return new PerfResult(
                 plan,
-                links.getFirst().connection().established(),
+                connection,
                 nanos,
                 messages,
                 latencies,

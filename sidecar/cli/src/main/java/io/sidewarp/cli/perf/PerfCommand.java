@@ -177,7 +177,7 @@ public final class PerfCommand implements Callable<Integer> {
     }
 
     private void measure(PerfClient client, List<PerfPlan> plans, PrintWriter out) {
-        Table table = new Table(PerfResult.titles());
+        Table table = new Table(PerfResult.titles(latency));
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             for (PerfPlan plan : plans) {
                 PerfResult result = client.run(plan, warmup, time, progress);

@@ -30,6 +30,9 @@ public record PerfResult(
 
     private static final double GIB = 1L << 30;
 
+    /** Below it the octets are not what costs. */
+    private static final long LEAST_SIZE_FOR_CPU = 1024;
+
     /** CPU time of the four processes during the measurement; -1 when unknown. */
     public record CpuNanos(long client, long clientSidecar, long server, long serverSidecar) {}
 
@@ -86,17 +89,46 @@ public record PerfResult(
     }
 
     /** Titles of {@link #row()}. */
-    static String[] titles() {
-        return new String[] {
-            "OPERATION", ">SIZE", ">DEPTH", ">GBIT/S", ">GB/S", ">MESSAGES/S", ">P50", ">P99", ">P99.9", ">CPU S/GIB"
-        };
+    static String[] titles(boolean latency) {
+        return latency
+                ? new String[] {"LATENCY", ">SIZE", ">SAMPLES", ">MIN", ">P50", ">P99", ">P99.9", ">MAX", "WHAT IT IS"}
+                : new String[] {
+                    "OPERATION",
+                    ">SIZE",
+                    ">DEPTH",
+                    ">GBIT/S",
+                    ">GB/S",
+                    ">MESSAGES/S",
+                    ">P50",
+                    ">P99",
+                    ">P99.9",
+                    ">CPU S/GIB"
+                };
     }
 
     /** The figures for people. */
     Object[] row() {
+        return plan.latency() ? latencyRow() : throughputRow();
+    }
+
+    private Object[] latencyRow() {
+        return new Object[] {
+            plan.operation(),
+            Sizes.format(plan.size()),
+            latencies.count(),
+            Times.format(latencies.min()),
+            Times.format(latencies.percentile(50)),
+            Times.format(latencies.percentile(99)),
+            Times.format(latencies.percentile(99.9)),
+            Times.format(latencies.max()),
+            plan.operation() == Operation.READ ? "post to completion" : "half of there and back"
+        };
+    }
+
+    private Object[] throughputRow() {
         double cpuPerGib = sum(1) / (octets() / GIB);
         return new Object[] {
-            plan.operation() + (plan.latency() ? " latency" : ""),
+            plan.operation(),
             Sizes.format(plan.size()),
             plan.depth(),
             decimals(gigabitsPerSecond()),
@@ -105,7 +137,7 @@ public record PerfResult(
             Times.format(latencies.percentile(50)),
             Times.format(latencies.percentile(99)),
             Times.format(latencies.percentile(99.9)),
-            cpuPerGib >= 0 && Double.isFinite(cpuPerGib) && !plan.latency() ? decimals(cpuPerGib) : ""
+            plan.size() >= LEAST_SIZE_FOR_CPU && cpuPerGib >= 0 ? decimals(cpuPerGib) : ""
         };
     }
 
