@@ -22,6 +22,10 @@ final class Program implements AutoCloseable {
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+UseSerialGC",
             "-Xmx64m");
+
+    /** As ./sidewarp sidecar: buffers and managed regions are outside of the heap. */
+    private static final String SIDECAR_FLAG = "-XX:MaxDirectMemorySize=1g";
+
     private static final int LOG_LINES = 15;
     private static final long STOP_SECONDS = 15;
 
@@ -42,8 +46,9 @@ final class Program implements AutoCloseable {
      * @param log takes what it prints
      */
     static Program sidecar(String name, Path jar, Map<String, String> environment, Path log) {
-        ProcessBuilder builder =
-                java(List.of("-jar", jar.toString())).redirectErrorStream(true).redirectOutput(log.toFile());
+        ProcessBuilder builder = java(List.of(SIDECAR_FLAG, "-jar", jar.toString()))
+                .redirectErrorStream(true)
+                .redirectOutput(log.toFile());
         builder.environment().putAll(environment);
         return start(name, builder, log);
     }
