@@ -79,8 +79,8 @@ final class DemoReceiver implements Server.Handler {
                     }
                     case DemoMessage.Words.TYPE -> {
                         String words = frame.read(DemoMessage.Words::decode).text();
-                        channel.send(
-                                new DemoMessage.Words("got your " + words.length() + " characters; hello, sender"));
+                        channel.send(new DemoMessage.Words(
+                                "hello, sender; your " + words.length() + " characters are here"));
                         // The sender closes when it has the answer, and then everything is counted.
                         Facts.tellConnection(out, channel.connection().info());
                         channel.awaitPeerClose(CLOSE_PATIENCE);

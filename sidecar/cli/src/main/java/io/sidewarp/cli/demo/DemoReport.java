@@ -51,7 +51,8 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
                         + " after reading back\n"
                 : "SHA-256 DIFFERS: sender " + sent.text("sha256.source") + ", receiver " + sent.text("sha256.receiver")
                         + ", read back " + sent.text("sha256.back") + "\n";
-        return table.render() + digests + "Send there, and back: \"" + sent.text("answer") + "\"\n";
+        return table.render() + digests + "Send, there: \"" + sent.text("words") + "\"; back: \"" + sent.text("answer")
+                + "\"\n";
     }
 
     private void addRate(Table table, String what, long nanos) {

@@ -43,6 +43,7 @@ final class DemoSender {
 
     private static final int UNDER_WAY = 32;
     private static final int FENCE = 8;
+    private static final String WORDS = "hello, receiver; a file is in your memory";
     private static final int LATENCY_SIZE = 8;
     private static final Duration LATENCY_TIME = Duration.ofMillis(1500);
     private static final Duration LATENCY_WARMUP = Duration.ofMillis(1500);
@@ -87,10 +88,11 @@ final class DemoSender {
                 Digests.update(source, region, length);
                 moveWindow(channel, region, remote, start, length, content.size());
             }
-            channel.send(new DemoMessage.Words("hello, receiver; the file is in your memory"));
+            channel.send(new DemoMessage.Words(WORDS));
             String answer = channel.receive(PATIENCE)
                     .expect(DemoMessage.Words.TYPE, DemoMessage.Words::decode)
                     .text();
+            Facts.tell(out, "words", WORDS);
             Facts.tell(out, "answer", answer);
             Facts.tell(out, "write.nanos", writeNanos);
             Facts.tell(out, "read.nanos", readNanos);
