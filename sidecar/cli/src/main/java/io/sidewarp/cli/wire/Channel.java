@@ -227,8 +227,6 @@ public final class Channel implements AutoCloseable {
                         + change.getError().getName()
                         + (change.getMessage().isEmpty() ? "" : ", ")
                         + change.getMessage();
-            } else if (!change.getMessage().isEmpty()) {
-                why = change.getMessage();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.wire;
 
+import io.grpc.Status;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Failures;
@@ -38,6 +39,9 @@ public final class Server {
     private final boolean once;
     private final CompletableFuture<Integer> first = new CompletableFuture<>();
 
+    /** What becomes of peers is a consequence of this side's end from then on. */
+    private volatile boolean ending;
+
     /**
      * @param name of what is offered, for refusals
      * @param once end when the first peer was served
@@ -55,7 +59,7 @@ public final class Server {
      * @return exit code
      */
     public int run(Session session, HostPort at, ConnectionFlags flags) {
-        try (Listener listener = session.listen(at.host(), at.port(), flags.listenOptions(), this::handle)) {
+        try (Listener listener = listen(session, at, flags)) {
             out.println("listening on " + new HostPort(listener.address(), listener.port()));
             CompletableFuture.anyOf(first, listener.closed(), session.closed()).get();
             return first.getNow(ExitCode.OK);
@@ -63,6 +67,19 @@ public final class Server {
             throw Failure.interrupted();
         } catch (ExecutionException e) {
             throw Failures.of(e);
+        } finally {
+            ending = true;
+        }
+    }
+
+    private Listener listen(Session session, HostPort at, ConnectionFlags flags) {
+        try {
+            return session.listen(at.host(), at.port(), flags.listenOptions(), this::handle);
+        } catch (SidewarpException e) {
+            if (e.code() != Status.Code.UNAVAILABLE || session.closed().isDone()) {
+                throw e;
+            }
+            throw new Failure(ExitCode.TEMPORARY, String.valueOf(e.getMessage()), e);
         }
     }
 
@@ -83,7 +100,9 @@ public final class Server {
         } catch (Exception e) {
             Failure failure = Failures.of(e);
             exitCode = failure.exitCode();
-            out.println(peer + ": " + failure.getMessage());
+            if (!ending) {
+                out.println(peer + ": " + failure.getMessage());
+            }
         }
         if (once && hello.service() != Service.PERF_DATA) {
             first.complete(exitCode);
