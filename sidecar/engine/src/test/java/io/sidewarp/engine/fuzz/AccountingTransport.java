@@ -1,0 +1,107 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.fuzz;
+
+import io.sidewarp.engine.llp.mpa.MpaTransport;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.ArrayDeque;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
+/** A TCP connection that keeps account of what MPA borrows and asks for. */
+final class AccountingTransport implements MpaTransport {
+
+    /** Largest buffer that a peer can make MPA borrow: the largest FPDU that ULPDU_Length can express, with Markers. */
+    private static final int LARGEST_BUFFER = 66_100;
+
+    /** Octets of a segment, and so of the largest FPDU that is sent. */
+    static final int EMSS = 1460;
+
+    private static final int KEPT = 4;
+
+    private static final ArrayDeque<WireBuffer> POOL = new ArrayDeque<>();
+
+    private final Set<WireBuffer> borrowed = Collections.newSetFromMap(new IdentityHashMap<>());
+    private boolean outputWanted;
+    private boolean outputShut;
+    private boolean aborted;
+    private long calls;
+
+    /** Whether output was asked for since the last question. */
+    boolean takeOutputWanted() {
+        boolean wanted = outputWanted;
+        outputWanted = false;
+        return wanted;
+    }
+
+    boolean outputWanted() {
+        return outputWanted;
+    }
+
+    boolean outputShut() {
+        return outputShut;
+    }
+
+    boolean aborted() {
+        return aborted;
+    }
+
+    /** Calls so far: a measure of work. */
+    long calls() {
+        return calls;
+    }
+
+    void verifyReturned() {
+        Violation.unless(borrowed.isEmpty(), "a buffer was not given back");
+    }
+
+    @Override
+    public void requestOutput() {
+        calls++;
+        outputWanted = true;
+    }
+
+    @Override
+    public void shutdownOutput() {
+        calls++;
+        outputShut = true;
+    }
+
+    @Override
+    public void close() {
+        calls++;
+        outputShut = true;
+    }
+
+    @Override
+    public void abort() {
+        calls++;
+        aborted = true;
+    }
+
+    @Override
+    public int emss() {
+        return EMSS;
+    }
+
+    @Override
+    public WireBuffer acquireReassembly(int capacity) {
+        calls++;
+        Violation.unless(borrowed.isEmpty(), "a connection borrows a second buffer");
+        Violation.unless(capacity <= LARGEST_BUFFER, "a connection borrows " + capacity + " octets");
+        WireBuffer buffer = POOL.isEmpty() ? WireBuffer.allocate(LARGEST_BUFFER) : POOL.pop();
+        borrowed.add(buffer);
+        return buffer;
+    }
+
+    @Override
+    public void releaseReassembly(WireBuffer buffer) {
+        calls++;
+        Violation.unless(borrowed.remove(buffer), "a buffer was given back that was not borrowed");
+        if (POOL.size() < KEPT) {
+            POOL.push(buffer);
+        }
+    }
+}

@@ -1,0 +1,142 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.fuzz;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/** One run of Jazzer on one target, in a process of its own: its agent changes the classes that it watches. */
+final class FuzzRun {
+
+    /**
+     * What came of it.
+     *
+     * @param coverage edges of the program that were reached
+     * @param findings inputs that broke something
+     */
+    record Result(long executions, long coverage, long corpus, List<Path> findings, int exitCode) {}
+
+    private static final Pattern PROGRESS =
+            Pattern.compile("#(?<executions>\\d+)\\s.*cov: (?<coverage>\\d+).*corp: (?<corpus>\\d+)");
+    private static final Pattern EXECUTIONS = Pattern.compile("stat::number_of_executed_units: (\\d+)");
+
+    /** What is watched: the engine without the harness. */
+    private static final String INSTRUMENTED = "io.sidewarp.engine.llp.**:io.sidewarp.engine.ddp.**:"
+            + "io.sidewarp.engine.rdmap.**:io.sidewarp.engine.memory.**";
+
+    private static final int LONGEST_INPUT = 1024;
+    private static final int SECONDS_PER_INPUT = 10;
+    private static final int MEGABYTES = 2048;
+    private static final int MOST_FINDINGS = 10;
+
+    private final FuzzTarget target;
+    private final Path directory;
+    private final PrintStream log;
+
+    private long executions;
+    private long coverage;
+    private long corpus;
+
+    /**
+     * @param directory gets the corpus and the findings
+     * @param log gets what Jazzer says
+     */
+    FuzzRun(FuzzTarget target, Path directory, PrintStream log) {
+        this.target = target;
+        this.directory = directory;
+        this.log = log;
+    }
+
+    /** Inputs that the fuzzer starts from, and to which it adds. */
+    Path corpus() {
+        return directory.resolve(target.toString()).resolve("corpus");
+    }
+
+    private Path findings() {
+        return directory.resolve(target.toString()).resolve("findings");
+    }
+
+    /**
+     * Fuzzes.
+     *
+     * @param limits of libFuzzer, such as {@code -runs=10000} or {@code -max_total_time=60}
+     */
+    Result fuzz(String... limits) throws IOException, InterruptedException {
+        List<String> arguments = new ArrayList<>(List.of(corpus().toString(), "-len_control=20"));
+        arguments.addAll(List.of(limits));
+        return jazzer(arguments);
+    }
+
+    /** Puts the fewest inputs into a directory that reach all that the corpus reaches. */
+    Result minimize(Path into) throws IOException, InterruptedException {
+        Files.createDirectories(into);
+        return jazzer(List.of("-merge=1", into.toString(), corpus().toString()));
+    }
+
+    private Result jazzer(List<String> arguments) throws IOException, InterruptedException {
+        Files.createDirectories(corpus());
+        Files.createDirectories(findings());
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+EnableDynamicAgentLoading",
+                "-XX:+UseSerialGC",
+                "-Xmx512m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                "com.code_intelligence.jazzer.Jazzer",
+                "--target_class=" + JazzerEntry.class.getName(),
+                "--target_args=" + target,
+                "--instrumentation_includes=" + INSTRUMENTED,
+                // The hooks look for injections into SQL, shells and the like.
+                "--disabled_hooks=**",
+                "--keep_going=" + MOST_FINDINGS,
+                "--reproducer_path=" + findings(),
+                "-artifact_prefix=" + findings() + "/",
+                "-print_final_stats=1",
+                "-max_len=" + LONGEST_INPUT,
+                "-timeout=" + SECONDS_PER_INPUT,
+                "-rss_limit_mb=" + MEGABYTES));
+        command.addAll(arguments);
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        try (BufferedReader output = process.inputReader()) {
+            output.lines().forEach(this::onLine);
+        } finally {
+            process.destroyForcibly();
+        }
+        int exitCode = process.waitFor();
+        return new Result(executions, coverage, corpus, findingsSoFar(), exitCode);
+    }
+
+    private void onLine(String line) {
+        log.println(line);
+        Matcher progress = PROGRESS.matcher(line);
+        if (progress.find()) {
+            executions = Long.parseLong(progress.group("executions"));
+            coverage = Long.parseLong(progress.group("coverage"));
+            corpus = Long.parseLong(progress.group("corpus"));
+        }
+        Matcher total = EXECUTIONS.matcher(line);
+        if (total.find()) {
+            executions = Long.parseLong(total.group(1));
+        }
+    }
+
+    private List<Path> findingsSoFar() throws IOException {
+        try (Stream<Path> files = Files.list(findings())) {
+            return files.filter(file -> !file.toString().endsWith(".java"))
+                    .sorted()
+                    .toList();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.fuzz;
+
+import io.sidewarp.engine.testing.Segment;
+import java.util.function.Consumer;
+
+/** What an endpoint sends as its peer sees it, held to the rules that no input may make it break. */
+final class OutputJudge {
+
+    private static final int QUEUES = 4;
+    private static final int TERMINATE = 7;
+    private static final int READ_REQUEST = 1;
+    private static final int SMALLEST_TERMINATE = 4;
+
+    private final int mostUlpdu;
+    private final Consumer<Segment> onReadRequest;
+    private final int[] msn = {1, 1, 1, 1};
+    private final long[] offset = new long[QUEUES];
+    private boolean insideTagged;
+    private boolean terminated;
+
+    /** @param onReadRequest told of each Read Request of the endpoint */
+    OutputJudge(int mostUlpdu, Consumer<Segment> onReadRequest) {
+        this.mostUlpdu = mostUlpdu;
+        this.onReadRequest = onReadRequest;
+    }
+
+    boolean terminated() {
+        return terminated;
+    }
+
+    void onUlpdu(byte[] ulpdu) {
+        Violation.unless(!terminated, "something follows the Terminate");
+        Violation.unless(ulpdu.length <= mostUlpdu, "a ULPDU of " + ulpdu.length + " octets");
+        Segment segment = new Segment(ulpdu);
+        if (segment.tagged()) {
+            insideTagged = !segment.last();
+            return;
+        }
+        int queue = segment.qn();
+        terminated = segment.opcode() == TERMINATE;
+        Violation.unless(terminated || !insideTagged, "messages are interleaved");
+        Violation.unless(queue >= 0 && queue < QUEUES, "queue number " + queue);
+        Violation.unless(segment.msn() == msn[queue], "MSN " + segment.msn() + " instead of " + msn[queue]);
+        Violation.unless(segment.mo() == offset[queue], "message offset " + segment.mo());
+        offset[queue] += segment.payload().length;
+        if (segment.last()) {
+            Violation.unless(!terminated || offset[queue] >= SMALLEST_TERMINATE, "a Terminate without content");
+            offset[queue] = 0;
+            msn[queue]++;
+        }
+        if (segment.opcode() == READ_REQUEST) {
+            onReadRequest.accept(segment);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.fuzz;
+
+/** Something that must not happen whatever a peer does. */
+final class Violation extends AssertionError {
+
+    private static final long serialVersionUID = 1L;
+
+    private Violation(String message) {
+        super(message);
+    }
+
+    static void unless(boolean holds, String message) {
+        if (!holds) {
+            throw new Violation(message);
+        }
+    }
+}
