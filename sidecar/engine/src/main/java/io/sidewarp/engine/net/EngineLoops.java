@@ -39,6 +39,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     private final Map<EventExecutor, LoopResources> resources = new ConcurrentHashMap<>();
     private volatile Consumer<Throwable> faultHandler = fault -> LOG.error("a connection failed on this side", fault);
 
+    private volatile Consumer<PeerLimit> limitHandler = limit -> LOG.debug("a peer exceeded the limit {}", limit);
+
     private EngineLoops(EventLoopGroup group, boolean owned, NetSettings settings) {
         this.group = group;
         this.owned = owned;
@@ -61,6 +63,15 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     /** Says who learns of exceptions that escaped a connection; that connection is aborted. */
     public void setFaultHandler(Consumer<Throwable> handler) {
         faultHandler = handler;
+    }
+
+    /** Says who learns of peers that lost their connection to a limit. Called on event loops, must not block. */
+    public void setLimitHandler(Consumer<PeerLimit> handler) {
+        limitHandler = handler;
+    }
+
+    void onLimit(PeerLimit limit) {
+        limitHandler.accept(limit);
     }
 
     void onFault(Throwable fault) {

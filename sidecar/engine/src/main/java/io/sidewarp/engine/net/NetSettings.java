@@ -15,7 +15,9 @@ import java.time.Duration;
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
  * @param connectTimeout for the TCP connection
- * @param stallTimeout how long a peer may leave its TCP window shut before its connection is aborted
+ * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, before its connection is
+ *     aborted
+ * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
  */
 public record NetSettings(
         int stagingCapacity,
@@ -23,7 +25,8 @@ public record NetSettings(
         int defaultEmss,
         Duration lingerTimeout,
         Duration connectTimeout,
-        Duration stallTimeout) {
+        Duration stallTimeout,
+        Duration keepAlive) {
 
     /** Smallest {@link #stagingCapacity}: holds the largest FPDU with Markers. */
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
@@ -35,9 +38,15 @@ public record NetSettings(
         }
     }
 
-    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s. */
+    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s, 60 s. */
     public static NetSettings defaults() {
         return new NetSettings(
-                256 * 1024, 128, 1448, Duration.ofSeconds(5), Duration.ofSeconds(10), Duration.ofSeconds(60));
+                256 * 1024,
+                128,
+                1448,
+                Duration.ofSeconds(5),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(60));
     }
 }

@@ -44,6 +44,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable lingerCheck = this::checkLinger;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
     private final Runnable stallCheck = this::checkStall;
+    private final Runnable fpduCheck = this::checkFpdu;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -57,6 +58,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private long stallProgress;
     private long writes;
     private long stallWrites;
+    private boolean fpduIncomplete;
+    private boolean fpduCheckScheduled;
+    private long fpdus;
+    private long checkedFpdu;
     private boolean shutdownWanted;
     private boolean outputShut;
     private boolean inputShut;
@@ -78,6 +83,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
+        KeepAlive.apply(channel, settings.keepAlive());
         channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input()));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
@@ -165,6 +171,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             lose("this side failed: " + cause);
             abort();
         }
+    }
+
+    private void loseTo(PeerLimit limit, String cause) {
+        if (!lost) {
+            loops.onLimit(limit);
+        }
+        lose(cause);
+        abort();
     }
 
     private void lose(String cause) {
@@ -281,8 +295,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         long progress = outbound == null ? 0 : outbound.currentProgress();
         if (writes == stallWrites && progress == stallProgress) {
-            lose("the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
-            abort();
+            loseTo(
+                    PeerLimit.STALL,
+                    "the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
         } else {
             watchForStall(outbound);
         }
@@ -372,8 +387,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (left > 0 && !closeWanted) {
             scheduleLinger(left);
         } else {
-            lose("the peer did not close its side in time");
-            abort();
+            loseTo(PeerLimit.LINGER, "the peer did not close its side in time");
         }
     }
 
@@ -395,11 +409,36 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public WireBuffer acquireReassembly(int capacity) {
+        fpduIncomplete = true;
+        fpdus++;
+        watchForRest();
         return resources.acquireReassembly(capacity);
+    }
+
+    /** An FPDU came in part: sees to it that a peer which never sends the rest does not hold the buffer for ever. */
+    private void watchForRest() {
+        if (!fpduCheckScheduled && fpduIncomplete && !lost) {
+            fpduCheckScheduled = true;
+            checkedFpdu = fpdus;
+            loop.schedule(fpduCheck, settings.stallTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void checkFpdu() {
+        fpduCheckScheduled = false;
+        if (fpduIncomplete && fpdus == checkedFpdu) {
+            loseTo(
+                    PeerLimit.INCOMPLETE_FPDU,
+                    "the peer left an FPDU incomplete for "
+                            + settings.stallTimeout().toMillis() + " ms");
+        } else {
+            watchForRest();
+        }
     }
 
     @Override
     public void releaseReassembly(WireBuffer buffer) {
+        fpduIncomplete = false;
         resources.releaseReassembly(buffer);
     }
 }

@@ -46,6 +46,8 @@ final class InboundMessages implements DdpUser {
     private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.buffer, 0);
     private final ControlBuffer terminateBuffer = new ControlBuffer(TERMINATE_BUFFER);
 
+    private final InboundLimits limits;
+
     private int version = 1;
 
     InboundMessages(
@@ -59,6 +61,7 @@ final class InboundMessages implements DdpUser {
         this.counters = stream.counters();
         this.outboundReads = outboundReads;
         this.inboundReads = inboundReads;
+        this.limits = new InboundLimits(settings.maxShortSegments());
         this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, RdmapControl.QUEUES);
     }
 
@@ -76,6 +79,9 @@ final class InboundMessages implements DdpUser {
         int control = header.ulpControl();
         if (RdmapControl.version(control) != version) {
             return RdmapError.INVALID_VERSION;
+        }
+        if (!limits.admit(header, payload)) {
+            return RdmapError.CATASTROPHIC_STREAM;
         }
         return switch (RdmapControl.opcode(control)) {
             case RdmapControl.RDMA_WRITE -> null;
@@ -142,7 +148,8 @@ final class InboundMessages implements DdpUser {
         if (RdmapControl.queueOf(opcode) != header.qn()) {
             return DdpError.INVALID_QN;
         }
-        if (opcode == RdmapControl.RDMA_READ_REQUEST && inboundReads.isFull()) {
+        boolean excess = !limits.admit(header, payload);
+        if (excess || opcode == RdmapControl.RDMA_READ_REQUEST && inboundReads.isFull()) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
         return null;

@@ -12,6 +12,7 @@ import io.sidewarp.engine.memory.StagTable;
  * @param queuePair number of its queue pair
  * @param ird inbound RDMA Read Requests that are taken at a time, 0 for none
  * @param ord outbound RDMA Read Requests at a time, 0 for none
+ * @param maxShortSegments inbound segments of a message that are short and not its last, at most
  */
 public record StreamSettings(
         long queuePair,
@@ -21,5 +22,6 @@ public record StreamSettings(
         WorkQueue receiveQueue,
         int ird,
         int ord,
+        int maxShortSegments,
         CompletionSink completions,
         StreamListener listener) {}

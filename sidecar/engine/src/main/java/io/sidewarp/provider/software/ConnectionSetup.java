@@ -95,6 +95,7 @@ abstract class ConnectionSetup {
                         queuePair.receiveQueue(),
                         agreed.ird(parameters.ird()),
                         agreed.ord(parameters.ord()),
+                        device.settings().maxShortSegments(),
                         queuePair,
                         queuePair));
         mpa.attach(stream);

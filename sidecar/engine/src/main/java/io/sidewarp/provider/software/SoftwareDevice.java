@@ -53,6 +53,7 @@ final class SoftwareDevice implements Device {
         this.stags = new StagTable(settings.maxRegions());
         this.memory = new MemoryManager(stags, loops);
         loops.setFaultHandler(this::onFault);
+        loops.setLimitHandler(events::onPeerLimit);
     }
 
     SoftwareSettings settings() {

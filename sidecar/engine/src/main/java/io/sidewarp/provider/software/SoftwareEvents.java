@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.sidewarp.engine.net.PeerLimit;
 import java.net.InetSocketAddress;
 
 /** Learns of things that concern no queue pair. Called on event loops, must not block. */
@@ -16,6 +17,9 @@ public interface SoftwareEvents {
 
     /** An inbound connection was refused because a limit of its listener was reached. */
     default void onRefused(InetSocketAddress remote, String limit) {}
+
+    /** A connection was aborted because its peer exceeded a limit. */
+    default void onPeerLimit(PeerLimit limit) {}
 
     /** An exception escaped a connection, which was aborted. */
     default void onFault(Throwable fault) {}

@@ -15,6 +15,8 @@ import java.time.Duration;
  * @param maxIrd inbound RDMA Read Requests of a queue pair, at most
  * @param maxOrd outbound RDMA Read Requests of a queue pair, at most
  * @param maxRegions regions registered at a time
+ * @param maxShortSegments segments of one inbound message that are short and not its last, at most; an honest peer
+ *     sends such segments hardly ever
  * @param terminateTimeout how long a terminated stream may take to deliver its Terminate and close
  */
 public record SoftwareSettings(
@@ -24,13 +26,15 @@ public record SoftwareSettings(
         int maxIrd,
         int maxOrd,
         int maxRegions,
+        int maxShortSegments,
         Duration terminateTimeout) {
 
     /** Scatter/gather elements of a work request. */
     public static final int MAX_SGE = WorkRequest.MAX_SGE;
 
-    /** Queues of at most 65,536 entries, IRD and ORD at most 256, 65,536 regions, 5 s. */
+    /** Queues of at most 65,536 entries, IRD and ORD at most 256, 65,536 regions, 4,096 short segments, 5 s. */
     public static SoftwareSettings defaults() {
-        return new SoftwareSettings(NetSettings.defaults(), 65_536, 65_536, 256, 256, 65_536, Duration.ofSeconds(5));
+        return new SoftwareSettings(
+                NetSettings.defaults(), 65_536, 65_536, 256, 256, 65_536, 4096, Duration.ofSeconds(5));
     }
 }

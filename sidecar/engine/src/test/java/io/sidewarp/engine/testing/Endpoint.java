@@ -40,6 +40,7 @@ public final class Endpoint implements AutoCloseable {
                         receiveQueue,
                         options.ird(),
                         options.ord(),
+                        options.shortSegments(),
                         options.sink() == null ? completions : options.sink(),
                         events));
     }

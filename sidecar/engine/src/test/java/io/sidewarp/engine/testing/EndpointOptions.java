@@ -18,30 +18,35 @@ public record EndpointOptions(
         int queueDepth,
         int ird,
         int ord,
+        int shortSegments,
         @Nullable CompletionSink sink) {
 
-    /** Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction. */
+    /** Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction, 4096 short segments. */
     public static EndpointOptions defaults() {
-        return new EndpointOptions(null, 1, 128, 4, 4, null);
+        return new EndpointOptions(null, 1, 128, 4, 4, 4096, null);
     }
 
     public EndpointOptions memory(TestMemory newMemory) {
-        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, sink);
+        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, shortSegments, sink);
     }
 
     public EndpointOptions queuePair(long number) {
-        return new EndpointOptions(memory, number, queueDepth, ird, ord, sink);
+        return new EndpointOptions(memory, number, queueDepth, ird, ord, shortSegments, sink);
     }
 
     public EndpointOptions queueDepth(int requests) {
-        return new EndpointOptions(memory, queuePair, requests, ird, ord, sink);
+        return new EndpointOptions(memory, queuePair, requests, ird, ord, shortSegments, sink);
     }
 
     public EndpointOptions reads(int newIrd, int newOrd) {
-        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, sink);
+        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, shortSegments, sink);
     }
 
     public EndpointOptions sink(CompletionSink newSink) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, newSink);
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, newSink);
+    }
+
+    public EndpointOptions shortSegments(int segments) {
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, segments, sink);
     }
 }

@@ -47,7 +47,8 @@ final class SlowReaderTest {
                 1448,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
-                Duration.ofMillis(300));
+                Duration.ofMillis(300),
+                Duration.ofSeconds(60));
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SoftwareSettings settings = new SoftwareSettings(
                 net,
@@ -56,6 +57,7 @@ final class SlowReaderTest {
                 defaults.maxIrd(),
                 defaults.maxOrd(),
                 defaults.maxRegions(),
+                defaults.maxShortSegments(),
                 defaults.terminateTimeout());
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
         device = provider.open();

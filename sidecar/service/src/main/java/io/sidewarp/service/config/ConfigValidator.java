@@ -99,10 +99,29 @@ public final class ConfigValidator {
         range("sidewarp.limits.queue-outstanding", limits.queueOutstanding(), 1, 1 << 20);
         range("sidewarp.limits.backlog", limits.backlog(), 1, 65_535);
         range("sidewarp.limits.startup-connections", limits.startupConnections(), 1, 65_535);
+        range("sidewarp.limits.output-buffers", limits.outputBuffers(), 1, 65_536);
+        range("sidewarp.limits.short-segments", limits.shortSegments(), 0, Integer.MAX_VALUE);
     }
 
     private void connection(SidewarpConfig.Connection connection, SidewarpConfig.Limits limits) {
         duration("sidewarp.connection.timeout", connection.timeout(), Duration.ofMillis(1), Duration.ofHours(1));
+        duration(
+                "sidewarp.connection.stall-timeout",
+                connection.stallTimeout(),
+                Duration.ofMillis(1),
+                Duration.ofDays(1));
+        duration(
+                "sidewarp.connection.linger-timeout",
+                connection.lingerTimeout(),
+                Duration.ofMillis(1),
+                Duration.ofHours(1));
+        if (!connection.keepAlive().isZero()) {
+            duration(
+                    "sidewarp.connection.keep-alive",
+                    connection.keepAlive(),
+                    Duration.ofSeconds(1),
+                    Duration.ofHours(4));
+        }
         atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
         atMost("sidewarp.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
         atMost(

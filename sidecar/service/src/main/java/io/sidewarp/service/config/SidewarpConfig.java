@@ -156,6 +156,14 @@ public interface SidewarpConfig {
         /** Connections of one listener that are in start-up before their request is complete. */
         @WithDefault("256")
         int startupConnections();
+
+        /** Buffers of 256 KiB that the connections of one event loop can have in sockets that are full. */
+        @WithDefault("128")
+        int outputBuffers();
+
+        /** Segments of one inbound message with less than 64 octets of payload, its last one aside. */
+        @WithDefault("4096")
+        int shortSegments();
     }
 
     /** What a connection gets when its options do not say. */
@@ -167,6 +175,18 @@ public interface SidewarpConfig {
         /** Time for the set-up of a connection. */
         @WithDefault("10s")
         Duration timeout();
+
+        /** Time that a peer may read nothing of what it is sent, or leave an FPDU incomplete. */
+        @WithDefault("60s")
+        Duration stallTimeout();
+
+        /** Time that a peer gets to close its side after this side did. */
+        @WithDefault("5s")
+        Duration lingerTimeout();
+
+        /** Silence of a peer after which TCP probes whether it is still there, whole seconds. 0: never. */
+        @WithDefault("60s")
+        Duration keepAlive();
 
         /** Whether this side asks for CRCs. */
         @WithDefault("true")

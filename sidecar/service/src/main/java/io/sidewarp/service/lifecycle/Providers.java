@@ -4,6 +4,8 @@
 package io.sidewarp.service.lifecycle;
 
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -24,18 +26,30 @@ final class Providers {
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(
-                defaults.net(),
+                net(defaults.net(), config),
                 Math.min(defaults.maxSendQueue(), limits.sendQueue()),
                 Math.min(defaults.maxReceiveQueue(), limits.receiveQueue()),
                 Math.min(defaults.maxIrd(), limits.ird()),
                 Math.min(defaults.maxOrd(), limits.ord()),
                 (int) Math.min(MAX_REGIONS, (long) limits.sessions() * limits.regions()),
+                limits.shortSegments(),
                 defaults.terminateTimeout());
         return SoftwareProvider.builder()
                 .settings(settings)
                 .eventLoopGroup(loops)
                 .events(new Events(telemetry, logs))
                 .build();
+    }
+
+    private static NetSettings net(NetSettings defaults, SidewarpConfig config) {
+        return new NetSettings(
+                defaults.stagingCapacity(),
+                config.limits().outputBuffers(),
+                defaults.defaultEmss(),
+                config.connection().lingerTimeout(),
+                defaults.connectTimeout(),
+                config.connection().stallTimeout(),
+                config.connection().keepAlive());
     }
 
     /** Makes known what concerns no connection. */
@@ -51,6 +65,11 @@ final class Providers {
         public void onRefused(InetSocketAddress remote, String limit) {
             telemetry.connections().failed(false, "limit");
             logs.startup().warn(() -> "remote=" + remote + " message=\"refused, too many " + limit + "\"");
+        }
+
+        @Override
+        public void onPeerLimit(PeerLimit limit) {
+            telemetry.connections().limited(limit);
         }
 
         @Override

@@ -7,6 +7,7 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.LongCounter;
 import io.opentelemetry.api.metrics.Meter;
+import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.QueuePairState;
 import java.util.EnumMap;
@@ -21,6 +22,7 @@ public final class ConnectionMetrics {
     private static final AttributeKey<String> STATE = AttributeKey.stringKey("state");
     private static final AttributeKey<String> ROLE = AttributeKey.stringKey("role");
     private static final AttributeKey<String> REASON = AttributeKey.stringKey("reason");
+    private static final AttributeKey<String> LIMIT = AttributeKey.stringKey("limit");
     private static final AttributeKey<String> LAYER = AttributeKey.stringKey("layer");
     private static final AttributeKey<Long> TYPE = AttributeKey.longKey("type");
     private static final AttributeKey<Long> CODE = AttributeKey.longKey("code");
@@ -31,6 +33,7 @@ public final class ConnectionMetrics {
     private final LongCounter established;
     private final LongCounter failed;
     private final LongCounter terminates;
+    private final LongCounter limits;
 
     ConnectionMetrics(Meter meter) {
         for (QueuePairState state : QueuePairState.values()) {
@@ -56,6 +59,14 @@ public final class ConnectionMetrics {
                 .setDescription("Errors that ended connections, by what a Terminate message carries")
                 .setUnit("{terminate}")
                 .build();
+        limits = meter.counterBuilder("sidewarp.peer.limits")
+                .setDescription("Connections that were aborted because the peer exceeded a limit")
+                .setUnit("{connection}")
+                .build();
+        for (PeerLimit limit : PeerLimit.values()) {
+            // Alerts want a series before there is anything to count.
+            limits.add(0, Attributes.of(LIMIT, name(limit)));
+        }
     }
 
     /** A connection changed its state; null: it did not exist before. */
@@ -92,6 +103,15 @@ public final class ConnectionMetrics {
                         (long) error.code(),
                         DIRECTION,
                         error.remote() ? "in" : "out"));
+    }
+
+    /** A peer lost its connection to a limit. */
+    public void limited(PeerLimit limit) {
+        limits.add(1, Attributes.of(LIMIT, name(limit)));
+    }
+
+    private static String name(PeerLimit limit) {
+        return limit.name().toLowerCase(Locale.ROOT);
     }
 
     private static String name(QueuePairState state) {

@@ -1,0 +1,236 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.QueuePairState;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Peers that use up what strangers can use up: connections, patience, buffers. */
+final class PeerLimitsTest {
+
+    private static final Duration SHORT = Duration.ofMillis(300);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final byte[] KEY = "MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII);
+
+    private final List<String> failed = new CopyOnWriteArrayList<>();
+    private final List<String> refused = new CopyOnWriteArrayList<>();
+    private final List<PeerLimit> limits = new CopyOnWriteArrayList<>();
+    private final BlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
+    private final List<Socket> peers = new ArrayList<>();
+    private SoftwareProvider provider;
+    private Device device;
+
+    /** Writes down what the provider tells. */
+    private final class Events implements SoftwareEvents {
+
+        @Override
+        public void onStartupFailed(InetSocketAddress remote, String message) {
+            failed.add(message);
+        }
+
+        @Override
+        public void onRefused(InetSocketAddress remote, String limit) {
+            refused.add(limit);
+        }
+
+        @Override
+        public void onPeerLimit(PeerLimit limit) {
+            limits.add(limit);
+        }
+    }
+
+    @BeforeEach
+    void open() {
+        NetSettings net = new NetSettings(
+                NetSettings.MIN_STAGING_CAPACITY,
+                4,
+                1448,
+                SHORT,
+                Duration.ofSeconds(10),
+                SHORT,
+                Duration.ofSeconds(60));
+        SoftwareSettings defaults = SoftwareSettings.defaults();
+        SoftwareSettings settings = new SoftwareSettings(
+                net,
+                defaults.maxSendQueue(),
+                defaults.maxReceiveQueue(),
+                defaults.maxIrd(),
+                defaults.maxOrd(),
+                defaults.maxRegions(),
+                defaults.maxShortSegments(),
+                defaults.terminateTimeout());
+        provider = SoftwareProvider.builder()
+                .settings(settings)
+                .events(new Events())
+                .eventLoops(1)
+                .build();
+        device = provider.open();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (Socket peer : peers) {
+            peer.close();
+        }
+        device.close();
+        provider.close();
+    }
+
+    private Listener listen(int backlog, int startupConnections, Duration startupTimeout) throws Exception {
+        return device.listen(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
+                        new ListenAttributes(Llp.TCP, backlog, startupConnections, startupTimeout),
+                        requests::add)
+                .get(10, TimeUnit.SECONDS);
+    }
+
+    private Socket connect(Listener listener) throws IOException {
+        Socket peer = new Socket(
+                listener.localAddress().getAddress(), listener.localAddress().getPort());
+        peers.add(peer);
+        return peer;
+    }
+
+    private Socket request(Listener listener) throws IOException {
+        Socket peer = connect(listener);
+        byte[] frame = Arrays.copyOf(KEY, 20);
+        frame[16] = 0x40;
+        frame[17] = 1;
+        peer.getOutputStream().write(frame);
+        return peer;
+    }
+
+    /** A connection in full operation. */
+    private Socket establish(Endpoint endpoint) throws Exception {
+        Listener listener = listen(1, 1, LONG);
+        Socket peer = request(listener);
+        ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(asked).isNotNull();
+        asked.accept(endpoint.queuePair, ConnectionParameters.defaults()).get(10, TimeUnit.SECONDS);
+        assertThat(peer.getInputStream().readNBytes(20)).hasSize(20);
+        return peer;
+    }
+
+    /** Whether this side closes the connection, in order or by a reset. */
+    private static boolean isClosed(Socket peer) {
+        try {
+            peer.setSoTimeout(10_000);
+            return peer.getInputStream().read() < 0;
+        } catch (IOException e) {
+            return e.getMessage().contains("reset");
+        }
+    }
+
+    @Test
+    void aFloodOfSilentConnectionsIsRefusedBeyondTheLimitAndPassesWithTheStartupTime() throws Exception {
+        Listener listener = listen(4, 2, SHORT);
+        List<Socket> silent = List.of(connect(listener), connect(listener));
+        Socket excess = connect(listener);
+
+        assertThat(isClosed(excess)).isTrue();
+        assertThat(refused).containsExactly("connections in start-up");
+        assertThat(silent).allMatch(PeerLimitsTest::isClosed);
+        assertThat(failed).hasSize(2).allMatch(message -> message.contains("no MPA Request Frame in time"));
+        request(listener);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void aPeerThatSendsItsRequestOctetByOctetHasNoMoreTimeThanOthers() throws Exception {
+        Listener listener = listen(4, 1, SHORT);
+        Socket slow = connect(listener);
+        Iterator<Byte> octets = longRequest().iterator();
+        Awaitility.await().pollInterval(Duration.ofMillis(20)).untilAsserted(() -> {
+            sendOne(slow, octets.next());
+            assertThat(failed).hasSize(1);
+        });
+
+        assertThat(failed.getFirst()).contains("no MPA Request Frame in time");
+        assertThat(requests).isEmpty();
+    }
+
+    /** A Request with 512 octets of Private Data. */
+    private static List<Byte> longRequest() {
+        byte[] frame = Arrays.copyOf(KEY, 20 + 512);
+        frame[17] = 1;
+        frame[18] = 2;
+        List<Byte> octets = new ArrayList<>();
+        for (byte octet : frame) {
+            octets.add(octet);
+        }
+        return octets;
+    }
+
+    private static void sendOne(Socket peer, byte octet) {
+        try {
+            peer.getOutputStream().write(octet);
+        } catch (IOException e) {
+            // This side has closed already.
+        }
+    }
+
+    @Test
+    void aFloodOfRequestsIsRejectedBeyondTheBacklog() throws Exception {
+        Listener listener = listen(1, 8, LONG);
+        request(listener);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        Socket excess = request(listener);
+
+        byte[] reply = excess.getInputStream().readNBytes(20);
+        assertThat(reply[16] & 0x20).as("R").isNotZero();
+        assertThat(refused).containsExactly("connection requests that wait for an answer");
+    }
+
+    @Test
+    void aPeerThatLeavesAnFpduIncompleteLosesTheConnectionAndTheBuffer() throws Exception {
+        Endpoint endpoint = new Endpoint(device, 4096);
+        List<String> messages = new CopyOnWriteArrayList<>();
+        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> messages.add(message));
+        Socket peer = establish(endpoint);
+        peer.getOutputStream().write(new byte[] {(byte) 0xFF, (byte) 0xFF, 1, 2, 3});
+
+        endpoint.awaitState(QueuePairState.CLOSED);
+        assertThat(messages.getLast()).contains("left an FPDU incomplete for 300 ms");
+        assertThat(limits).containsExactly(PeerLimit.INCOMPLETE_FPDU);
+        assertThat(isClosed(peer)).isTrue();
+    }
+
+    @Test
+    void aPeerThatDoesNotCloseItsSideLosesTheConnection() throws Exception {
+        Endpoint endpoint = new Endpoint(device, 4096);
+        Socket peer = establish(endpoint);
+        endpoint.queuePair.disconnect();
+
+        endpoint.awaitState(QueuePairState.CLOSED);
+        assertThat(limits).containsExactly(PeerLimit.LINGER);
+        assertThat(isClosed(peer)).isTrue();
+    }
+}
