@@ -3,7 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
@@ -26,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Posting encodes the request into a frame under the lock, and wakes the event loop unless it is awake already. The
  * event loop sends the frames when the call takes them. So what is posted until it comes to that travels together, and
- * what a handler posts travels after all completions of a response have been handed out. The call is used on the event
- * loop only. No objects are made per posted request once the frames have grown.
+ * what a handler posts travels after all completions of a response have been handed out. No objects are made per posted request once the frames have grown.
  */
 final class GrpcWorkQueue implements WorkQueue {
 
@@ -36,8 +34,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     private final GrpcSession session;
     private final Transport transport;
-    private final QueueCodec codec = new QueueCodec();
-    private final ClientCall<PostFrame, QueueCodec> call;
+    private final QueueCall call;
     private final CompletableFuture<Integer> opened = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = this::fail;
     private final CompletionRouter router;
@@ -64,17 +61,11 @@ final class GrpcWorkQueue implements WorkQueue {
     private boolean drained;
     private @Nullable SidewarpException end;
 
-    // The fields below are used on the event loop only.
-
-    private boolean started;
-    private boolean halfClosed;
-    private boolean callClosed;
-
     private GrpcWorkQueue(GrpcSession session, Map<Long, GrpcConnection> receiveConnections) {
         this.session = session;
         router = new CompletionRouter(receiveConnections, opened::complete);
         transport = session.client().transport();
-        call = transport.channel().newCall(codec.method(), CallOptions.DEFAULT);
+        call = new QueueCall(transport);
     }
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
@@ -320,10 +311,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     private void start(QueueOpen open) {
         if (end == null) {
-            started = true;
-            call.start(new ResponseListener(), new Metadata());
-            call.request(Integer.MAX_VALUE);
-            call.sendMessage(PostFrame.of(open));
+            call.start(open, new ResponseListener());
         }
     }
 
@@ -352,11 +340,10 @@ final class GrpcWorkQueue implements WorkQueue {
             } finally {
                 lock.unlock();
             }
-            call.sendMessage(frame);
+            call.send(frame);
             sent = frame;
         }
-        if (draining && end == null && !halfClosed) {
-            halfClosed = true;
+        if (draining && end == null) {
             call.halfClose();
         }
     }
@@ -422,13 +409,10 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.unlock();
         }
         session.forget(failure);
-        if (started && !callClosed) {
-            if (!orderly || !complete) {
-                call.cancel(cause.getMessage(), cause);
-            } else if (!halfClosed) {
-                halfClosed = true;
-                call.halfClose();
-            }
+        if (orderly && complete) {
+            call.halfClose();
+        } else {
+            call.cancel(cause);
         }
         opened.completeExceptionally(cause);
         unfinished.forEach(future -> future.completeExceptionally(cause));
@@ -491,14 +475,13 @@ final class GrpcWorkQueue implements WorkQueue {
 
         @Override
         public void onClose(Status status, Metadata trailers) {
-            callClosed = true;
             if (!status.isOk()) {
                 end(Errors.of(status, trailers, session.client().target()), false);
                 return;
             }
             lock.lock();
             try {
-                drained = halfClosed && router.table().awaited() == 0 && end == null;
+                drained = call.isHalfClosed() && router.table().awaited() == 0 && end == null;
             } finally {
                 lock.unlock();
             }

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status;
@@ -21,25 +20,12 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class WorkQueueTest extends FakeSidecarTest {
-
-    private static final Duration LONG = Duration.ofSeconds(20);
-    private static final Sge SGE = new Sge(1, 0, 8);
-
-    private Connection connection;
-    private WorkRequest write;
-
-    @BeforeEach
-    void connect() {
-        connection = session.connect("127.0.0.1", 1);
-        write = WorkRequest.write(connection, new RemoteAddress(7, 0), SGE);
-    }
+/** Posting, credits and completions of a queue that works. */
+class WorkQueueTest extends WorkQueueFixture {
 
     @Test
     void queueAsksForCreditsAndTakesWhatIsGranted() throws Exception {
@@ -372,145 +358,5 @@ class WorkQueueTest extends FakeSidecarTest {
         server.succeed(posted);
         assertThat(queue.poll(LONG).orElseThrow().id()).isZero();
         assertThat(queue.available()).isEqualTo(8);
-    }
-
-    @Test
-    void drainWaitsForOutstandingWorkAndTakesNoMore() throws Exception {
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        BlockingQueue<WorkCompletion> completions = handle(queue);
-        queue.post(1, write);
-        io.sidewarp.v1.WorkRequest sent = server.nextWork();
-        assertThat(queue.drain(Duration.ZERO)).isFalse();
-        assertThat(server.halfClosed.await(20, TimeUnit.SECONDS)).isTrue();
-        assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> queue.tryPost(2, write))
-                .withMessageContaining("drained");
-
-        server.succeed(sent);
-        server.end();
-
-        assertThat(queue.drain(LONG)).isTrue();
-        assertThat(FakeSidecar.next(completions).id()).isOne();
-    }
-
-    @Test
-    void closeOfAnIdleQueueEndsItsCallInOrder() throws Exception {
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-
-        queue.close();
-
-        assertThat(server.halfClosed.await(20, TimeUnit.SECONDS)).isTrue();
-        assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> queue.post(1, write))
-                .withMessageContaining("the queue is closed");
-    }
-
-    @Test
-    void closeFailsWhatIsOutstanding() throws Exception {
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
-        server.nextWork();
-
-        queue.close();
-
-        SidewarpException failure = catchThrowableOfType(SidewarpException.class, () -> CallFuture.await(submitted));
-        assertThat(failure).hasMessageContaining("the queue is closed");
-        assertThat(server.cancelled.await(20, TimeUnit.SECONDS)).isTrue();
-    }
-
-    @Test
-    void failureOfTheQueueIsToldToTheHandlerAndToWaitingThreads() throws Exception {
-        sidecar.transfer.credits = 1;
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        CompletableFuture<SidewarpException> told = new CompletableFuture<>();
-        queue.onCompletion(new CompletionHandler() {
-            @Override
-            public void onCompletion(WorkCompletion completion) {}
-
-            @Override
-            public void onFailure(SidewarpException cause) {
-                told.complete(cause);
-            }
-        });
-        queue.post(1, write);
-        CompletableFuture<Void> blocked = CompletableFuture.runAsync(() -> queue.post(2, write));
-        server.nextWork();
-
-        server.fail(Status.RESOURCE_EXHAUSTED
-                .withDescription("more posted than granted")
-                .asRuntimeException());
-
-        assertThat(told.get(20, TimeUnit.SECONDS).code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(blocked)
-                .failsWithin(LONG)
-                .withThrowableThat()
-                .havingCause()
-                .withMessageContaining("more posted than granted");
-    }
-
-    @Test
-    void completionOfWorkThatIsNotOutstandingEndsTheQueue() throws Exception {
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
-        server.nextWork();
-
-        server.complete(io.sidewarp.v1.WorkCompletion.newBuilder().setId(5).build());
-
-        assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> CallFuture.await(submitted))
-                .withMessageContaining("not outstanding: 5");
-    }
-
-    @Test
-    void handlerThatThrowsEndsTheQueueAndNoOther() throws Exception {
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        queue.onCompletion(completion -> {
-            throw new IllegalStateException("thrown by the test");
-        });
-        queue.post(1, write);
-        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
-        io.sidewarp.v1.WorkRequest first = FakeSidecar.next(server.posts).getWork(0);
-
-        server.succeed(first);
-
-        assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> CallFuture.await(submitted))
-                .withMessageContaining("completion handler failed")
-                .withMessageContaining("thrown by the test");
-        assertThat(session.openQueue(0).available()).isEqualTo(8);
-    }
-
-    @Test
-    void waitingOnTheEventLoopIsRefusedInsteadOfHanging() throws Exception {
-        sidecar.transfer.credits = 1;
-        WorkQueue queue = session.openQueue(0);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        CompletableFuture<Throwable> thrown = new CompletableFuture<>();
-        queue.onCompletion(completion -> {
-            queue.post(2, write);
-            try {
-                queue.post(3, write);
-            } catch (IllegalStateException e) {
-                thrown.complete(e);
-            }
-        });
-        queue.post(1, write);
-
-        server.succeed(server.nextWork());
-
-        assertThat(thrown.get(20, TimeUnit.SECONDS)).hasMessageContaining("event loop");
-        assertThat(server.nextWork().getWorkCase()).isEqualTo(WorkCase.WRITE);
-    }
-
-    private static BlockingQueue<WorkCompletion> handle(WorkQueue queue) {
-        BlockingQueue<WorkCompletion> completions = new LinkedBlockingQueue<>();
-        queue.onCompletion(completions::add);
-        return completions;
     }
 }
