@@ -11,9 +11,12 @@ import io.sidewarp.cli.demo.DemoSenderCommand;
 import io.sidewarp.cli.perf.PerfCommand;
 import io.sidewarp.cli.ping.PingCommand;
 import io.sidewarp.cli.show.ShowCommand;
+import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.logging.Level;
@@ -81,6 +84,16 @@ public final class Sidewarp implements Runnable {
     private @Nullable Path volume;
 
     @Option(
+            names = "--wait",
+            paramLabel = "TIME",
+            scope = ScopeType.INHERIT,
+            defaultValue = "0",
+            converter = Times.class,
+            description =
+                    "Wait at most so long for the sidecar to serve, and again for the peer to listen. Default: not.")
+    private Duration patience = Duration.ZERO;
+
+    @Option(
             names = "--verbose",
             scope = ScopeType.INHERIT,
             description = "Log what the client does, and print stack traces of failures.")
@@ -143,9 +156,30 @@ public final class Sidewarp implements Runnable {
         return options;
     }
 
-    /** The way to the sidecar; it connects with the first call. */
+    /**
+     * The way to the sidecar.
+     *
+     * @throws Failure when it does not serve within the time of --wait; without, the first call finds out
+     */
     public SidewarpClient client() {
-        return SidewarpClient.connect(clientOptions());
+        SidewarpClient client = SidewarpClient.connect(clientOptions());
+        if (patience.isPositive()) {
+            try {
+                client.awaitReady(patience);
+            } catch (SidewarpException e) {
+                client.close();
+                throw new Failure(
+                        ExitCode.UNAVAILABLE,
+                        "no sidecar serves at " + clientOptions().target() + ": " + e.getMessage(),
+                        e);
+            }
+        }
+        return client;
+    }
+
+    /** How long to wait for others to be ready; zero: not at all. */
+    public Duration patience() {
+        return patience;
     }
 
     /** Stack traces are wanted. */

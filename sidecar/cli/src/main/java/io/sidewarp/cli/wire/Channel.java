@@ -70,7 +70,8 @@ public final class Channel implements AutoCloseable {
         SharedRegion region = createRegion(session);
         Connection connection = null;
         try {
-            connection = Connector.connect(session, peer, hello, withReceives(flags.options(), region));
+            connection =
+                    Connector.connect(session, peer, hello, withReceives(flags.options(), region), flags.patience());
             return new Channel(session, region, connection);
         } catch (RuntimeException e) {
             release(connection, region);

@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.wire;
 
+import io.sidewarp.cli.Sidewarp;
 import io.sidewarp.cli.text.Sizes;
 import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ConnectionOptions;
@@ -10,7 +11,9 @@ import io.sidewarp.client.ListenOptions;
 import io.sidewarp.v1.Llp;
 import java.time.Duration;
 import java.util.Optional;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
 
 /** Options about the connection that several commands have. */
 public final class ConnectionFlags {
@@ -56,6 +59,14 @@ public final class ConnectionFlags {
             converter = Times.class,
             description = "Time for the set-up of a connection (default: ${DEFAULT-VALUE}).")
     private Duration connectTimeout = Duration.ofSeconds(10);
+
+    @Spec(Spec.Target.MIXEE)
+    private CommandSpec command;
+
+    /** How long to try again while nobody listens at the peer. */
+    Duration patience() {
+        return command.root().userObject() instanceof Sidewarp sidewarp ? sidewarp.patience() : Duration.ZERO;
+    }
 
     /** Options to begin with, for connect or accept. */
     public ConnectionOptions.Builder options() {
