@@ -3,6 +3,12 @@
 
 package io.sidewarp.e2e.support;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -10,10 +16,58 @@ import java.util.Map;
 /** The packaged `sidewarp` command, told by the environment which sidecar to use. */
 public final class CliProcess {
 
+    private static final String LISTENING = "listening on ";
+    private static final ObjectMapper JSON = new ObjectMapper();
+
     private CliProcess() {}
 
+    /**
+     * How a command ended.
+     *
+     * @param output lines, standard output and standard error together
+     */
+    public record Ended(int exitCode, List<String> output) {
+
+        public String text() {
+            return String.join("\n", output);
+        }
+
+        /** It failed as documented, with a message and without a stack trace. */
+        public void assertFailed(int expectedCode, String... words) {
+            assertThat(exitCode).as(text()).isEqualTo(expectedCode);
+            assertThat(text()).startsWith("sidewarp: ").contains(words).doesNotContain("\tat ");
+        }
+
+        /** Each line as JSON. */
+        public List<JsonNode> json() {
+            return output.stream().map(Ended::parse).toList();
+        }
+
+        private static JsonNode parse(String line) {
+            try {
+                return JSON.readTree(line);
+            } catch (IOException e) {
+                throw new UncheckedIOException(line, e);
+            }
+        }
+    }
+
+    /** Runs a command to its end. */
+    public static Ended run(SidecarProcess sidecar, String... arguments) {
+        try (OwnedProcess process = start(sidecar, arguments)) {
+            int exitCode = process.awaitExit();
+            return new Ended(exitCode, process.output());
+        }
+    }
+
+    /** Where a command with --listen listens, once it says so. */
+    public static String awaitAddress(OwnedProcess server) {
+        return server.awaitLine(line -> line.startsWith(LISTENING)).substring(LISTENING.length());
+    }
+
     public static OwnedProcess start(SidecarProcess sidecar, String... arguments) {
-        List<String> command = new ArrayList<>();
+        // Where the tests run in the background of a shell, SIGINT is ignored, and processes inherit that.
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
         command.add(Programs.java());
         command.addAll(Programs.jvmFlags());
         command.addAll(List.of("-jar", Programs.cliJar().toString()));

@@ -156,9 +156,9 @@ public final class OwnedProcess implements AutoCloseable {
         }
     }
 
-    /** SIGTERM. */
+    /** SIGTERM; unlike {@link Process#destroy}, its last output is still read. */
     public void terminate() {
-        process.destroy();
+        signal("TERM");
     }
 
     /** SIGINT. */

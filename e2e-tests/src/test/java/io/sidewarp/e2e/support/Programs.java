@@ -7,6 +7,7 @@ import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
@@ -66,6 +67,11 @@ public final class Programs {
                 .map(directory -> Path.of(directory, name))
                 .filter(Files::isExecutable)
                 .findFirst();
+    }
+
+    /** Environment in which `./sidewarp` runs what this build packaged, and does not begin another one. */
+    public static Map<String, String> unbuilt() {
+        return Map.of("SIDEWARP_BUILD", "never", "JAVA_HOME", System.getProperty("java.home"));
     }
 
     private static Path built(Path jar) {

@@ -1,0 +1,107 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.Programs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code ./sidewarp demo FILE}, with what is packaged already. */
+@ExtendWith(Logs.class)
+class DemoCommandIT {
+
+    @TempDir
+    private Path directory;
+
+    private OwnedProcess demo(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", "./sidewarp", "demo"));
+        command.addAll(List.of("--dir", directory.toString()));
+        command.addAll(List.of(arguments));
+        return OwnedProcess.start("demo", command, Programs.unbuilt(), Programs.root());
+    }
+
+    @Test
+    void aFileIsMovedThereAndBackAndTheAccountIsComplete() throws Exception {
+        byte[] content = Pattern.bytes(1, 5_000_001);
+        Path file = Files.write(directory.resolve("file"), content);
+        String digest =
+                HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(content));
+
+        try (OwnedProcess demo = demo(file.toString(), "--window", "2M")) {
+            assertThat(demo.awaitExit(Patience.LONG_LIMIT)).as(demo.text()).isZero();
+
+            assertThat(demo.output().getFirst())
+                    .isEqualTo(file + ", 4.8 MiB, through 2 MiB of shared memory at each end");
+            assertThat(demo.text())
+                    .containsSubsequence(
+                            "sender    process ",
+                            "receiver  process ",
+                            "RDMA Write, sender to receiver",
+                            "RDMA Read, back to the sender",
+                            "SHA-256 " + digest,
+                            "the same at the sender, in the receiver's memory, and after reading back",
+                            "Send, there: \"",
+                            "back: \"",
+                            "LATENCY, 8 OCTETS",
+                            "ON THE WIRE",
+                            "sender to receiver",
+                            "receiver to sender",
+                            "CRC32c on");
+        }
+        assertOnlyRemains("file");
+    }
+
+    @Test
+    void aMissingFileIsNamed() throws IOException {
+        try (OwnedProcess demo = demo(directory.resolve("none").toString())) {
+            assertThat(demo.awaitExit()).isEqualTo(ExitCodes.NO_INPUT);
+            assertThat(demo.output()).containsExactly("sidewarp: there is no file " + directory.resolve("none"));
+        }
+        assertOnlyRemains();
+    }
+
+    @Test
+    void anInterruptedDemoLeavesNothingBehind() throws IOException {
+        try (OwnedProcess demo = demo("--size", "64G", "--window", "4M")) {
+            Patience.await("both sides have their regions")
+                    .until(() -> !demo.isAlive() || Stream.of("a", "b").allMatch(this::hasRegion));
+            demo.interrupt();
+
+            assertThat(demo.awaitExit()).as(demo.text()).isEqualTo(ExitCodes.INTERRUPTED);
+            assertThat(demo.text()).doesNotContain("\tat ");
+        }
+        assertOnlyRemains();
+    }
+
+    private boolean hasRegion(String side) {
+        try (Stream<Path> paths = Files.walk(directory)) {
+            return paths.anyMatch(path -> path.getParent().endsWith(side + "/shared") && Files.isRegularFile(path));
+        } catch (IOException | java.io.UncheckedIOException e) {
+            // A part of the tree went away meanwhile.
+            return false;
+        }
+    }
+
+    private void assertOnlyRemains(String... names) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            assertThat(files).extracting(file -> file.getFileName().toString()).containsExactly(names);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.e2e.support.CliProcess;
+import io.sidewarp.e2e.support.CliProcess.Ended;
+import io.sidewarp.e2e.support.Link;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.SidecarProcess;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** {@code sidewarp show} as a process, beside a client that has regions and connections. */
+@ExtendWith(Logs.class)
+class ShowCommandIT {
+
+    private static SidecarProcess sidecar;
+    private static SidewarpClient client;
+    private static SharedRegion shared;
+    private static ManagedRegion managed;
+    private static Link link;
+
+    @BeforeAll
+    static void start() {
+        sidecar = SidecarProcess.start("shown");
+        client = sidecar.client();
+        Session session = client.openSession("shown-session");
+        shared = session.createSharedRegion("shown-region", 12_288, Access.LOCAL_WRITE, Access.REMOTE_READ);
+        managed = session.registerManaged(100, Access.REMOTE_WRITE);
+        link = Link.connect(session, session);
+        link.initiator().write(shared.slice(0, 100), managed.address());
+    }
+
+    @AfterAll
+    static void stop() {
+        client.close();
+        sidecar.close();
+    }
+
+    private static Ended show(String... arguments) {
+        String[] all = new String[arguments.length + 1];
+        all[0] = "show";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        Ended ended = CliProcess.run(sidecar, all);
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        return ended;
+    }
+
+    private static JsonNode json(String subject) {
+        Ended ended = show(subject, "--json");
+        assertThat(ended.output()).hasSize(1);
+        return ended.json().getFirst();
+    }
+
+    @Test
+    void connectionsAreShownWithTheirCounters() {
+        JsonNode connections = json("connections");
+
+        assertThat(connections).hasSize(2);
+        assertThat(connections).allSatisfy(connection -> {
+            assertThat(connection.get("state").asText()).isEqualTo("established");
+            assertThat(connection.get("session_name").asText()).isEqualTo("shown-session");
+            assertThat(connection.get("crc").asBoolean()).isTrue();
+            assertThat(connection.get("remote_address").asText()).isEqualTo(Link.LOOPBACK);
+        });
+        assertThat(connections)
+                .filteredOn(connection -> connection.get("initiator").asBoolean())
+                .singleElement()
+                .satisfies(connection -> {
+                    assertThat(connection.get("id").asLong())
+                            .isEqualTo(link.initiator().id());
+                    assertThat(connection.at("/counters/writes_sent").asLong()).isEqualTo(1);
+                    assertThat(connection.at("/counters/octets_sent").asLong()).isEqualTo(100);
+                });
+        assertThat(show("connections").text()).contains("shown-session").contains("established");
+    }
+
+    @Test
+    void regionsAreShownWithTheirRights() {
+        JsonNode regions = json("regions");
+
+        assertThat(regions)
+                .filteredOn(region -> region.get("path").asText().equals("shown-region"))
+                .singleElement()
+                .satisfies(region -> {
+                    assertThat(region.get("id").asLong()).isEqualTo(shared.id());
+                    assertThat(region.get("length").asLong()).isEqualTo(12_288);
+                    assertThat(region.get("stag").asText())
+                            .isEqualTo("0x%08x".formatted(shared.address().stag()));
+                    assertThat(region.get("access"))
+                            .extracting(JsonNode::asText)
+                            .containsExactlyInAnyOrder("local-write", "remote-read");
+                });
+        assertThat(regions)
+                .filteredOn(region -> region.get("path").asText().isEmpty())
+                .hasSize(1);
+        assertThat(show("regions").text())
+                .contains("shown-region")
+                .contains("(managed)")
+                .contains("12 KiB");
+    }
+
+    @Test
+    void theDeviceIsShownWithItsLimits() {
+        JsonNode device = json("device");
+
+        assertThat(device.get("provider").asText()).isEqualTo("software");
+        assertThat(device.get("shared_volume").asText())
+                .isEqualTo(sidecar.volume().toString());
+        assertThat(device.at("/limits/max_regions").asInt()).isEqualTo(1024);
+        assertThat(show("device").text()).contains("software").contains("max regions");
+    }
+
+    @Test
+    void sessionsAreShownWithTheirProcesses() {
+        JsonNode sessions = json("sessions");
+
+        assertThat(sessions).singleElement().satisfies(session -> {
+            assertThat(session.get("name").asText()).isEqualTo("shown-session");
+            assertThat(session.get("pid").asLong())
+                    .isEqualTo(ProcessHandle.current().pid());
+            assertThat(session.get("connections").asInt()).isEqualTo(2);
+            assertThat(session.get("regions").asInt()).isEqualTo(2);
+            assertThat(session.get("registered_octets").asLong()).isEqualTo(12_388);
+        });
+    }
+}
