@@ -1,0 +1,150 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.grpc.Status;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Programs;
+import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Tools;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Who may use the API when the kernel says who calls: root's sidecar and a process of another user. */
+@ExtendWith(Logs.class)
+class OtherUserIT {
+
+    private static final long UID = 54_321;
+    private static final long GID = 54_322;
+
+    /** The command line where another user can read it. */
+    private static Path program;
+
+    @BeforeAll
+    static void installForAll() throws IOException {
+        boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        assumeTrue(root, "only root can start processes of other users");
+        Tools.need("setpriv", "util-linux");
+        program = Directories.temporary("program");
+        Path source = Programs.cliJar().getParent();
+        List<Path> files = new ArrayList<>(List.of(Programs.cliJar()));
+        try (Stream<Path> libraries = Files.list(source.resolve("lib"))) {
+            libraries.forEach(files::add);
+        }
+        Files.createDirectory(program.resolve("lib"));
+        for (Path file : files) {
+            Path copy = Files.copy(file, program.resolve(source.relativize(file)));
+            Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+        }
+        openToAll(program);
+        openToAll(program.resolve("lib"));
+    }
+
+    @AfterAll
+    static void uninstall() {
+        if (program != null) {
+            Directories.delete(program);
+        }
+    }
+
+    private static void openToAll(Path directory) throws IOException {
+        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    /** A sidecar whose socket everybody can open, so that only its own check decides. */
+    private static SidecarProcess sidecar(String setting, long id) throws IOException {
+        SidecarProcess.Builder builder = SidecarProcess.with("users").set("sidewarp.api.socket-mode", "0666");
+        SidecarProcess sidecar = builder.set(setting, Long.toString(id)).launch();
+        openToAll(sidecar.socket().getParent());
+        sidecar.process().awaitLine(line -> line.contains("event=started"));
+        return sidecar;
+    }
+
+    /** Runs "sidewarp show device" as the other user. */
+    private static OwnedProcess showDevice(SidecarProcess sidecar) {
+        List<String> command =
+                new ArrayList<>(List.of("setpriv", "--reuid=" + UID, "--regid=" + GID, "--clear-groups"));
+        command.add(Programs.java());
+        command.addAll(Programs.jvmFlags());
+        command.addAll(
+                List.of("-jar", program.resolve(Programs.cliJar().getFileName()).toString()));
+        command.addAll(List.of("show", "device", "--api", sidecar.target()));
+        return OwnedProcess.start("other-user", command, Map.of(), Programs.output());
+    }
+
+    private static void assertAllowed(SidecarProcess sidecar) {
+        try (OwnedProcess show = showDevice(sidecar)) {
+            assertThat(show.awaitExit()).as(show.text()).isZero();
+            assertThat(show.text()).contains("software");
+        }
+    }
+
+    private static void assertRefused(SidecarProcess sidecar) {
+        try (OwnedProcess show = showDevice(sidecar)) {
+            assertThat(show.awaitExit()).as(show.text()).isEqualTo(ExitCodes.NO_PERMISSION);
+            assertThat(show.text())
+                    .contains(
+                            "user " + UID + ", group " + GID + " may not use this sidecar",
+                            "sidewarp.api.allowed-uids");
+        }
+    }
+
+    @Test
+    void anAllowedUserIsServedAndRootIsNot() throws IOException {
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", UID);
+                SidewarpClient rootsClient = sidecar.client()) {
+            assertAllowed(sidecar);
+            assertThatThrownBy(rootsClient::device)
+                    .isInstanceOfSatisfying(
+                            SidewarpException.class,
+                            failure -> assertThat(failure.code()).isEqualTo(Status.Code.PERMISSION_DENIED));
+        }
+    }
+
+    @Test
+    void aMemberOfAnAllowedGroupIsServed() throws IOException {
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-gids", GID)) {
+            assertAllowed(sidecar);
+        }
+    }
+
+    @Test
+    void anyOtherUserIsRefused() throws IOException {
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", 0);
+                SidewarpClient rootsClient = sidecar.client()) {
+            assertThat(rootsClient.device().getProvider()).isEqualTo("software");
+            assertRefused(sidecar);
+        }
+    }
+
+    @Test
+    void aUserOutsideOfTheSocketsGroupCannotOpenIt() throws IOException {
+        try (SidecarProcess sidecar = SidecarProcess.start("closed")) {
+            openToAll(sidecar.socket().getParent());
+            try (OwnedProcess show = showDevice(sidecar)) {
+                assertThat(show.awaitExit()).as(show.text()).isIn(ExitCodes.UNAVAILABLE, ExitCodes.NO_PERMISSION);
+                assertThat(show.text()).contains(sidecar.socket().toString()).contains("ermission");
+            }
+        }
+    }
+}
