@@ -14,11 +14,14 @@ import io.sidewarp.client.Access;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OtlpReceiver;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.SidecarProcess;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -119,7 +122,20 @@ class TelemetryIT {
                 SidewarpClient client = sidecar.client()) {
             client.openSession("no-collector").close();
             assertThat(client.device().getProvider()).isEqualTo("software");
-            assertThat(sidecar.stop()).isIn(0, 143);
+            assertThat(sidecar.stop()).isIn(ExitCodes.OK, ExitCodes.TERMINATED);
+        }
+    }
+
+    @Test
+    void aCollectorThatNeverAnswersDoesNotHoldUpTheStop() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                SidecarProcess sidecar = SidecarProcess.with("silent-collector")
+                        .set("otel.exporter.otlp.endpoint", "http://127.0.0.1:" + silent.getLocalPort())
+                        .set("otel.bsp.schedule.delay", "10")
+                        .start();
+                SidewarpClient client = sidecar.client()) {
+            client.openSession("silent-collector").close();
+            assertThat(sidecar.stop()).isIn(ExitCodes.OK, ExitCodes.TERMINATED);
         }
     }
 
