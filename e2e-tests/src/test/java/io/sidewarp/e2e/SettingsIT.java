@@ -6,19 +6,28 @@ package io.sidewarp.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.grpc.Status;
+import io.sidewarp.client.Access;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -26,33 +35,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(Logs.class)
 class SettingsIT {
 
+    private static final int OCTETS = 3 << 20;
+    private static final ObjectMapper JSON = new ObjectMapper();
+
     @Test
     void theSocketIsForItsUserAndGroupOnly() throws Exception {
         try (SidecarProcess sidecar = SidecarProcess.start("mode")) {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(sidecar.socket())))
                     .isEqualTo("rw-rw----");
-        }
-    }
-
-    @Test
-    void anApiOnAnAddressThatOthersReachIsRefusedAtStart() {
-        try (SidecarProcess sidecar = SidecarProcess.with("exposed")
-                .set("sidewarp.api.tcp.port", "0")
-                .set("sidewarp.api.tcp.host", "0.0.0.0")
-                .launch()) {
-            assertThat(sidecar.process().awaitExit()).isNotZero();
-            assertThat(sidecar.process().text()).contains("sidewarp.api.tcp.host", "0.0.0.0", "loopback");
-        }
-    }
-
-    @Test
-    void severalWrongSettingsAreNamedTogether() {
-        try (SidecarProcess sidecar = SidecarProcess.with("wrong")
-                .set("sidewarp.limits.regions", "0")
-                .set("sidewarp.api.socket-mode", "rw")
-                .launch()) {
-            assertThat(sidecar.process().awaitExit()).isNotZero();
-            assertThat(sidecar.process().text()).contains("sidewarp.limits.regions", "sidewarp.api.socket-mode");
         }
     }
 
@@ -67,6 +57,47 @@ class SettingsIT {
             client.awaitReady(Patience.LIMIT);
             assertThat(client.device().getSharedVolume())
                     .isEqualTo(sidecar.volume().toString());
+        }
+    }
+
+    @Test
+    void logsAreJsonWhenAskedFor() throws Exception {
+        try (SidecarProcess sidecar = SidecarProcess.with("json")
+                .set("quarkus.log.console.json.enabled", "true")
+                .start()) {
+            assertThat(sidecar.stop()).isIn(ExitCodes.OK, ExitCodes.TERMINATED);
+            List<String> messages = new ArrayList<>();
+            for (String line : sidecar.process().output()) {
+                JsonNode entry = JSON.readTree(line);
+                assertThat(entry.fieldNames()).toIterable().contains("timestamp", "level", "loggerName", "message");
+                messages.add(entry.get("message").asText());
+            }
+            assertThat(messages)
+                    .anyMatch(message -> message.startsWith("event=started "))
+                    .contains("event=stopped");
+        }
+    }
+
+    @Test
+    void withoutNativeTransportTheSidecarMovesDataOverNio() {
+        try (SidecarProcess sidecar = SidecarProcess.with("nio")
+                        .jvmFlags(List.of("-Dio.netty.transport.noNative=true"))
+                        .start();
+                SidewarpClient client = sidecar.client();
+                Session session = client.openSession("nio")) {
+            sidecar.process().awaitLine(line -> line.contains("event=started") && line.contains("epoll=false"));
+            SharedRegion source = session.createSharedRegion("source", OCTETS);
+            SharedRegion target = session.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
+            SharedRegion copy = session.createSharedRegion("copy", OCTETS, Access.LOCAL_WRITE);
+            Pattern.fill(source.segment(), 1);
+            Link link = Link.connect(session, session);
+
+            link.initiator().write(source.slice(), target.address());
+            link.initiator().read(copy.slice(), target.address());
+
+            assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
+            assertThat(copy.segment().mismatch(source.segment())).isEqualTo(-1);
+            assertThat(sidecar.stop()).isIn(ExitCodes.OK, ExitCodes.TERMINATED);
         }
     }
 

@@ -4,6 +4,7 @@
 package io.sidewarp.service.lifecycle;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
@@ -75,6 +76,10 @@ public final class Sidecar implements AutoCloseable {
         } catch (IOException e) {
             sidecar.closeParts();
             throw new StartFailedException(String.valueOf(e.getMessage()), e);
+        } catch (ConfigurationException e) {
+            sidecar.closeParts();
+            throw new StartFailedException(
+                    "OpenTelemetry does not accept its settings (OTEL_...): " + e.getMessage(), e);
         } catch (RuntimeException e) {
             sidecar.closeParts();
             throw e;

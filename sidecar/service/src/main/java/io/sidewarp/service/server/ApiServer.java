@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -141,6 +142,10 @@ public final class ApiServer implements AutoCloseable {
         Throwable deepest = failure;
         while (deepest.getCause() != null) {
             deepest = deepest.getCause();
+        }
+        if (deepest instanceof FileSystemException file && file.getReason() == null) {
+            // Its message is no more than the path.
+            return file.getClass().getSimpleName() + " for " + file.getFile();
         }
         return deepest.getMessage() == null ? deepest.toString() : deepest.getMessage();
     }

@@ -42,7 +42,12 @@ public final class TestSidecar implements AutoCloseable {
     /** @param telemetry properties of the OpenTelemetry SDK */
     public static TestSidecar start(Map<String, String> telemetry, String... settings) {
         Path directory = newDirectory();
-        return new TestSidecar(directory, Sidecar.start(config(directory, settings), "test", telemetry));
+        try {
+            return new TestSidecar(directory, Sidecar.start(config(directory, settings), "test", telemetry));
+        } catch (RuntimeException e) {
+            delete(directory);
+            throw e;
+        }
     }
 
     /** A new directory on a memory file system. */

@@ -1,0 +1,133 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.SidecarProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** A sidecar that cannot start says in one line why and what to do, and leaves nothing behind. */
+@ExtendWith(Logs.class)
+class StartIT {
+
+    private static void assertRefused(SidecarProcess.Builder settings, String... words) throws IOException {
+        try (SidecarProcess sidecar = settings.launch()) {
+            assertThat(sidecar.process().awaitExit())
+                    .as(sidecar.process().text())
+                    .isEqualTo(ExitCodes.CONFIGURATION);
+            assertThat(sidecar.process().output())
+                    .singleElement()
+                    .asString()
+                    .startsWith("sidewarp: the sidecar does not start: ")
+                    .contains(words);
+            assertThat(sidecar.volumeFiles()).isEmpty();
+            try (Stream<Path> files = Files.list(sidecar.socket().getParent())) {
+                assertThat(files).isEmpty();
+            }
+        }
+    }
+
+    @Test
+    void anApiOnAnAddressThatOthersReachIsRefused() throws IOException {
+        assertRefused(
+                SidecarProcess.with("exposed")
+                        .set("sidewarp.api.tcp.port", "0")
+                        .set("sidewarp.api.tcp.host", "0.0.0.0"),
+                "sidewarp.api.tcp.host",
+                "0.0.0.0",
+                "loopback");
+    }
+
+    @Test
+    void severalWrongSettingsAreNamedTogether() throws IOException {
+        assertRefused(
+                SidecarProcess.with("wrong").set("sidewarp.limits.regions", "0").set("sidewarp.api.socket-mode", "rw"),
+                "sidewarp.limits.regions",
+                "sidewarp.api.socket-mode");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sidewarp.limits.regions, many", "sidewarp.drain-timeout, soon"})
+    void aValueOfAnotherKindIsNamedWithItsSetting(String setting, String value) throws IOException {
+        assertRefused(SidecarProcess.with("kind").set(setting, value), setting, value);
+    }
+
+    @Test
+    void aSocketThatAnotherSidecarServesIsRefused() throws IOException {
+        try (SidecarProcess first = SidecarProcess.start("first")) {
+            assertRefused(
+                    SidecarProcess.with("second")
+                            .set("sidewarp.api.socket", first.socket().toString()),
+                    first.socket().toString(),
+                    "served by another process",
+                    "sidewarp.api.socket");
+            assertThat(first.process().isAlive()).isTrue();
+            assertThat(first.socket()).exists();
+        }
+    }
+
+    @Test
+    void aFileInTheSocketsPlaceIsRefusedAndKept() throws IOException {
+        Path directory = Directories.temporary("file");
+        Path file = Files.writeString(directory.resolve("precious"), "content");
+        try {
+            assertRefused(
+                    SidecarProcess.with("file").set("sidewarp.api.socket", file.toString()),
+                    file.toString(),
+                    "is no socket",
+                    "remove it");
+            assertThat(file).hasContent("content");
+        } finally {
+            Directories.delete(directory);
+        }
+    }
+
+    @Test
+    void aVolumeThatCannotBeMadeIsRefused() throws IOException {
+        assertRefused(
+                SidecarProcess.with("volume").set("sidewarp.shared-volume", "/proc/sidewarp"),
+                "/proc/sidewarp",
+                "mount a volume there",
+                "sidewarp.shared-volume");
+    }
+
+    @Test
+    void aManagementPortInUseIsRefused() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertRefused(
+                    SidecarProcess.with("port").set("sidewarp.management.port", Integer.toString(taken.getLocalPort())),
+                    Integer.toString(taken.getLocalPort()),
+                    "sidewarp.management.port");
+        }
+    }
+
+    @Test
+    void anApiPortInUseIsRefused() throws IOException {
+        try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            assertRefused(
+                    SidecarProcess.with("api-port")
+                            .set("sidewarp.api.tcp.port", Integer.toString(taken.getLocalPort())),
+                    Integer.toString(taken.getLocalPort()),
+                    "sidewarp.api.tcp.port");
+        }
+    }
+
+    @Test
+    void aWrongSettingOfOpenTelemetryIsRefused() throws IOException {
+        assertRefused(SidecarProcess.with("otel").set("otel.traces.exporter", "pigeon"), "OTEL_", "pigeon");
+    }
+}

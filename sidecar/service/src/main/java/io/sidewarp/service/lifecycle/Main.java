@@ -1,0 +1,66 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import io.smallrye.config.ConfigValidationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Runs the sidecar until it is told to stop, and says why when it cannot start. */
+@QuarkusMain
+public final class Main {
+
+    /** The settings, or what they name, do not permit a start; sysexits.h calls it EX_CONFIG. */
+    private static final int CONFIGURATION = 78;
+
+    private Main() {}
+
+    public static void main(String... arguments) {
+        Quarkus.run(null, Main::end, arguments);
+    }
+
+    private static void end(int code, @Nullable Throwable failure) {
+        if (failure == null) {
+            System.exit(code);
+        } else {
+            System.exit(refusal(failure).map(Main::explain).orElseGet(() -> trace(failure, code)));
+        }
+    }
+
+    /** One line without a stack trace: who reads it has to change settings, not the program. */
+    private static int explain(String refusal) {
+        System.err.println("sidewarp: the sidecar does not start: " + refusal);
+        return CONFIGURATION;
+    }
+
+    private static int trace(Throwable failure, int code) {
+        failure.printStackTrace();
+        return code;
+    }
+
+    private static Optional<String> refusal(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof StartFailedException refused) {
+                return Optional.of(String.valueOf(refused.getMessage()));
+            }
+            if (cause instanceof ConfigValidationException invalid) {
+                return Optional.of("invalid configuration: " + problems(invalid));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Values of another kind, such as letters for a number. */
+    private static String problems(ConfigValidationException invalid) {
+        List<String> problems = new ArrayList<>();
+        for (int i = 0; i < invalid.getProblemCount(); i++) {
+            problems.add(invalid.getProblem(i).getMessage().replaceAll("\\s+", " "));
+        }
+        return String.join("; ", problems);
+    }
+}
