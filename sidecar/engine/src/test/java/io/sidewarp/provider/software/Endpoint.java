@@ -38,9 +38,14 @@ final class Endpoint {
     private final WorkRequest request = new WorkRequest();
 
     Endpoint(Device device, long regionLength) {
+        this(device, regionLength, 1024);
+    }
+
+    /** @param completionEntries of its completion queue */
+    Endpoint(Device device, long regionLength, int completionEntries) {
         this.device = device;
         domain = device.allocateProtectionDomain();
-        completions = device.createCompletionQueue(1024);
+        completions = device.createCompletionQueue(completionEntries);
         queuePair = device.createQueuePair(new QueuePairAttributes(domain, completions, completions, 256, 256));
         EnumSet<AccessRight> access =
                 EnumSet.of(AccessRight.LOCAL_WRITE, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);

@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -195,6 +196,36 @@ final class SoftwareProviderTest {
         assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.FLUSHED);
         client.awaitState(QueuePairState.CLOSED);
         server.awaitState(QueuePairState.CLOSED);
+    }
+
+    @Test
+    @Requirement("RDMAP-8.1.1-10")
+    void aCompletionQueueThatOverflowsEndsItsOwnStreamsOnly() throws Exception {
+        Endpoint careless = new Endpoint(clientDevice, 16, 2);
+        Endpoint careful = new Endpoint(clientDevice, 16);
+        Endpoint first = new Endpoint(serverDevice, 16);
+        Endpoint second = new Endpoint(serverDevice, 16);
+        connect(careless, first, ConnectionParameters.defaults());
+        connect(careful, second, ConnectionParameters.defaults());
+
+        for (int id = 1; id <= 3; id++) {
+            careless.postSend(request.reset(id, Opcode.RDMA_WRITE)
+                    .addSge(careless.region, 0, 8)
+                    .remote(first.region.stag(), 0));
+        }
+
+        first.awaitState(QueuePairState.CLOSED);
+        assertThat(careless.completions.isOverrun()).isTrue();
+        assertThat(careful.completions.isOverrun()).isFalse();
+        for (int id = 1; id <= 100; id++) {
+            careful.postSend(request.reset(id, Opcode.RDMA_WRITE)
+                    .addSge(careful.region, 0, 8)
+                    .remote(second.region.stag(), 0));
+            WorkCompletion done = careful.awaitCompletion();
+            assertThat(done.id()).isEqualTo(id);
+            assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
+        }
+        assertThat(careful.queuePair.state()).isEqualTo(QueuePairState.RTS);
     }
 
     @Test
