@@ -59,6 +59,7 @@ final class LinuxFiles {
     private static final int AT_EMPTY_PATH = 0x1000;
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final long STATX_SIZE = 256;
+    private static final long STATX_UID = 20;
     private static final long STATX_MODE = 28;
     private static final long STATX_INODE = 32;
     private static final long STATX_LENGTH = 40;
@@ -95,7 +96,13 @@ final class LinuxFiles {
     private LinuxFiles() {}
 
     /** What is known about a file. */
-    record Stat(int mode, long length, long inode, long device) {
+    record Stat(int mode, long owner, long length, long inode, long device) {
+
+        private static final long ROOT = 0;
+        private static final int READ_BIT = 4;
+        private static final int WRITE_BIT = 2;
+        private static final int OWNER_SHIFT = 6;
+        private static final int GROUP_SHIFT = 3;
 
         boolean isRegularFile() {
             return type() == 0x8000;
@@ -103,6 +110,16 @@ final class LinuxFiles {
 
         boolean isSymbolicLink() {
             return type() == 0xA000;
+        }
+
+        /**
+         * Whether a user may read, or read and write, as far as the mode tells. Nobody knows here which groups the user
+         * is in, so that what the group may do counts for everybody but the owner.
+         */
+        boolean permits(long user, boolean write) {
+            int wanted = write ? READ_BIT | WRITE_BIT : READ_BIT;
+            int granted = user == owner ? mode >> OWNER_SHIFT : mode >> GROUP_SHIFT | mode;
+            return user == ROOT || (granted & wanted) == wanted;
         }
 
         boolean isSameFile(Stat other) {
@@ -178,6 +195,7 @@ final class LinuxFiles {
             if (result == 0) {
                 return new Stat(
                         Short.toUnsignedInt(stat.get(ValueLayout.JAVA_SHORT, STATX_MODE)),
+                        Integer.toUnsignedLong(stat.get(ValueLayout.JAVA_INT, STATX_UID)),
                         stat.get(LONG, STATX_LENGTH),
                         stat.get(LONG, STATX_INODE),
                         stat.get(LONG, STATX_DEVICE));

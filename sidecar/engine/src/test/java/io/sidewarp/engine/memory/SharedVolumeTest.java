@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.sidewarp.conformance.Requirement;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +50,40 @@ class SharedVolumeTest {
             assertThat(backing.length()).isEqualTo(3);
         }
         assertThat(root.resolve("a/b/file")).exists();
+    }
+
+    /** What a group may do counts for everybody, since nobody tells which groups a user is in. */
+    @ParameterizedTest
+    @Requirement("RDMAP-8.1.2-04")
+    @CsvSource({
+        "rw-------, true, true, false, false",
+        "r--r--r--, true, false, true, false",
+        "rw-r-----, true, true, true, false",
+        "rw-rw----, true, true, true, true",
+        "r--r--rw-, true, false, true, true",
+        "---rw-rw-, false, false, true, true"
+    })
+    void ownerAndModeSayWhoMayUseAFile(
+            String mode, boolean ownerReads, boolean ownerWrites, boolean othersRead, boolean othersWrite)
+            throws Exception {
+        Path file = Files.write(root.resolve("file"), new byte[8]);
+        long owner = 4711;
+        try (SharedBacking backing = volume.open("file", 0, 0, false)) {
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
+            int own = (int) Files.getAttribute(file, "unix:uid");
+            // Root may do anything, so that files of root cannot show what an owner may do.
+            if (own == 0) {
+                Files.setAttribute(file, "unix:uid", (int) owner);
+            } else {
+                owner = Integer.toUnsignedLong(own);
+            }
+
+            assertThat(backing.permits(owner, false)).isEqualTo(ownerReads);
+            assertThat(backing.permits(owner, true)).isEqualTo(ownerWrites);
+            assertThat(backing.permits(owner + 1, false)).isEqualTo(othersRead);
+            assertThat(backing.permits(owner + 1, true)).isEqualTo(othersWrite);
+            assertThat(backing.permits(0, true)).isTrue();
+        }
     }
 
     @ParameterizedTest
