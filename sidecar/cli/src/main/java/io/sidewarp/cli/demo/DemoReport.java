@@ -108,7 +108,9 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
         return table.render()
                 + String.format(
                         Locale.ROOT,
-                        "TCP %s - %s, %s%n%.0f octets of payload in an FPDU on average, %d of framing and headers each"
+                        "A Read of a few octets behind the Writes shows that they have arrived.%n"
+                                + "TCP %s - %s, %s%n"
+                                + "%.0f octets of payload in an FPDU on average, %d of framing and headers each"
                                 + " (%.2f %%)%n",
                         sent.text("local"),
                         sent.text("remote"),
