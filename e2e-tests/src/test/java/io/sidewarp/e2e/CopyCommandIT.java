@@ -13,6 +13,7 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -134,6 +135,23 @@ class CopyCommandIT {
         Files.writeString(served.resolve("there"), "content");
         copy(address + "/there", local.resolve("no/directory"))
                 .assertFailed(ExitCodes.CANNOT_CREATE, local.resolve("no").toString());
+    }
+
+    @Test
+    void aFileThatCannotBeWrittenToItsEndIsNotLeftBehind() throws IOException {
+        Tools.need("prlimit", "util-linux");
+        Files.write(served.resolve("long"), new byte[3_000_000]);
+
+        // Room for what the JVM and its libraries write for themselves.
+        Ended ended = CliProcess.runUnder(
+                List.of("prlimit", "--fsize=1000000"),
+                left,
+                "cp",
+                address + "/long",
+                local.resolve("long").toString());
+
+        ended.assertFailed(ExitCodes.IO_ERROR, "File too large");
+        assertNothingIsLeft();
     }
 
     @Test

@@ -54,7 +54,12 @@ public final class CliProcess {
 
     /** Runs a command to its end. */
     public static Ended run(SidecarProcess sidecar, String... arguments) {
-        try (OwnedProcess process = start(sidecar, arguments)) {
+        return runUnder(List.of(), sidecar, arguments);
+    }
+
+    /** @param wrapper a program, with its arguments, that starts the command */
+    public static Ended runUnder(List<String> wrapper, SidecarProcess sidecar, String... arguments) {
+        try (OwnedProcess process = startUnder(wrapper, sidecar, arguments)) {
             int exitCode = process.awaitExit();
             return new Ended(exitCode, process.output());
         }
@@ -66,8 +71,13 @@ public final class CliProcess {
     }
 
     public static OwnedProcess start(SidecarProcess sidecar, String... arguments) {
+        return startUnder(List.of(), sidecar, arguments);
+    }
+
+    private static OwnedProcess startUnder(List<String> wrapper, SidecarProcess sidecar, String... arguments) {
         // Where the tests run in the background of a shell, SIGINT is ignored, and processes inherit that.
         List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
+        command.addAll(wrapper);
         command.add(Programs.java());
         command.addAll(Programs.jvmFlags());
         command.addAll(List.of("-jar", Programs.cliJar().toString()));

@@ -13,6 +13,7 @@ public final class ExitCodes {
     public static final int UNAVAILABLE = 69;
     public static final int NO_RESOURCES = 71;
     public static final int CANNOT_CREATE = 73;
+    public static final int IO_ERROR = 74;
     public static final int TEMPORARY = 75;
     public static final int PROTOCOL = 76;
     public static final int NO_PERMISSION = 77;
