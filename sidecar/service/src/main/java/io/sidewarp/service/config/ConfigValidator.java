@@ -90,6 +90,11 @@ public final class ConfigValidator {
         range("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.connections", limits.connections(), 1, 1 << 20);
+        range("sidewarp.limits.completion-entries", limits.completionEntries(), 2, Long.MAX_VALUE);
+        range("sidewarp.limits.read-requests", limits.readRequests(), 0, Long.MAX_VALUE);
+        range("sidewarp.limits.receives", limits.receives(), 1, Long.MAX_VALUE);
+        range("sidewarp.limits.peer-connections", limits.peerConnections(), 1, 1 << 20);
+        range("sidewarp.limits.peer-read-requests", limits.peerReadRequests(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.listeners", limits.listeners(), 0, 65_535);
         range("sidewarp.limits.protection-domains", limits.protectionDomains(), 1, 1 << 20);
         range("sidewarp.limits.send-queue", limits.sendQueue(), 1, 1 << 16);

@@ -121,6 +121,26 @@ public interface SidewarpConfig {
         @WithDefault("1024")
         int connections();
 
+        /** Entries of the completion queues of a session's connections: each has as many as its two queues. */
+        @WithDefault("1048576")
+        long completionEntries();
+
+        /** Inbound RDMA Read Requests that are reserved for the connections of a session. */
+        @WithDefault("16384")
+        long readRequests();
+
+        /** Entries of the receive queues of a session's connections. */
+        @WithDefault("524288")
+        long receives();
+
+        /** Connections with one remote address, of all sessions. */
+        @WithDefault("4096")
+        int peerConnections();
+
+        /** Inbound RDMA Read Requests that are reserved for the connections with one remote address. */
+        @WithDefault("65536")
+        long peerReadRequests();
+
         /** Listeners of a session. */
         @WithDefault("16")
         int listeners();

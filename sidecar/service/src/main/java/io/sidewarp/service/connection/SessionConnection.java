@@ -12,12 +12,14 @@ import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
 import io.sidewarp.service.telemetry.WorkTotals;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +45,7 @@ final class SessionConnection {
     private final ConnectionSpan span;
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
+    private final Grant grant = new Grant();
     private final Consumer<SessionConnection> onClosed;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
@@ -51,10 +54,11 @@ final class SessionConnection {
     private @Nullable StreamError error;
     private String message = "";
 
-    /** Takes one connection from the quota until it is closed. */
+    /** Takes what it needs from the quotas of the session and of the peer, until it is closed. */
     SessionConnection(
             SessionContext context,
             ConnectionPlan plan,
+            InetAddress peer,
             ProtectionDomain domain,
             boolean initiator,
             io.opentelemetry.context.Context trace,
@@ -63,14 +67,20 @@ final class SessionConnection {
         this.domain = domain;
         this.initiator = initiator;
         this.onClosed = onClosed;
-        context.quotas().connections().take(1);
+        int entries = plan.sendQueue() + plan.receiveQueue();
+        int readRequests = plan.parameters().ird();
         try {
-            this.completions = context.device().createCompletionQueue(plan.sendQueue() + plan.receiveQueue());
+            grant.take(context.quotas().connections(), 1)
+                    .take(context.quotas().completionEntries(), entries)
+                    .take(context.quotas().receives(), plan.receiveQueue())
+                    .take(context.quotas().readRequests(), readRequests);
+            context.peers().take(peer, readRequests, grant);
+            this.completions = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
                     .createQueuePair(new QueuePairAttributes(
                             domain, completions, completions, plan.sendQueue(), plan.receiveQueue()));
         } catch (RuntimeException e) {
-            context.quotas().connections().give(1);
+            grant.close();
             throw e;
         }
         this.id = context.ids().incrementAndGet();
@@ -239,7 +249,7 @@ final class SessionConnection {
         span.end(queuePair.counters());
         queuePair.close();
         completions.close();
-        context.quotas().connections().give(1);
+        grant.close();
         LOG.debugf("event=connection-closed session=\"%s\" connection=%d message=\"%s\"", context.name(), id, message);
         onClosed.accept(this);
     }

@@ -19,6 +19,7 @@ import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.ReceiveWork;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -95,7 +96,7 @@ public final class SessionConnections implements ConnectionLookup {
                     if (attempt.isCancelled()) {
                         throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
                     }
-                    SessionConnection connection = create(plan, true, trace);
+                    SessionConnection connection = create(plan, remote, true, trace);
                     attempt.connection = connection;
                     post(connection, transfers, request.getReceivesList());
                     return connection
@@ -115,7 +116,7 @@ public final class SessionConnections implements ConnectionLookup {
             io.opentelemetry.context.Context trace) {
         ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
         Attempt attempt = new Attempt();
-        SessionConnection connection = create(plan, false, trace);
+        SessionConnection connection = create(plan, peer.remoteAddress(), false, trace);
         attempt.connection = connection;
         post(connection, transfers, request.getReceivesList());
         peer.accept(connection.queuePair(), plan.parameters())
@@ -198,12 +199,13 @@ public final class SessionConnections implements ConnectionLookup {
         return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
     }
 
-    private SessionConnection create(ConnectionPlan plan, boolean initiator, io.opentelemetry.context.Context trace) {
+    private SessionConnection create(
+            ConnectionPlan plan, InetSocketAddress remote, boolean initiator, io.opentelemetry.context.Context trace) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
-        SessionConnection connection =
-                new SessionConnection(context, plan, memory.domain(plan.domain()), initiator, trace, this::forget);
+        SessionConnection connection = new SessionConnection(
+                context, plan, remote.getAddress(), memory.domain(plan.domain()), initiator, trace, this::forget);
         open.put(connection.id(), connection);
         return connection;
     }

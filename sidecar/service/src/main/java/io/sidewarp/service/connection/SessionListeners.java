@@ -104,6 +104,10 @@ public final class SessionListeners {
 
     /** A request for a call's client. */
     void add(ListenCall call, ConnectionRequest request) {
+        if (context.peers().isFull(request.remoteAddress().getAddress())) {
+            refuse(request);
+            return;
+        }
         long id = context.ids().incrementAndGet();
         pending.put(id, new Pending(call, request));
         // The engine gives it up after the same time.
@@ -116,6 +120,17 @@ public final class SessionListeners {
                         .setRemotePort(request.remoteAddress().getPort())
                         .setPrivateData(ByteString.copyFrom(request.privateData())))
                 .build());
+    }
+
+    /** The application could not accept it: it need not know of it. */
+    private void refuse(ConnectionRequest request) {
+        context.telemetry().connections().failed(false, "limit");
+        context.logs()
+                .startup()
+                .warn(() -> "remote=" + request.remoteAddress()
+                        + " message=\"refused, the peer has as many connections as sidewarp.limits.peer-connections"
+                        + " allows\"");
+        request.reject(new byte[0]);
     }
 
     /** The call and its listener are gone. */

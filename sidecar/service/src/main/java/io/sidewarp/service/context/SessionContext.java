@@ -8,7 +8,9 @@ import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.telemetry.WorkMeter;
@@ -20,13 +22,16 @@ import java.util.concurrent.atomic.AtomicLong;
  * What the parts of one session share.
  *
  * @param name given by the client, for people
+ * @param peer who opened it
  * @param loop owns the session: all its state is read and changed on this thread only
  * @param workers for what blocks
+ * @param peers quotas of remote addresses, over all sessions
  * @param ids of objects, unique within the sidecar
  * @param meter the session's thread's own
  */
 public record SessionContext(
         String name,
+        Peer peer,
         EventLoop loop,
         Executor workers,
         Device device,
@@ -34,6 +39,7 @@ public record SessionContext(
         SidewarpConfig.Connection defaults,
         EffectiveLimits limits,
         SessionQuotas quotas,
+        PeerQuotas peers,
         AtomicLong ids,
         SessionEvents events,
         Telemetry telemetry,

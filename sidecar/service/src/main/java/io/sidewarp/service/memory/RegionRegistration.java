@@ -3,11 +3,16 @@
 
 package io.sidewarp.service.memory;
 
+import io.grpc.Status;
+import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionBacking;
+import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.SessionQuotas;
 import java.util.ArrayList;
 import java.util.List;
@@ -94,8 +99,9 @@ final class RegionRegistration {
         context.quotas().registeredOctets().take(known);
         long taken = known;
         try {
-            RegionBacking backing = volume.open(shared.path(), shared.offset(), shared.length(), shared.create());
+            SharedBacking backing = volume.open(shared.path(), shared.offset(), shared.length(), shared.create());
             try {
+                checkPermitted(plan, shared, backing);
                 // The length of "to the end of the file" is known only now.
                 context.quotas().registeredOctets().take(backing.length() - known);
             } catch (RuntimeException e) {
@@ -107,6 +113,19 @@ final class RegionRegistration {
         } catch (RuntimeException e) {
             context.quotas().registeredOctets().give(taken);
             throw e;
+        }
+    }
+
+    /** The sidecar may be able to open what its caller is not (RFC 5040 section 8.1.2 item 4). */
+    private void checkPermitted(RegionPlan plan, RegionPlan.Shared shared, SharedBacking backing) {
+        long user = context.peer().uid();
+        boolean write = plan.attributes().access().contains(AccessRight.LOCAL_WRITE)
+                || plan.attributes().access().contains(AccessRight.REMOTE_WRITE);
+        if (user != Peer.UNKNOWN && !shared.create() && !backing.permits(user, write)) {
+            throw ApiError.of(
+                    Status.Code.PERMISSION_DENIED,
+                    "user " + user + " may not " + (write ? "read and write " : "read ") + shared.path()
+                            + "; change the file's owner or mode, or ask for less access");
         }
     }
 

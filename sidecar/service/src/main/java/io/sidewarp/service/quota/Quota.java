@@ -12,16 +12,19 @@ public final class Quota {
     private final String what;
     private final String setting;
     private final long limit;
+    private final QuotaRefusals refusals;
     private final AtomicLong used = new AtomicLong();
 
     /**
      * @param what names the resource in messages, for instance "regions of a session"
      * @param setting that holds the limit
+     * @param refusals counts what is refused
      */
-    public Quota(String what, String setting, long limit) {
+    public Quota(String what, String setting, long limit, QuotaRefusals refusals) {
         this.what = what;
         this.setting = setting;
         this.limit = limit;
+        this.refusals = refusals;
     }
 
     /**
@@ -37,6 +40,7 @@ public final class Quota {
         do {
             before = used.get();
             if (amount > limit - before) {
+                refusals.add(setting);
                 throw ApiError.exhausted(what, limit, setting);
             }
         } while (!used.compareAndSet(before, before + amount));

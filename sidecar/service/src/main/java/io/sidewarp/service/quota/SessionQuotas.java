@@ -13,30 +13,50 @@ public record SessionQuotas(
         Quota registeredOctets,
         Quota managedOctets,
         Quota connections,
+        Quota completionEntries,
+        Quota readRequests,
+        Quota receives,
         Quota listeners,
         Quota protectionDomains) {
 
     /** New quotas of a session. */
-    public static SessionQuotas of(EffectiveLimits limits, Quota managedOctets) {
+    public static SessionQuotas of(EffectiveLimits limits, Quota managedOctets, QuotaRefusals refusals) {
         return new SessionQuotas(
-                new Quota("regions of a session", "sidewarp.limits.regions", limits.regions()),
+                new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
                 new Quota(
                         "octets registered by a session",
                         "sidewarp.limits.registered-octets",
-                        limits.registeredOctets()),
+                        limits.registeredOctets(),
+                        refusals),
                 managedOctets,
-                new Quota("connections of a session", "sidewarp.limits.connections", limits.connections()),
-                new Quota("listeners of a session", "sidewarp.limits.listeners", limits.listeners()),
+                new Quota("connections of a session", "sidewarp.limits.connections", limits.connections(), refusals),
+                new Quota(
+                        "completion queue entries of a session",
+                        "sidewarp.limits.completion-entries",
+                        limits.completionEntries(),
+                        refusals),
+                new Quota(
+                        "inbound RDMA Read Requests of a session",
+                        "sidewarp.limits.read-requests",
+                        limits.readRequests(),
+                        refusals),
+                new Quota(
+                        "receive queue entries of a session", "sidewarp.limits.receives", limits.receives(), refusals),
+                new Quota("listeners of a session", "sidewarp.limits.listeners", limits.listeners(), refusals),
                 new Quota(
                         "protection domains of a session",
                         "sidewarp.limits.protection-domains",
-                        limits.protectionDomains()));
+                        limits.protectionDomains(),
+                        refusals));
     }
 
     /** The quota of managed memory that all sessions share. */
-    public static Quota managedOctets(EffectiveLimits limits) {
+    public static Quota managedOctets(EffectiveLimits limits, QuotaRefusals refusals) {
         return new Quota(
-                "octets of managed regions of all sessions", "sidewarp.limits.managed-octets", limits.managedOctets());
+                "octets of managed regions of all sessions",
+                "sidewarp.limits.managed-octets",
+                limits.managedOctets(),
+                refusals);
     }
 
     /** Whether nothing of this session's own is taken. */
@@ -44,6 +64,9 @@ public record SessionQuotas(
         return regions.used() == 0
                 && registeredOctets.used() == 0
                 && connections.used() == 0
+                && completionEntries.used() == 0
+                && readRequests.used() == 0
+                && receives.used() == 0
                 && listeners.used() == 0
                 && protectionDomains.used() == 0;
     }

@@ -29,7 +29,6 @@ public final class Session {
     private static final Logger LOG = Logger.getLogger(Session.class);
 
     private final String token;
-    private final Peer peer;
     private final SessionContext context;
     private final EventStream events;
     private final SessionMemory memory;
@@ -38,9 +37,8 @@ public final class Session {
     private final SessionTransfers transfers;
     private @Nullable CompletableFuture<Void> released;
 
-    Session(String token, Peer peer, SessionContext context, EventStream events) {
+    Session(String token, SessionContext context, EventStream events) {
         this.token = token;
-        this.peer = peer;
         this.context = context;
         this.events = events;
         this.memory = new SessionMemory(context);
@@ -54,7 +52,7 @@ public final class Session {
     }
 
     Peer peer() {
-        return peer;
+        return context.peer();
     }
 
     public SessionContext context() {
@@ -103,8 +101,8 @@ public final class Session {
     public SessionInfo info() {
         return SessionInfo.newBuilder()
                 .setName(context.name())
-                .setUid(peer.uid())
-                .setPid(peer.pid())
+                .setUid(peer().uid())
+                .setPid(peer().pid())
                 .setRegions(memory.regionCount())
                 .setConnections(connections.count())
                 .setListeners(listeners.count())

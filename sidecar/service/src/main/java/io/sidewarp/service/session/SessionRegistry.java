@@ -7,6 +7,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.netty.channel.EventLoop;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.config.SidewarpConfig;
@@ -15,7 +17,9 @@ import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.Quota;
+import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.transfer.QueueSessions;
@@ -39,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 public final class SessionRegistry implements QueueSessions {
 
     private static final int MAX_NAME = 64;
+    private static final AttributeKey<String> SETTING = AttributeKey.stringKey("setting");
 
     private final Map<String, Session> sessions = new ConcurrentHashMap<>();
     /** Sessions that ended but still release what they had. */
@@ -50,8 +55,10 @@ public final class SessionRegistry implements QueueSessions {
     private final Optional<SharedVolume> sharedVolume;
     private final SidewarpConfig config;
     private final EffectiveLimits limits;
+    private final QuotaRefusals refusals = new QuotaRefusals();
     private final Quota sessionQuota;
     private final Quota managedOctets;
+    private final PeerQuotas peers;
     private final Telemetry telemetry;
     private final PeerLogs logs;
     private final long ownUid;
@@ -71,8 +78,9 @@ public final class SessionRegistry implements QueueSessions {
         this.sharedVolume = sharedVolume;
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
-        this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions());
-        this.managedOctets = SessionQuotas.managedOctets(limits);
+        this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions(), refusals);
+        this.managedOctets = SessionQuotas.managedOctets(limits, refusals);
+        this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
         this.telemetry = telemetry;
         this.logs = logs;
         this.ownUid = ownUid;
@@ -99,7 +107,7 @@ public final class SessionRegistry implements QueueSessions {
         try {
             EventStream events =
                     new EventStream(observer, dropped -> logs.session().warn(() -> "session=\"" + name + "\""));
-            Session session = new Session(SessionToken.next(), peer, context(name, loop, events), events);
+            Session session = new Session(SessionToken.next(), context(name, peer, loop, events), events);
             observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
             observer.setOnReadyHandler(() -> session.context().run(session::onReady));
             sessions.put(session.token(), session);
@@ -114,16 +122,18 @@ public final class SessionRegistry implements QueueSessions {
         }
     }
 
-    private SessionContext context(String name, EventLoop loop, EventStream events) {
+    private SessionContext context(String name, Peer peer, EventLoop loop, EventStream events) {
         return new SessionContext(
                 name,
+                peer,
                 loop,
                 workers,
                 device,
                 sharedVolume,
                 config.connection(),
                 limits,
-                SessionQuotas.of(limits, managedOctets),
+                SessionQuotas.of(limits, managedOctets, refusals),
+                peers,
                 ids,
                 events,
                 telemetry,
@@ -280,6 +290,20 @@ public final class SessionRegistry implements QueueSessions {
                         .mapToLong(session ->
                                 session.context().quotas().registeredOctets().used())
                         .sum()));
+        telemetry
+                .meter()
+                .counterBuilder("sidewarp.quota.refusals")
+                .setDescription("What quotas refused, by the setting of the limit")
+                .setUnit("{refusal}")
+                .buildWithCallback(measurement -> refusals.forEach(
+                        (setting, count) -> measurement.record(count, Attributes.of(SETTING, setting))));
+        telemetry
+                .meter()
+                .gaugeBuilder("sidewarp.peers")
+                .ofLongs()
+                .setDescription("Remote addresses that there are connections with")
+                .setUnit("{peer}")
+                .buildWithCallback(measurement -> measurement.record(peers.count()));
         telemetry
                 .meter()
                 .counterBuilder("sidewarp.log.suppressed")

@@ -9,6 +9,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -196,6 +197,7 @@ class ConnectionTest {
     }
 
     @Test
+    @Requirement("RDMAP-8.1.1-11")
     void fieldsThatCannotWorkAreNamed() {
         assertThat(refused(client.connectRequest(0))).startsWith("port is 0; allowed: 1 to 65535");
         assertThat(refused(client.connectRequest(1).setAddress(""))).startsWith("address is empty");
@@ -204,6 +206,9 @@ class ConnectionTest {
         assertThat(refused(client.connectRequest(1)
                         .setOptions(ConnectionOptions.newBuilder().setIrd(65))))
                 .startsWith("options.ird is 65; allowed: 0 to 64 (setting sidewarp.limits.ird)");
+        assertThat(refused(client.connectRequest(1)
+                        .setOptions(ConnectionOptions.newBuilder().setOrd(65))))
+                .startsWith("options.ord is 65; allowed: 0 to 64 (setting sidewarp.limits.ord)");
         assertThat(refused(client.connectRequest(1)
                         .setOptions(ConnectionOptions.newBuilder().setSendQueue(1_000_000))))
                 .contains("sidewarp.limits.send-queue");

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -112,6 +113,7 @@ class MemoryTest {
     }
 
     @Test
+    @Requirement("RDMAP-8.1.2-04")
     void nothingOutsideOfTheVolumeBecomesARegion() throws IOException {
         Files.createSymbolicLink(sidecar.sharedVolume().resolve("link"), Path.of("/etc/hostname"));
 

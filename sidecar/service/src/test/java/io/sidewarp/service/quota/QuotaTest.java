@@ -12,7 +12,8 @@ import org.junit.jupiter.api.Test;
 
 class QuotaTest {
 
-    private final Quota quota = new Quota("regions of a session", "sidewarp.limits.regions", 10);
+    private final QuotaRefusals refusals = new QuotaRefusals();
+    private final Quota quota = new Quota("regions of a session", "sidewarp.limits.regions", 10, refusals);
 
     @Test
     void beyondTheLimitTheStatusNamesTheLimitAndItsSetting() {

@@ -6,10 +6,12 @@ package io.sidewarp.service.telemetry;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Metadata;
+import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
@@ -88,12 +90,15 @@ class TelemetryTest {
                         row.group(3).replace("`", "").replace(", ", ","));
             }
         }
-        try (TestSidecar left = TestSidecar.start("sidewarp.connection.timeout", "1s");
+        try (TestSidecar left = TestSidecar.start(
+                        "sidewarp.connection.timeout", "1s", "sidewarp.limits.registered-octets", "10000");
                 TestSidecar right = TestSidecar.start();
                 TestSession client = left.session();
                 TestSession server = right.session()) {
             useEverything(client, server);
             failToStartUp(client);
+            assertThat(Waiting.status(() -> client.managed(10_001)).getCode())
+                    .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
             Map<String, String> real = new TreeMap<>();
             Awaitility.await().untilAsserted(() -> {
                 real.clear();

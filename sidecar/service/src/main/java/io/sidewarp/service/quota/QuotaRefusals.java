@@ -1,0 +1,24 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.quota;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.ObjLongConsumer;
+
+/** Counts what quotas refused, by the setting that holds the limit. Thread-safe. */
+public final class QuotaRefusals {
+
+    private final Map<String, LongAdder> bySetting = new ConcurrentHashMap<>();
+
+    void add(String setting) {
+        bySetting.computeIfAbsent(setting, ignored -> new LongAdder()).increment();
+    }
+
+    /** Each setting that refused something, and how often. */
+    public void forEach(ObjLongConsumer<String> taker) {
+        bySetting.forEach((setting, count) -> taker.accept(setting, count.sum()));
+    }
+}

@@ -1,0 +1,294 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.Descriptors.Descriptor;
+import com.google.protobuf.Descriptors.FieldDescriptor;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServiceDescriptor;
+import io.grpc.Status;
+import io.grpc.protobuf.ProtoMethodDescriptorSupplier;
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.service.testing.TestQueue;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.DeregisterRegionRequest;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.ManagedBacking;
+import io.sidewarp.v1.MemoryServiceGrpc;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.TransferServiceGrpc;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WriteRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The privileged resource manager (RFC 5040 section 8.1.2): quotas of sessions and peers, and what sessions share. */
+class ResourceManagerTest {
+
+    private static final int SIZE = 64;
+
+    /** Calls that only tell what there is; what they tell depends on who asks. */
+    private static final Set<String> WITHOUT_SESSION =
+            Set.of("GetDevice", "OpenSession", "ListSessions", "ListRegions", "ListConnections");
+
+    /** By default a connection has 256 entries in each queue, and 16 inbound read requests. */
+    @ParameterizedTest
+    @Requirement({"RDMAP-8.1.2-02", "RDMAP-8.1.2-05"})
+    @CsvSource({
+        "sidewarp.limits.connections, 1",
+        "sidewarp.limits.completion-entries, 1023",
+        "sidewarp.limits.receives, 511",
+        "sidewarp.limits.read-requests, 31",
+        "sidewarp.limits.peer-connections, 1",
+        "sidewarp.limits.peer-read-requests, 31"
+    })
+    void aSecondConnectionBeyondALimitIsRefusedUntilTheFirstIsClosed(String setting, String limit) {
+        try (TestSidecar limited = TestSidecar.start(setting, limit);
+                TestSidecar peer = TestSidecar.start();
+                TestSession client = limited.session();
+                TestSession server = peer.session()) {
+            Connection first = client.connectTo(server).here();
+            try (TestSession.Listening listening = server.listen()) {
+                int port = listening.port();
+
+                Status status = Waiting.status(() ->
+                        client.connections().connect(client.connectRequest(port).build()));
+
+                assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+                assertThat(status.getDescription()).contains(setting).contains(limit);
+            }
+            assertThat(limited.get("/q/metrics"))
+                    .contains("sidewarp_quota_refusals_total{")
+                    .contains("setting=\"" + setting + "\"");
+            disconnect(client, first);
+            client.connectTo(server);
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-8.1.2-02", "RDMAP-8.1.2-06"})
+    void aGreedySessionTakesNothingFromAnother() {
+        try (TestSidecar sidecar = TestSidecar.start(
+                        "sidewarp.limits.regions", "2",
+                        "sidewarp.limits.registered-octets", "1000",
+                        "sidewarp.limits.connections", "1");
+                TestSidecar peer = TestSidecar.start();
+                TestSession greedy = sidecar.session("greedy");
+                TestSession modest = sidecar.session("modest");
+                TestSession server = peer.session()) {
+            Region all = greedy.managed(1000);
+            greedy.connectTo(server);
+            assertThat(Waiting.status(() -> greedy.managed(1)).getDescription())
+                    .contains("sidewarp.limits.registered-octets");
+
+            modest.managed(500);
+            modest.managed(500);
+            modest.connectTo(server);
+
+            assertThat(Waiting.status(() -> modest.managed(1)).getDescription()).contains("sidewarp.limits.regions");
+            greedy.memory()
+                    .deregisterRegion(DeregisterRegionRequest.newBuilder()
+                            .setSession(greedy.token())
+                            .setRegion(all.getId())
+                            .build());
+            greedy.managed(1000);
+        }
+    }
+
+    @Test
+    void aPeerWithAllItsConnectionsIsRejectedBeforeTheApplicationSeesIt() {
+        try (TestSidecar limited = TestSidecar.start("sidewarp.limits.peer-connections", "1");
+                TestSidecar peer = TestSidecar.start();
+                TestSession server = limited.session();
+                TestSession client = peer.session();
+                TestSession.Listening listening = server.listen()) {
+            int port = listening.port();
+            var first = client.connect(client.connectRequest(port).build());
+            Connection accepted = server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(listening.next().getId())
+                            .build())
+                    .getConnection();
+            Waiting.join(first);
+
+            Status status = Waiting.status(() ->
+                    client.connections().connect(client.connectRequest(port).build()));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.ABORTED);
+            assertThat(limited.get("/q/metrics"))
+                    .containsPattern("sidewarp_startup_failures_total\\{[^}]*reason=\"limit\"[^}]*\\} 1\\.0");
+            // The next request that the application sees is one that came when there was room again.
+            disconnect(server, accepted);
+            var second = client.connect(client.connectRequest(port).build());
+            server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(listening.next().getId())
+                            .build());
+            Waiting.join(second);
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-8.1.1-01", "RDMAP-8.1.2-03"})
+    void theStreamsOfOneSessionDoNotReachTheMemoryOfAnother() {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSidecar peer = TestSidecar.start();
+                TestSession mine = sidecar.session("mine");
+                TestSession other = sidecar.session("other");
+                TestSession client = peer.session()) {
+            Region foreign = other.managed(SIZE, Access.ACCESS_REMOTE_WRITE, Access.ACCESS_REMOTE_READ);
+            Region source = client.managed(SIZE);
+            Connection connection = client.connectTo(mine).here();
+            client.store(source.getId(), 0, new byte[] {1, 2, 3}, SIZE);
+
+            try (TestQueue queue = client.queue(2)) {
+                queue.credits();
+                queue.post(Works.write(1, connection.getId(), source, foreign, SIZE)
+                        .build());
+                RdmaError error = awaitError(client);
+
+                assertThat(error.getLayer()).isEqualTo(1);
+                assertThat(error.getType()).isEqualTo(1);
+                assertThat(error.getCode()).isEqualTo(2);
+                assertThat(error.getRemote()).isTrue();
+            }
+            assertThat(other.load(foreign.getId(), 0, SIZE)).containsOnly(0);
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-8.1.1-09", "RDMAP-8.1.2-01", "RDMAP-8.1.2-03"})
+    void theObjectsOfOneSessionAreNoneInAnother() {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession mine = sidecar.session("mine");
+                TestSession other = sidecar.session("other")) {
+            Connection foreign = other.connectTo(other).here();
+            Region theirs = other.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+            Region ours = mine.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+            Connection own = mine.connectTo(mine).here();
+
+            assertThat(Waiting.status(() -> mine.transfer().write(write(mine, foreign, ours, ours)))
+                            .getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(Waiting.status(() -> mine.transfer().write(write(mine, own, theirs, ours)))
+                            .getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(Waiting.status(() -> disconnect(mine, foreign)).getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+            assertThat(Waiting.status(() -> mine.load(theirs.getId(), 0, SIZE)).getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+            assertNoCompletionsOf(foreign, mine);
+            assertThat(other.transfer().write(write(other, foreign, theirs, theirs)))
+                    .isNotNull();
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-8.1.2-01", "DDP-8.3.2-01"})
+    void everyCallThatMakesOrUsesSomethingIsInASession() {
+        List<String> calls = new ArrayList<>();
+        for (ServiceDescriptor service : List.of(
+                DeviceServiceGrpc.getServiceDescriptor(),
+                MemoryServiceGrpc.getServiceDescriptor(),
+                ConnectionServiceGrpc.getServiceDescriptor(),
+                TransferServiceGrpc.getServiceDescriptor())) {
+            for (MethodDescriptor<?, ?> method : service.getMethods()) {
+                if (!WITHOUT_SESSION.contains(method.getBareMethodName())) {
+                    ProtoMethodDescriptorSupplier proto = (ProtoMethodDescriptorSupplier) method.getSchemaDescriptor();
+                    assertThat(namesASession(proto.getMethodDescriptor().getInputType()))
+                            .as(method.getFullMethodName())
+                            .isTrue();
+                    calls.add(method.getBareMethodName());
+                }
+            }
+        }
+        assertThat(calls).contains("RegisterRegion", "Connect", "Listen", "Write", "Queue", "Store");
+    }
+
+    /** Itself, or the message that a stream of it begins with. */
+    private static boolean namesASession(Descriptor request) {
+        return request.findFieldByName("session") != null
+                || request.getFields().stream()
+                        .filter(field -> field.getJavaType() == FieldDescriptor.JavaType.MESSAGE)
+                        .anyMatch(field -> field.getMessageType().findFieldByName("session") != null);
+    }
+
+    @Test
+    @Requirement("DDP-8.2-02")
+    void everyRegionBelongsToADomain() {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession session = sidecar.session()) {
+            assertThat(session.managed(SIZE).getProtectionDomain()).isNotZero();
+
+            Status status = Waiting.status(() -> session.memory()
+                    .registerRegion(RegisterRegionRequest.newBuilder()
+                            .setSession(session.token())
+                            .setProtectionDomain(4711)
+                            .setManaged(ManagedBacking.newBuilder().setLength(SIZE))
+                            .build()));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        }
+    }
+
+    /** A session's queue gets completions of its own connections only. */
+    private static void assertNoCompletionsOf(Connection foreign, TestSession mine) {
+        try (TestQueue claiming = mine.queue(1, foreign.getId())) {
+            assertThat(Status.fromThrowable(Waiting.join(claiming.failed())).getCode())
+                    .isEqualTo(Status.Code.NOT_FOUND);
+        }
+        try (TestQueue queue = mine.queue(1)) {
+            queue.credits();
+            Region ours = mine.managed(SIZE);
+            queue.post(Works.write(1, foreign.getId(), ours, ours, SIZE).build());
+            WorkCompletion refused = queue.next();
+            assertThat(refused.getStatus()).isNotEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+        }
+    }
+
+    private static WriteRequest write(TestSession session, Connection connection, Region from, Region to) {
+        return WriteRequest.newBuilder()
+                .setSession(session.token())
+                .setConnection(connection.getId())
+                .setWork(Works.write(1, connection.getId(), from, to, SIZE).getWrite())
+                .build();
+    }
+
+    private static void disconnect(TestSession session, Connection connection) {
+        session.connections()
+                .disconnect(DisconnectRequest.newBuilder()
+                        .setSession(session.token())
+                        .setConnection(connection.getId())
+                        .build());
+    }
+
+    /** The error in the next event that has one. */
+    private static RdmaError awaitError(TestSession session) {
+        while (true) {
+            var event = session.nextEvent();
+            if (event.getConnection().hasError()) {
+                return event.getConnection().getError();
+            }
+        }
+    }
+}
