@@ -10,6 +10,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.grpc.Status;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.programs.RegionOpener;
 import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Logs;
@@ -18,6 +20,7 @@ import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -56,8 +59,21 @@ class OtherUserIT {
             Path copy = Files.copy(file, program.resolve(source.relativize(file)));
             Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
         }
+        copyClass(RegionOpener.class);
         openToAll(program);
         openToAll(program.resolve("lib"));
+    }
+
+    private static void copyClass(Class<?> main) throws IOException {
+        Path file = program.resolve(main.getName().replace('.', '/') + ".class");
+        Files.createDirectories(file.getParent());
+        try (InputStream code = main.getResourceAsStream(main.getSimpleName() + ".class")) {
+            Files.copy(code, file);
+        }
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+        for (Path parent = file.getParent(); !parent.equals(program); parent = parent.getParent()) {
+            openToAll(parent);
+        }
     }
 
     @AfterAll
@@ -80,16 +96,33 @@ class OtherUserIT {
         return sidecar;
     }
 
-    /** Runs "sidewarp show device" as the other user. */
-    private static OwnedProcess showDevice(SidecarProcess sidecar) {
+    /** Runs a Java program as the other user. */
+    private static OwnedProcess java(String... arguments) {
         List<String> command =
                 new ArrayList<>(List.of("setpriv", "--reuid=" + UID, "--regid=" + GID, "--clear-groups"));
         command.add(Programs.java());
         command.addAll(Programs.jvmFlags());
-        command.addAll(
-                List.of("-jar", program.resolve(Programs.cliJar().getFileName()).toString()));
-        command.addAll(List.of("show", "device", "--api", sidecar.target()));
+        command.addAll(List.of(arguments));
         return OwnedProcess.start("other-user", command, Map.of(), Programs.output());
+    }
+
+    private static OwnedProcess showDevice(SidecarProcess sidecar) {
+        String jar = program.resolve(Programs.cliJar().getFileName()).toString();
+        return java("-jar", jar, "show", "device", "--api", sidecar.target());
+    }
+
+    /** What the other user hears who registers a file of root's sidecar for writing. */
+    private static String open(SidecarProcess sidecar, String file) {
+        try (OwnedProcess opener = java(
+                "-cp",
+                program + ":" + program.resolve("lib") + "/*",
+                RegionOpener.class.getName(),
+                sidecar.target(),
+                sidecar.volume().toString(),
+                file)) {
+            assertThat(opener.awaitExit()).as(opener.text()).isZero();
+            return opener.text();
+        }
     }
 
     private static void assertAllowed(SidecarProcess sidecar) {
@@ -134,6 +167,23 @@ class OtherUserIT {
                 SidewarpClient rootsClient = sidecar.client()) {
             assertThat(rootsClient.device().getProvider()).isEqualTo("software");
             assertRefused(sidecar);
+        }
+    }
+
+    @Test
+    @Requirement({"RDMAP-8.1.2-01", "RDMAP-8.1.2-04"})
+    void aFileThatItsUserMayNotUseBecomesNoRegion() throws IOException {
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", UID)) {
+            openToAll(sidecar.volume());
+            Path own = Files.write(sidecar.volume().resolve("own"), new byte[4096]);
+            Files.setAttribute(own, "unix:uid", (int) UID);
+            Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rw-------"));
+            Path readable = Files.write(sidecar.volume().resolve("readable"), new byte[4096]);
+            Files.setPosixFilePermissions(readable, PosixFilePermissions.fromString("rw-r--r--"));
+
+            assertThat(open(sidecar, "own")).isEqualTo(RegionOpener.OPENED);
+            assertThat(open(sidecar, "readable"))
+                    .startsWith("PERMISSION_DENIED user " + UID + " may not read and write readable");
         }
     }
 

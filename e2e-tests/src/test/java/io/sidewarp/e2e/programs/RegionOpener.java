@@ -1,0 +1,37 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.programs;
+
+import io.sidewarp.client.Access;
+import io.sidewarp.client.ClientOptions;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
+import java.nio.file.Path;
+
+/**
+ * A client that registers a file of the shared volume for writing. Prints {@value #OPENED}, or the status and what is
+ * wrong.
+ *
+ * <p>Arguments: the API's address, the shared volume, the file's name in it.
+ */
+public final class RegionOpener {
+
+    public static final String OPENED = "opened";
+
+    private RegionOpener() {}
+
+    public static void main(String[] arguments) {
+        ClientOptions options =
+                ClientOptions.defaults().withTarget(arguments[0]).withSharedVolume(Path.of(arguments[1]));
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                Session session = client.openSession("region-opener");
+                SharedRegion region = session.openSharedRegion(arguments[2], 0, 0, Access.LOCAL_WRITE)) {
+            System.out.println(region.length() > 0 ? OPENED : "empty");
+        } catch (SidewarpException e) {
+            System.out.println(e.code() + " " + e.getMessage());
+        }
+    }
+}
