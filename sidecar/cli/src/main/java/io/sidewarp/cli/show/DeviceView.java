@@ -50,6 +50,9 @@ record DeviceView(DeviceInfo device) implements View {
         values.put("max_registered_octets", limits.getMaxRegisteredOctets());
         values.put("max_managed_region_octets", limits.getMaxManagedRegionOctets());
         values.put("max_connections", (long) limits.getMaxConnections());
+        values.put("max_completion_entries", limits.getMaxCompletionEntries());
+        values.put("max_read_requests", limits.getMaxReadRequests());
+        values.put("max_receives", limits.getMaxReceives());
         values.put("max_listeners", (long) limits.getMaxListeners());
         values.put("max_protection_domains", (long) limits.getMaxProtectionDomains());
         values.put("max_send_queue", (long) limits.getMaxSendQueue());

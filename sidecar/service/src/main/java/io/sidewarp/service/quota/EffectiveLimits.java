@@ -75,6 +75,9 @@ public record EffectiveLimits(
                 .setMaxPrivateData(privateData)
                 .setMaxQueueOutstanding(queueOutstanding)
                 .setMaxProtectionDomains(protectionDomains)
+                .setMaxCompletionEntries(completionEntries)
+                .setMaxReadRequests(readRequests)
+                .setMaxReceives(receives)
                 .build();
     }
 }

@@ -65,6 +65,9 @@ class SessionTest {
         assertThat(device.getPageSize()).isGreaterThanOrEqualTo(4096);
         assertThat(device.getLimits().getMaxRegions()).isEqualTo(1024);
         assertThat(device.getLimits().getMaxPrivateData()).isEqualTo(512);
+        assertThat(device.getLimits().getMaxCompletionEntries()).isEqualTo(1 << 20);
+        assertThat(device.getLimits().getMaxReadRequests()).isEqualTo(16_384);
+        assertThat(device.getLimits().getMaxReceives()).isEqualTo(1 << 19);
     }
 
     @Test
