@@ -15,15 +15,25 @@ import io.sidewarp.e2e.support.CliProcess;
 import io.sidewarp.e2e.support.CliProcess.Ended;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** {@code sidewarp show} as a process, beside a client that has regions and connections. */
 @ExtendWith(Logs.class)
 class ShowCommandIT {
+
+    private static final Pattern FIELD = Pattern.compile("`(\\w+)`");
 
     private static SidecarProcess sidecar;
     private static SidewarpClient client;
@@ -61,6 +71,25 @@ class ShowCommandIT {
         Ended ended = show(subject, "--json");
         assertThat(ended.output()).hasSize(1);
         return ended.json().getFirst();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"connections", "regions", "device", "sessions"})
+    void theDocumentationNamesTheFields(String subject) throws IOException {
+        JsonNode shown = json(subject);
+        List<String> names = new ArrayList<>();
+        (shown.isArray() ? shown.get(0) : shown).fieldNames().forEachRemaining(names::add);
+        String row = Files.readAllLines(Programs.root().resolve("docs/cli.md")).stream()
+                .filter(line -> line.startsWith("| `" + subject + "` |"))
+                .findFirst()
+                .orElseThrow();
+        String fields = row.substring(row.indexOf('|', 1)).replaceAll("\\([^)]*\\)|;.*", "");
+
+        assertThat(names)
+                .containsExactlyElementsOf(FIELD.matcher(fields)
+                        .results()
+                        .map(field -> field.group(1))
+                        .toList());
     }
 
     @Test
