@@ -102,7 +102,7 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {Ulpdu.WRITE, Ulpdu.READ_RESPONSE, 0x48, 0x4C, 0x4F})
+    @ValueSource(ints = {Ulpdu.WRITE, Ulpdu.READ_RESPONSE, 0x4C, 0x4F})
     @Requirement("RDMAP-7.2-02")
     void anUntaggedSegmentWithAnOpcodeThatIsNotForItIsUnexpected(int control) throws Exception {
         assertTerminatedBy(untagged(control, 0, 1), RDMAP_OPERATION, 0x06);

@@ -15,7 +15,9 @@ public enum Access {
      * A peer may invalidate the region's STag with Send with Invalidate. Needs a region that only one connection may
      * use (RFC 5040 section 8.1.1).
      */
-    REMOTE_INVALIDATE(io.sidewarp.v1.Access.ACCESS_REMOTE_INVALIDATE);
+    REMOTE_INVALIDATE(io.sidewarp.v1.Access.ACCESS_REMOTE_INVALIDATE),
+    /** A peer may apply atomic operations to this region. */
+    REMOTE_ATOMIC(io.sidewarp.v1.Access.ACCESS_REMOTE_ATOMIC);
 
     private final io.sidewarp.v1.Access proto;
 

@@ -74,6 +74,25 @@ public interface Connection extends AutoCloseable {
 
     CompletableFuture<WorkCompletion> receiveAsync();
 
+    /** One work request of any kind; returns when it is complete. */
+    WorkCompletion perform(WorkRequest request);
+
+    CompletableFuture<WorkCompletion> performAsync(WorkRequest request);
+
+    /**
+     * Adds to 64 bits of the peer's memory, and returns the value before.
+     *
+     * @see WorkRequest#fetchAdd(Connection, RemoteAddress, long)
+     */
+    long fetchAdd(RemoteAddress remote, long add);
+
+    /**
+     * Replaces 64 bits of the peer's memory if they are as expected, and returns the value before.
+     *
+     * @see WorkRequest#compareSwap(Connection, RemoteAddress, long, long)
+     */
+    long compareSwap(RemoteAddress remote, long compare, long swap);
+
     /** Every change of state until the connection is closed, beginning with the present state. One at a time. */
     Subscription watch(Consumer<ConnectionStateChange> listener);
 

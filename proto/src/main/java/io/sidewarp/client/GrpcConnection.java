@@ -9,6 +9,8 @@ import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.PerformRequest;
+import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.ReadResponse;
 import io.sidewarp.v1.ReceiveRequest;
@@ -161,6 +163,37 @@ final class GrpcConnection implements Connection {
     @Override
     public CompletableFuture<WorkCompletion> receiveAsync() {
         return receive(receiveRequest().build());
+    }
+
+    @Override
+    public WorkCompletion perform(WorkRequest request) {
+        return CallFuture.await(performAsync(request));
+    }
+
+    @Override
+    public CompletableFuture<WorkCompletion> performAsync(WorkRequest request) {
+        if (request.connection() != id()) {
+            throw new IllegalArgumentException(
+                    "the work request is for connection " + request.connection() + ", this is " + id());
+        }
+        PerformRequest call = PerformRequest.newBuilder()
+                .setSession(session.id())
+                .setWork(request.toProto())
+                .build();
+        return session.start(TransferServiceGrpc.getPerformMethod(), call, CallOptions.DEFAULT)
+                .converted(completed(PerformResponse::getCompletion));
+    }
+
+    @Override
+    public long fetchAdd(RemoteAddress remote, long add) {
+        return perform(WorkRequest.fetchAdd(this, remote, add)).original().orElseThrow();
+    }
+
+    @Override
+    public long compareSwap(RemoteAddress remote, long compare, long swap) {
+        return perform(WorkRequest.compareSwap(this, remote, compare, swap))
+                .original()
+                .orElseThrow();
     }
 
     @Override

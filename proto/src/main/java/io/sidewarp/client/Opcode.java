@@ -9,10 +9,16 @@ public enum Opcode {
     READ,
     SEND,
     RECEIVE,
+    IMMEDIATE,
+    WRITE_WITH_IMMEDIATE,
+    FETCH_ADD,
+    COMPARE_SWAP,
     /** An operation that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
-    private static final Opcode[] BY_NUMBER = {UNKNOWN, WRITE, READ, SEND, RECEIVE};
+    private static final Opcode[] BY_NUMBER = {
+        UNKNOWN, WRITE, READ, SEND, RECEIVE, IMMEDIATE, WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP
+    };
 
     static Opcode ofNumber(int number) {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;

@@ -37,6 +37,13 @@ final class Protos {
         return ReceiveWork.newBuilder().setId(id).addAllLocal(sges(local)).build();
     }
 
+    private static WorkCompletion.Result resultKind(io.sidewarp.v1.WorkCompletion completion) {
+        if (completion.hasImmediate()) {
+            return WorkCompletion.Result.IMMEDIATE;
+        }
+        return completion.hasOriginal() ? WorkCompletion.Result.ORIGINAL : WorkCompletion.Result.NONE;
+    }
+
     static WorkCompletion completion(io.sidewarp.v1.WorkCompletion completion, long id) {
         return new WorkCompletion(
                 id,
@@ -47,6 +54,8 @@ final class Protos {
                 completion.getSolicited(),
                 completion.hasInvalidatedStag(),
                 completion.getInvalidatedStag(),
+                resultKind(completion),
+                completion.hasImmediate() ? completion.getImmediate() : completion.getOriginal(),
                 completion.hasError() ? completion.getError() : null,
                 completion.getMessage());
     }

@@ -102,6 +102,8 @@ final class QueueCodec {
         boolean solicited = false;
         boolean invalidated = false;
         int invalidatedStag = 0;
+        WorkCompletion.Result resultKind = WorkCompletion.Result.NONE;
+        long result = 0;
         RdmaError.@Nullable Builder error = null;
         String message = "";
         for (int tag = input.readTag(); tag != 0; tag = input.readTag()) {
@@ -115,6 +117,14 @@ final class QueueCodec {
                 case io.sidewarp.v1.WorkCompletion.INVALIDATED_STAG_FIELD_NUMBER -> {
                     invalidated = true;
                     invalidatedStag = input.readFixed32();
+                }
+                case io.sidewarp.v1.WorkCompletion.IMMEDIATE_FIELD_NUMBER -> {
+                    resultKind = WorkCompletion.Result.IMMEDIATE;
+                    result = input.readFixed64();
+                }
+                case io.sidewarp.v1.WorkCompletion.ORIGINAL_FIELD_NUMBER -> {
+                    resultKind = WorkCompletion.Result.ORIGINAL;
+                    result = input.readFixed64();
                 }
                 case io.sidewarp.v1.WorkCompletion.ERROR_FIELD_NUMBER -> {
                     error = RdmaError.newBuilder();
@@ -135,6 +145,8 @@ final class QueueCodec {
                         solicited,
                         invalidated,
                         invalidatedStag,
+                        resultKind,
+                        result,
                         error == null ? null : error.build(),
                         message));
     }

@@ -6,6 +6,7 @@ package io.sidewarp.client;
 import io.sidewarp.v1.RdmaError;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /** The end of one work request. */
@@ -19,8 +20,17 @@ public final class WorkCompletion {
     private final boolean solicited;
     private final boolean invalidated;
     private final int invalidatedStag;
+    private final Result resultKind;
+    private final long result;
     private final @Nullable RdmaError error;
     private final String message;
+
+    /** What 64 bits came with a completion. */
+    enum Result {
+        NONE,
+        IMMEDIATE,
+        ORIGINAL
+    }
 
     WorkCompletion(
             long id,
@@ -31,6 +41,8 @@ public final class WorkCompletion {
             boolean solicited,
             boolean invalidated,
             int invalidatedStag,
+            Result resultKind,
+            long result,
             @Nullable RdmaError error,
             String message) {
         this.id = id;
@@ -41,6 +53,8 @@ public final class WorkCompletion {
         this.solicited = solicited;
         this.invalidated = invalidated;
         this.invalidatedStag = invalidatedStag;
+        this.resultKind = resultKind;
+        this.result = result;
         this.error = error;
         this.message = message;
     }
@@ -67,7 +81,7 @@ public final class WorkCompletion {
         return status == CompletionStatus.SUCCESS;
     }
 
-    /** Octets transferred; for a receive, the length of the message. */
+    /** Octets transferred; for a receive, the length of the message, which is 0 for Immediate Data. */
     public long length() {
         return length;
     }
@@ -80,6 +94,16 @@ public final class WorkCompletion {
     /** Receives: the local STag that the sender invalidated. */
     public OptionalInt invalidatedStag() {
         return invalidated ? OptionalInt.of(invalidatedStag) : OptionalInt.empty();
+    }
+
+    /** Receives: the Immediate Data that took it. Its memory is unchanged then. */
+    public OptionalLong immediate() {
+        return resultKind == Result.IMMEDIATE ? OptionalLong.of(result) : OptionalLong.empty();
+    }
+
+    /** Atomic operations: what they found in the peer's memory. */
+    public OptionalLong original() {
+        return resultKind == Result.ORIGINAL ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
     /** The protocol error that was the cause, where there is one. */

@@ -3,6 +3,9 @@
 
 package io.sidewarp.client;
 
+import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.ImmediateWork;
 import java.util.List;
 
 /**
@@ -49,7 +52,97 @@ public final class WorkRequest {
                 on(connection).setReceive(Protos.receive(0, List.of(local))).build());
     }
 
-    /** A copy that waits until all earlier RDMA Reads of the connection are complete. */
+    /** Immediate Data: 8 octets that travel into the completion of one receive of the peer, in order with Sends. */
+    public static WorkRequest immediate(Connection connection, long data) {
+        return new WorkRequest(on(connection)
+                .setImmediate(ImmediateWork.newBuilder().setData(data))
+                .build());
+    }
+
+    /**
+     * Adds to 64 bits of the peer's memory and brings back the value before, in {@link WorkCompletion#original()}.
+     *
+     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
+     */
+    public static WorkRequest fetchAdd(Connection connection, RemoteAddress remote, long add) {
+        return fetchAdd(connection, remote, add, 0);
+    }
+
+    /**
+     * As {@link #fetchAdd(Connection, RemoteAddress, long)}, in fields without carry from one to the next.
+     *
+     * @param mask the most significant bit of each field
+     */
+    public static WorkRequest fetchAdd(Connection connection, RemoteAddress remote, long add, long mask) {
+        return new WorkRequest(on(connection)
+                .setFetchAdd(FetchAddWork.newBuilder()
+                        .setRemote(remote.toProto())
+                        .setAdd(add)
+                        .setMask(mask))
+                .build());
+    }
+
+    /**
+     * Replaces 64 bits of the peer's memory if they are as expected, and brings back the value before, in
+     * {@link WorkCompletion#original()}.
+     *
+     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
+     */
+    public static WorkRequest compareSwap(Connection connection, RemoteAddress remote, long compare, long swap) {
+        return compareSwap(connection, remote, compare, -1L, swap, -1L);
+    }
+
+    /**
+     * As {@link #compareSwap(Connection, RemoteAddress, long, long)}, for some of the bits.
+     *
+     * @param compareMask bits that are compared; 0 swaps unconditionally
+     * @param swapMask bits that are replaced
+     */
+    public static WorkRequest compareSwap(
+            Connection connection, RemoteAddress remote, long compare, long compareMask, long swap, long swapMask) {
+        return new WorkRequest(on(connection)
+                .setCompareSwap(CompareSwapWork.newBuilder()
+                        .setRemote(remote.toProto())
+                        .setCompare(compare)
+                        .setCompareMask(compareMask)
+                        .setSwap(swap)
+                        .setSwapMask(swapMask))
+                .build());
+    }
+
+    /**
+     * A copy that sends Immediate Data behind the data.
+     *
+     * @throws IllegalStateException when this is not a Write
+     */
+    public WorkRequest withImmediate(long data) {
+        if (!proto.hasWrite()) {
+            throw new IllegalStateException("only a Write can be followed by Immediate Data");
+        }
+        return new WorkRequest(proto.toBuilder()
+                .setWrite(proto.getWrite().toBuilder().setImmediate(data))
+                .build());
+    }
+
+    /**
+     * A copy that puts what an atomic operation found into local memory as well, in the byte order of this machine.
+     *
+     * @param local 8 octets of a region with {@link Access#LOCAL_WRITE}
+     * @throws IllegalStateException when this is not an atomic operation
+     */
+    public WorkRequest into(Sge local) {
+        io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
+        if (copy.hasFetchAdd()) {
+            copy.getFetchAddBuilder().clearLocal().addLocal(local.toProto());
+        } else if (copy.hasCompareSwap()) {
+            copy.getCompareSwapBuilder().clearLocal().addLocal(local.toProto());
+        } else {
+            throw new IllegalStateException("only an atomic operation brings back a value");
+        }
+        return new WorkRequest(copy.build());
+    }
+
+    /** A copy that waits until all earlier RDMA Reads and atomic operations of the connection are complete. */
     public WorkRequest fenced() {
         return new WorkRequest(proto.toBuilder().setFence(true).build());
     }
@@ -65,10 +158,20 @@ public final class WorkRequest {
     /**
      * A copy that wakes a peer that waits for solicited events.
      *
-     * @throws IllegalStateException when this is not a Send
+     * @throws IllegalStateException when this is neither a Send nor has Immediate Data
      */
     public WorkRequest solicited() {
-        return changeSend(proto.getSend().toBuilder().setSolicited(true).build());
+        io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
+        if (copy.hasSend()) {
+            copy.getSendBuilder().setSolicited(true);
+        } else if (copy.hasImmediate()) {
+            copy.getImmediateBuilder().setSolicited(true);
+        } else if (copy.getWrite().hasImmediate()) {
+            copy.getWriteBuilder().setSolicited(true);
+        } else {
+            throw new IllegalStateException("only a Send or Immediate Data can be solicited");
+        }
+        return new WorkRequest(copy.build());
     }
 
     /**
@@ -77,11 +180,20 @@ public final class WorkRequest {
      * @throws IllegalStateException when this is not a Send
      */
     public WorkRequest invalidating(int stag) {
-        return changeSend(proto.getSend().toBuilder().setInvalidateStag(stag).build());
+        if (!proto.hasSend()) {
+            throw new IllegalStateException("only a Send can invalidate an STag");
+        }
+        return new WorkRequest(proto.toBuilder()
+                .setSend(proto.getSend().toBuilder().setInvalidateStag(stag))
+                .build());
     }
 
     long connection() {
         return proto.getConnection();
+    }
+
+    io.sidewarp.v1.WorkRequest toProto() {
+        return proto;
     }
 
     boolean isReceive() {
@@ -95,13 +207,6 @@ public final class WorkRequest {
     /** All fields but the id. Not to be changed. */
     byte[] encoded(boolean signaled) {
         return signaled ? encodedSignaled : encoded;
-    }
-
-    private WorkRequest changeSend(io.sidewarp.v1.SendWork send) {
-        if (!proto.hasSend()) {
-            throw new IllegalStateException("only a Send can be solicited or invalidate an STag");
-        }
-        return new WorkRequest(proto.toBuilder().setSend(send).build());
     }
 
     private static io.sidewarp.v1.WorkRequest.Builder on(Connection connection) {

@@ -91,6 +91,9 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
             case READ -> Opcode.OPCODE_READ;
             case SEND -> Opcode.OPCODE_SEND;
             case RECEIVE -> Opcode.OPCODE_RECEIVE;
+            case IMMEDIATE -> Opcode.OPCODE_IMMEDIATE;
+            case FETCH_ADD -> Opcode.OPCODE_FETCH_ADD;
+            case COMPARE_SWAP -> Opcode.OPCODE_COMPARE_SWAP;
             case WORK_NOT_SET -> Opcode.OPCODE_UNSPECIFIED;
         };
         return WorkCompletion.newBuilder()

@@ -159,7 +159,7 @@ public final class DdpReceiver {
         long mo = untagged.mo();
         if (payload > 0) {
             try {
-                user.untaggedBuffers(qn).place(mo, buffer, offset + UntaggedHeaderFlyweight.LENGTH, payload);
+                user.untaggedBuffers(untagged).place(mo, buffer, offset + UntaggedHeaderFlyweight.LENGTH, payload);
             } catch (RegionFault fault) {
                 failed = true;
                 user.onUntaggedFault(untagged, fault);
@@ -190,7 +190,7 @@ public final class DdpReceiver {
         if (untagged.msn() != expectedMsn[qn]) {
             return DdpError.MSN_RANGE;
         }
-        UntaggedBuffers buffers = user.untaggedBuffers(qn);
+        UntaggedBuffers buffers = user.untaggedBuffers(untagged);
         if (!buffers.available()) {
             return DdpError.MSN_NO_BUFFER;
         }

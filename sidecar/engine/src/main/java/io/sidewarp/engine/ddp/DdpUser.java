@@ -30,8 +30,8 @@ public interface DdpUser {
     @Nullable
     ProtocolError admitUntagged(UntaggedHeaderFlyweight header, int payload);
 
-    /** The buffers of a queue number. */
-    UntaggedBuffers untaggedBuffers(int queueNumber);
+    /** The buffers of the queue number and kind of message that an untagged segment, admitted just now, is of. */
+    UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header);
 
     /** An untagged message is complete and delivered; its buffer is used up. */
     void onUntagged(UntaggedHeaderFlyweight header, long messageLength);

@@ -14,7 +14,9 @@ public enum AccessRight {
     /** The peer may write to it (RDMA Write). */
     REMOTE_WRITE,
     /** The peer may invalidate its STag (Send with Invalidate). Only for regions of a single stream. */
-    REMOTE_INVALIDATE;
+    REMOTE_INVALIDATE,
+    /** The peer may apply atomic operations to it (Atomic Request, RFC 7306 section 5). */
+    REMOTE_ATOMIC;
 
     /** The right as a bit, for {@link MemoryRegion#allows(int)}. */
     public int bit() {

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.memory;
 
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
@@ -157,6 +158,32 @@ public final class MemoryRegion {
             throws RegionFault {
         try {
             MemorySegment.copy(source, sourceOffset, target, targetOffset, octets);
+            LateFaults.raisePending();
+        } catch (InternalError | IllegalStateException e) {
+            throw fault(e);
+        }
+    }
+
+    /** Whether the memory at an offset is aligned to 64 bits, whatever the region's tagged offsets are. */
+    public boolean isWordAligned(long offset) {
+        return (segment.address() + offset) % Long.BYTES == 0;
+    }
+
+    /** Loads 64 bits in the byte order of this machine; otherwise as {@link #fetch}. */
+    public long loadWord(long offset) throws RegionFault {
+        try {
+            long word = segment.get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
+            LateFaults.raisePending();
+            return word;
+        } catch (InternalError | IllegalStateException e) {
+            throw fault(e);
+        }
+    }
+
+    /** Stores 64 bits in the byte order of this machine; otherwise as {@link #place}. */
+    public void storeWord(long offset, long word) throws RegionFault {
+        try {
+            segment.set(ValueLayout.JAVA_LONG_UNALIGNED, offset, word);
             LateFaults.raisePending();
         } catch (InternalError | IllegalStateException e) {
             throw fault(e);

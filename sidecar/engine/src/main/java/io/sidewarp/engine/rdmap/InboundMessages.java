@@ -19,6 +19,7 @@ import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.memory.TaggedAccess;
 import io.sidewarp.engine.memory.WireBuffer;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * that DDP delivers. Allocates nothing while all goes well.
  */
 final class InboundMessages implements DdpUser {
+
+    private static final int NO_OPCODE = -1;
 
     /** Room for a Terminate, with some for peers that append octets. */
     private static final int TERMINATE_BUFFER = 256;
@@ -37,21 +40,31 @@ final class InboundMessages implements DdpUser {
     private final WorkQueue receiveQueue;
     private final CompletionSink completions;
     private final StreamCounters counters;
-    private final OutboundReads outboundReads;
-    private final InboundReads inboundReads;
+    private final OutboundRequests outboundRequests;
+    private final InboundRequests inboundRequests;
+    private final AtomicResponder atomics;
+    private final boolean extensions;
     private final DdpReceiver receiver;
 
     private final ReceiveBuffers receiveBuffers = new ReceiveBuffers();
+    private final ImmediateBuffer immediateBuffer = new ImmediateBuffer();
     private final ControlBuffer readRequestBuffer = new ControlBuffer(ReadRequestFlyweight.LENGTH);
-    private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.buffer, 0);
+    private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.octets(), 0);
     private final ControlBuffer terminateBuffer = new ControlBuffer(TERMINATE_BUFFER);
+    private final AtomicResponseBuffer atomicResponseBuffer = new AtomicResponseBuffer();
+    private final AtomicResponseFlyweight atomicResponse = new AtomicResponseFlyweight(atomicResponseBuffer.octets());
+    /** Per queue number: opcode of a message whose last segment has not come, or {@link #NO_OPCODE}. */
+    private final int[] unfinished = new int[RdmapControl.QUEUES];
 
     private final InboundLimits limits;
 
     private int version = 1;
 
     InboundMessages(
-            RdmapStream stream, StreamSettings settings, OutboundReads outboundReads, InboundReads inboundReads) {
+            RdmapStream stream,
+            StreamSettings settings,
+            OutboundRequests outboundRequests,
+            InboundRequests inboundRequests) {
         this.stream = stream;
         this.stags = settings.stags();
         this.protectionDomain = settings.protectionDomain();
@@ -59,10 +72,14 @@ final class InboundMessages implements DdpUser {
         this.receiveQueue = settings.receiveQueue();
         this.completions = settings.completions();
         this.counters = stream.counters();
-        this.outboundReads = outboundReads;
-        this.inboundReads = inboundReads;
+        this.outboundRequests = outboundRequests;
+        this.inboundRequests = inboundRequests;
         this.limits = new InboundLimits(settings.maxShortSegments());
-        this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, RdmapControl.QUEUES);
+        this.atomics = new AtomicResponder(settings);
+        this.extensions = stream.extensions();
+        int queues = extensions ? RdmapControl.QUEUES : RdmapControl.QUEUES_WITHOUT_EXTENSIONS;
+        this.receiver = new DdpReceiver(this, stags, protectionDomain, queuePair, queues);
+        Arrays.fill(unfinished, NO_OPCODE);
     }
 
     DdpReceiver receiver() {
@@ -92,7 +109,7 @@ final class InboundMessages implements DdpUser {
 
     /** A response has to be the one asked for (RFC 5040 section 5.2.2 permits the check). */
     private @Nullable ProtocolError admitReadResponse(TaggedHeaderFlyweight header, int payload) {
-        Wqe read = outboundReads.oldest();
+        Wqe read = oldestRequest(RdmapControl.RDMA_READ_REQUEST);
         if (read == null) {
             return RdmapError.UNEXPECTED_OPCODE;
         }
@@ -125,14 +142,20 @@ final class InboundMessages implements DdpUser {
             }
             return;
         }
-        Wqe read = outboundReads.oldest();
+        Wqe read = oldestRequest(RdmapControl.RDMA_READ_REQUEST);
         if (read == null) {
             return;
         }
         read.addReceived(payload);
         if (header.last()) {
-            stream.onReadResponse(read);
+            stream.onResponse(read);
         }
+    }
+
+    /** The request whose response comes next, if it is of a kind; responses come in the order of the requests. */
+    private @Nullable Wqe oldestRequest(int opcode) {
+        Wqe oldest = outboundRequests.oldest();
+        return oldest != null && oldest.opcode() == opcode ? oldest : null;
     }
 
     @Override
@@ -142,34 +165,47 @@ final class InboundMessages implements DdpUser {
             return RdmapError.INVALID_VERSION;
         }
         int opcode = RdmapControl.opcode(control);
-        if (!RdmapControl.isDefined(opcode) || RdmapControl.isTagged(opcode)) {
+        if (!RdmapControl.isDefined(opcode, extensions) || RdmapControl.isTagged(opcode)) {
             return RdmapError.UNEXPECTED_OPCODE;
         }
-        if (RdmapControl.queueOf(opcode) != header.qn()) {
+        int qn = header.qn();
+        if (RdmapControl.queueOf(opcode) != qn) {
             return DdpError.INVALID_QN;
         }
         boolean excess = !limits.admit(header, payload);
-        if (excess || opcode == RdmapControl.RDMA_READ_REQUEST && inboundReads.isFull()) {
+        if (excess || RdmapControl.isRequest(opcode) && inboundRequests.isFull()) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
+        // The kinds of message of one queue have different buffers, so a message keeps its opcode.
+        if (unfinished[qn] != NO_OPCODE && unfinished[qn] != opcode) {
+            return RdmapError.UNEXPECTED_OPCODE;
+        }
+        unfinished[qn] = header.last() ? NO_OPCODE : opcode;
         return null;
     }
 
     @Override
-    public UntaggedBuffers untaggedBuffers(int queueNumber) {
-        return switch (queueNumber) {
-            case RdmapControl.SEND_QUEUE -> receiveBuffers;
-            case RdmapControl.READ_REQUEST_QUEUE -> readRequestBuffer;
-            default -> terminateBuffer;
+    public UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header) {
+        return switch (RdmapControl.opcode(header.ulpControl())) {
+            case RdmapControl.RDMA_READ_REQUEST -> readRequestBuffer;
+            case RdmapControl.TERMINATE -> terminateBuffer;
+            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> immediateBuffer;
+            case RdmapControl.ATOMIC_REQUEST -> atomics.buffer();
+            case RdmapControl.ATOMIC_RESPONSE -> atomicResponseBuffer;
+            default -> receiveBuffers;
         };
     }
 
     @Override
     public void onUntagged(UntaggedHeaderFlyweight header, long messageLength) {
-        switch (header.qn()) {
-            case RdmapControl.SEND_QUEUE -> onSend(header, messageLength);
-            case RdmapControl.READ_REQUEST_QUEUE -> onReadRequest(header, messageLength);
-            default -> stream.onTerminateReceived(new ReceivedTerminate(terminateBuffer.buffer, (int) messageLength));
+        switch (RdmapControl.opcode(header.ulpControl())) {
+            case RdmapControl.RDMA_READ_REQUEST -> onReadRequest(header, messageLength);
+            case RdmapControl.TERMINATE ->
+                stream.onTerminateReceived(new ReceivedTerminate(terminateBuffer.octets(), (int) messageLength));
+            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> onImmediate(header, messageLength);
+            case RdmapControl.ATOMIC_REQUEST -> onAtomicRequest(header, messageLength);
+            case RdmapControl.ATOMIC_RESPONSE -> onAtomicResponse(header, messageLength);
+            default -> onSend(header, messageLength);
         }
     }
 
@@ -226,22 +262,68 @@ final class InboundMessages implements DdpUser {
                     readRequest.srcTo(),
                     readRequest.rdmaRdSz());
             if (check != AccessCheck.OK) {
-                rejectReadRequest(toError(check), header);
+                rejectReadRequest(RdmapError.of(check), header);
                 return;
             }
         }
-        inboundReads.add().set(header, readRequest, source);
-        stream.onReadRequest();
+        inboundRequests.add().set(header, readRequest, source);
+        stream.onRequest();
     }
 
-    private static RdmapError toError(AccessCheck check) {
-        return switch (check) {
-            case OK, INVALID_STAG -> RdmapError.INVALID_STAG;
-            case NOT_ASSOCIATED -> RdmapError.STAG_NOT_ASSOCIATED;
-            case NO_RIGHT -> RdmapError.ACCESS_RIGHTS;
-            case BOUNDS -> RdmapError.BASE_OR_BOUNDS;
-            case WRAP -> RdmapError.TO_WRAP;
-        };
+    private void onImmediate(UntaggedHeaderFlyweight header, long messageLength) {
+        Wqe receive = receiveQueue.oldest();
+        if (receive == null) {
+            return;
+        }
+        if (messageLength != Long.BYTES) {
+            rejectDelivered(RdmapError.UNSPECIFIED_OPERATION, header);
+            return;
+        }
+        counters.immediateReceived();
+        receive.result(immediateBuffer.octets().getLong(0));
+        completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
+        receiveQueue.retire();
+    }
+
+    /** Carries out an Atomic Request. An error goes back without the RDMA header (RFC 7306 section 8.1 item 2). */
+    private void onAtomicRequest(UntaggedHeaderFlyweight header, long messageLength) {
+        try {
+            RdmapError error = atomics.execute(messageLength);
+            if (error != null) {
+                receiver.stop();
+                TerminateMessage message =
+                        TerminateMessage.of(error, header.buffer(), header.offset(), receiver.segmentLength());
+                String about = SegmentDescription.of(atomics.request());
+                stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
+                return;
+            }
+        } catch (RegionFault fault) {
+            receiver.stop();
+            onFault(null, fault);
+            return;
+        }
+        inboundRequests.add().set(atomics.request(), atomics.original());
+        stream.onRequest();
+    }
+
+    private void onAtomicResponse(UntaggedHeaderFlyweight header, long messageLength) {
+        Wqe request = outboundRequests.oldest();
+        if (request == null) {
+            return;
+        }
+        if (messageLength != AtomicResponseFlyweight.LENGTH
+                || atomicResponse.originalRequestIdentifier() != request.msn()) {
+            rejectDelivered(RdmapError.UNSPECIFIED_OPERATION, header);
+            return;
+        }
+        try {
+            request.storeResult(atomicResponse.originalRemoteDataValue());
+        } catch (RegionFault fault) {
+            receiver.stop();
+            onFault(request, fault);
+            return;
+        }
+        stream.onResponse(request);
     }
 
     /** An error of a message that DDP delivered. */
@@ -254,7 +336,7 @@ final class InboundMessages implements DdpUser {
     private void rejectReadRequest(RdmapError error, UntaggedHeaderFlyweight header) {
         receiver.stop();
         TerminateMessage message =
-                TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.buffer);
+                TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.octets());
         stream.terminate(error, message, null, CompletionStatus.FLUSHED, SegmentDescription.of(readRequest));
     }
 
@@ -288,7 +370,7 @@ final class InboundMessages implements DdpUser {
 
     private @Nullable Wqe targetOf(TaggedHeaderFlyweight header) {
         boolean response = RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_READ_RESPONSE;
-        return response ? outboundReads.oldest() : null;
+        return response ? oldestRequest(RdmapControl.RDMA_READ_REQUEST) : null;
     }
 
     private @Nullable Wqe targetOf(UntaggedHeaderFlyweight header) {
@@ -345,28 +427,29 @@ final class InboundMessages implements DdpUser {
         }
     }
 
-    /** Queue numbers 1 and 2: one small buffer that is always there (RFC 5040 sections 5.2.2 and 5.4). */
-    private static final class ControlBuffer implements UntaggedBuffers {
+    /** Immediate Data uses up a receive, but has a place of its own (RFC 7306 section 6.3). */
+    private final class ImmediateBuffer extends ControlBuffer {
 
-        private final WireBuffer buffer;
-
-        ControlBuffer(int capacity) {
-            buffer = WireBuffer.allocate(capacity);
+        ImmediateBuffer() {
+            super(Long.BYTES);
         }
 
         @Override
         public boolean available() {
-            return true;
+            return receiveQueue.oldest() != null;
+        }
+    }
+
+    /** Queue number 3: there is a buffer for each outstanding atomic operation (RFC 7306 section 5.2.2 item 5). */
+    private final class AtomicResponseBuffer extends ControlBuffer {
+
+        AtomicResponseBuffer() {
+            super(AtomicResponseFlyweight.LENGTH);
         }
 
         @Override
-        public long capacity() {
-            return buffer.capacity();
-        }
-
-        @Override
-        public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) {
-            buffer.putBytes((int) messageOffset, source, sourceOffset, length);
+        public boolean available() {
+            return oldestRequest(RdmapControl.ATOMIC_REQUEST) != null;
         }
     }
 }

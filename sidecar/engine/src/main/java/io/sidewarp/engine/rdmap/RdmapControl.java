@@ -27,15 +27,24 @@ public final class RdmapControl {
     public static final int SEND_WITH_SE = 0x5;
     public static final int SEND_WITH_SE_AND_INVALIDATE = 0x6;
     public static final int TERMINATE = 0x7;
+    /** The opcodes from here on are those of RFC 7306. */
+    public static final int IMMEDIATE = 0x8;
+    public static final int IMMEDIATE_WITH_SE = 0x9;
+    public static final int ATOMIC_REQUEST = 0xA;
+    public static final int ATOMIC_RESPONSE = 0xB;
 
-    /** Queue number of the four Send types. */
+    /** Queue number of the four Send types and of Immediate Data. */
     public static final int SEND_QUEUE = 0;
-    /** Queue number of RDMA Read Requests. */
-    public static final int READ_REQUEST_QUEUE = 1;
+    /** Queue number of RDMA Read Requests and Atomic Requests. */
+    public static final int REQUEST_QUEUE = 1;
     /** Queue number of the Terminate. */
     public static final int TERMINATE_QUEUE = 2;
-    /** Queue numbers 0 to 2 exist. */
-    public static final int QUEUES = 3;
+    /** Queue number of Atomic Responses. */
+    public static final int ATOMIC_RESPONSE_QUEUE = 3;
+    /** Queue numbers 0 to 3 exist. */
+    public static final int QUEUES = 4;
+    /** Without RFC 7306, queue numbers 0 to 2 exist. */
+    public static final int QUEUES_WITHOUT_EXTENSIONS = 3;
 
     private RdmapControl() {}
 
@@ -58,16 +67,21 @@ public final class RdmapControl {
         return opcode == RDMA_WRITE || opcode == RDMA_READ_RESPONSE;
     }
 
-    /** True for the opcodes of RFC 5040. */
-    public static boolean isDefined(int opcode) {
-        return opcode <= TERMINATE;
+    /**
+     * True for the opcodes of RFC 5040 and of RFC 7306.
+     *
+     * @param extensions whether RFC 7306 is in use
+     */
+    public static boolean isDefined(int opcode, boolean extensions) {
+        return opcode <= (extensions ? ATOMIC_RESPONSE : TERMINATE);
     }
 
     /** Queue number of an untagged opcode. */
     public static int queueOf(int opcode) {
         return switch (opcode) {
-            case RDMA_READ_REQUEST -> READ_REQUEST_QUEUE;
+            case RDMA_READ_REQUEST, ATOMIC_REQUEST -> REQUEST_QUEUE;
             case TERMINATE -> TERMINATE_QUEUE;
+            case ATOMIC_RESPONSE -> ATOMIC_RESPONSE_QUEUE;
             default -> SEND_QUEUE;
         };
     }
@@ -77,9 +91,19 @@ public final class RdmapControl {
         return opcode == SEND_WITH_INVALIDATE || opcode == SEND_WITH_SE_AND_INVALIDATE;
     }
 
-    /** True for the two Send types with Solicited Event. */
+    /** True for the two Send types and the Immediate Data with Solicited Event. */
     public static boolean isSolicited(int opcode) {
-        return opcode == SEND_WITH_SE || opcode == SEND_WITH_SE_AND_INVALIDATE;
+        return opcode == SEND_WITH_SE || opcode == SEND_WITH_SE_AND_INVALIDATE || opcode == IMMEDIATE_WITH_SE;
+    }
+
+    /** True for the two types of Immediate Data. */
+    public static boolean isImmediate(int opcode) {
+        return opcode == IMMEDIATE || opcode == IMMEDIATE_WITH_SE;
+    }
+
+    /** True for the requests that the peer answers. */
+    public static boolean isRequest(int opcode) {
+        return opcode == RDMA_READ_REQUEST || opcode == ATOMIC_REQUEST;
     }
 
     /** The Send type with these properties. */
@@ -88,5 +112,10 @@ public final class RdmapControl {
             return solicited ? SEND_WITH_SE_AND_INVALIDATE : SEND_WITH_INVALIDATE;
         }
         return solicited ? SEND_WITH_SE : SEND;
+    }
+
+    /** The type of Immediate Data with this property. */
+    public static int immediateOpcode(boolean solicited) {
+        return solicited ? IMMEDIATE_WITH_SE : IMMEDIATE;
     }
 }

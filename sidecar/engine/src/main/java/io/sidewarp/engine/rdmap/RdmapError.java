@@ -4,6 +4,7 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.memory.AccessCheck;
 
 /** Errors of RDMAP with exactly the numbers of RFC 5040 section 4.8, figure 9. */
 public enum RdmapError implements ProtocolError {
@@ -37,6 +38,17 @@ public enum RdmapError implements ProtocolError {
         this.type = type;
         this.code = code;
         this.description = description;
+    }
+
+    /** The error of a request that names memory which it may not access (RFC 5040 section 7.2). */
+    static RdmapError of(AccessCheck check) {
+        return switch (check) {
+            case OK, INVALID_STAG -> INVALID_STAG;
+            case NOT_ASSOCIATED -> STAG_NOT_ASSOCIATED;
+            case NO_RIGHT -> ACCESS_RIGHTS;
+            case BOUNDS -> BASE_OR_BOUNDS;
+            case WRAP -> TO_WRAP;
+        };
     }
 
     @Override

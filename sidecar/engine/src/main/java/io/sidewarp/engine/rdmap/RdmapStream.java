@@ -15,7 +15,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One RDMAP stream in RDMA mode (RFC 5040), over a DDP stream, over a lower layer: a state machine without I/O and
+ * One RDMAP stream in RDMA mode (RFC 5040 with RFC 7306), over a DDP stream, over a lower layer: a state machine without I/O and
  * threads. Work requests come from work queues, octets from the lower layer; completions go to a sink. One event loop
  * owns it. The data path allocates nothing.
  */
@@ -25,7 +25,7 @@ public final class RdmapStream implements UpperLayer {
     private enum Outbound {
         NOTHING,
         WORK,
-        READ_RESPONSE,
+        RESPONSE,
         TERMINATE
     }
 
@@ -34,8 +34,9 @@ public final class RdmapStream implements UpperLayer {
     private final StreamListener listener;
     private final StreamCounters counters = new StreamCounters();
     private final DdpSender sender = new DdpSender(RdmapControl.QUEUES);
+    private final boolean extensions;
     private final SendWork work;
-    private final InboundReads inboundReads;
+    private final InboundRequests inboundRequests;
     private final InboundMessages inbound;
 
     private StreamState state = StreamState.OPEN;
@@ -53,8 +54,10 @@ public final class RdmapStream implements UpperLayer {
         this.completions = settings.completions();
         this.listener = settings.listener();
         this.work = new SendWork(settings.sendQueue(), settings.ord(), completions, counters);
-        this.inboundReads = new InboundReads(settings.ird());
-        this.inbound = new InboundMessages(this, settings, work.reads(), inboundReads);
+        this.inboundRequests = new InboundRequests(settings.ird());
+        // Messages of RFC 7306 have version 1, so an RDMAC peer has none.
+        this.extensions = settings.extensions() && llp.protocolVersion() == 1;
+        this.inbound = new InboundMessages(this, settings, work.requests(), inboundRequests);
         inbound.setVersion(llp.protocolVersion());
     }
 
@@ -65,6 +68,11 @@ public final class RdmapStream implements UpperLayer {
     /** What ended the stream, or null. */
     public @Nullable StreamError error() {
         return error;
+    }
+
+    /** Whether the messages of RFC 7306 are in use. */
+    public boolean extensions() {
+        return extensions;
     }
 
     public StreamCounters counters() {
@@ -165,14 +173,23 @@ public final class RdmapStream implements UpperLayer {
     }
 
     private boolean beginResponse() {
-        if (inboundReads.isEmpty()) {
+        if (inboundRequests.isEmpty()) {
             return false;
         }
         responseWasLast = true;
-        outbound = Outbound.READ_RESPONSE;
-        InboundReads.Request request = inboundReads.oldest();
-        int control = RdmapControl.of(llp.protocolVersion(), RdmapControl.RDMA_READ_RESPONSE);
-        sender.beginTagged(control, request.sinkStag(), request.sinkTo(), request, request.size());
+        outbound = Outbound.RESPONSE;
+        InboundRequests.Request request = inboundRequests.oldest();
+        int control = RdmapControl.of(llp.protocolVersion(), request.responseOpcode());
+        if (request.isAtomic()) {
+            sender.beginUntagged(
+                    control,
+                    0,
+                    RdmapControl.ATOMIC_RESPONSE_QUEUE,
+                    inboundRequests.atomicResponse(),
+                    AtomicResponseFlyweight.LENGTH);
+        } else {
+            sender.beginTagged(control, request.sinkStag(), request.sinkTo(), request, request.size());
+        }
         return true;
     }
 
@@ -187,7 +204,7 @@ public final class RdmapStream implements UpperLayer {
             terminateLocally(wqe, SendWork.unusable(unusable));
             return terminate != null && begin();
         }
-        if (peerClosed && wqe.opcode() == RdmapControl.RDMA_READ_REQUEST) {
+        if (peerClosed && RdmapControl.isRequest(wqe.opcode())) {
             // Nobody is left to answer it.
             fail(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
@@ -199,11 +216,16 @@ public final class RdmapStream implements UpperLayer {
 
     private void finish() {
         switch (outbound) {
-            case WORK -> work.finish(llp);
-            case READ_RESPONSE -> {
-                counters.sent(
-                        RdmapControl.RDMA_READ_RESPONSE, inboundReads.oldest().size());
-                inboundReads.removeOldest();
+            case WORK -> {
+                work.finish(llp, sender);
+                if (sender.isActive()) {
+                    return;
+                }
+            }
+            case RESPONSE -> {
+                InboundRequests.Request request = inboundRequests.oldest();
+                counters.sent(request.responseOpcode(), request.size());
+                inboundRequests.removeOldest();
             }
             case TERMINATE -> {
                 terminate = null;
@@ -216,7 +238,7 @@ public final class RdmapStream implements UpperLayer {
     }
 
     private void closeOutputWhenDrained() {
-        if (state == StreamState.CLOSING && !outputClosed && work.isDrained() && inboundReads.isEmpty()) {
+        if (state == StreamState.CLOSING && !outputClosed && work.isDrained() && inboundRequests.isEmpty()) {
             outputClosed = true;
             llp.closeOutput();
         }
@@ -247,16 +269,16 @@ public final class RdmapStream implements UpperLayer {
         completions.onCompletionsDone();
     }
 
-    /** A Read Request was accepted. */
-    void onReadRequest() {
+    /** A request of the peer was accepted. */
+    void onRequest() {
         llp.requestOutput();
     }
 
-    /** The response of the oldest read was delivered. */
-    void onReadResponse(Wqe read) {
-        work.onReadDone(read);
+    /** The response of the oldest request was delivered. */
+    void onResponse(Wqe request) {
+        work.onResponse(request);
         work.retire(llp.transferredPosition());
-        // A read that waited for ORD, a fence or a graceful close may go on now.
+        // A request that waited for ORD, a fence or a graceful close may go on now.
         if (work.hasUnstarted() || state == StreamState.CLOSING) {
             llp.requestOutput();
         }
@@ -281,7 +303,7 @@ public final class RdmapStream implements UpperLayer {
             changeState(StreamState.CLOSING, "closed by the peer");
         }
         if (state == StreamState.CLOSING) {
-            if (inbound.receiver().isInsideMessage() || !work.reads().isEmpty()) {
+            if (inbound.receiver().isInsideMessage() || !work.requests().isEmpty()) {
                 // What the peer still owes cannot come any more.
                 fail(LlpError.CONNECTION_LOST);
             } else {
@@ -320,12 +342,12 @@ public final class RdmapStream implements UpperLayer {
     /** Local memory failed under the message that is being sent. */
     private void onSourceFault(RegionFault fault) {
         MemoryRegion region = fault.region();
-        if (outbound == Outbound.READ_RESPONSE) {
+        if (outbound == Outbound.RESPONSE) {
             boolean faulted = region != null && region.state() == RegionState.FAULTED;
             RdmapError cause = faulted ? RdmapError.LOCAL_CATASTROPHIC : RdmapError.INVALID_STAG;
             TerminateMessage message = faulted
                     ? TerminateMessage.of(cause)
-                    : TerminateMessage.of(cause, inboundReads.oldest(), sender.sent());
+                    : TerminateMessage.of(cause, inboundRequests.oldest(), sender.sent());
             terminate(cause, message, null, CompletionStatus.FATAL, String.valueOf(fault.getMessage()));
         } else {
             terminateLocally(work.current(), fault);
@@ -370,7 +392,7 @@ public final class RdmapStream implements UpperLayer {
         inbound.receiver().stop();
         sender.abandon();
         outbound = Outbound.NOTHING;
-        inboundReads.clear();
+        inboundRequests.clear();
         flush(culprit, culpritStatus);
         changeState(StreamState.TERMINATED, message);
         completions.onCompletionsDone();

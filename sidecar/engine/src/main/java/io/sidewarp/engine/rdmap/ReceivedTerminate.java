@@ -83,15 +83,15 @@ final class ReceivedTerminate {
         untagged.wrap(buffer, at);
         return switch (untagged.qn()) {
             case RdmapControl.SEND_QUEUE -> work.sendWithMsn(untagged.msn());
-            case RdmapControl.READ_REQUEST_QUEUE -> readWithMsn(work.reads(), untagged.msn());
+            case RdmapControl.REQUEST_QUEUE -> requestWithMsn(work.requests(), untagged.msn());
             default -> null;
         };
     }
 
-    /** Linux siw returns another value than the MSN; the oldest read is then the best guess. */
-    private static @Nullable Wqe readWithMsn(OutboundReads reads, int msn) {
-        Wqe exact = reads.withMsn(msn);
-        return exact == null ? reads.oldest() : exact;
+    /** Linux siw returns another value than the MSN; the oldest request is then the best guess. */
+    private static @Nullable Wqe requestWithMsn(OutboundRequests requests, int msn) {
+        Wqe exact = requests.withMsn(msn);
+        return exact == null ? requests.oldest() : exact;
     }
 
     /** Status of that work. */

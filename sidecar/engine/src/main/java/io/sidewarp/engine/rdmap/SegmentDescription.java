@@ -42,6 +42,12 @@ final class SegmentDescription {
                 .formatted(request.rdmaRdSz(), request.srcStag(), request.srcTo());
     }
 
+    /** Describes an Atomic Request. */
+    static String of(AtomicRequestFlyweight request) {
+        return "Atomic Request with operation 0x%x on STag 0x%08x, tagged offset 0x%x"
+                .formatted(request.aOpCode(), request.remoteStag(), request.remoteTo());
+    }
+
     private static String name(DdpHeaderFlyweight header) {
         int opcode = RdmapControl.opcode(header.ulpControl());
         return switch (opcode) {
@@ -54,6 +60,10 @@ final class SegmentDescription {
             case RdmapControl.SEND_WITH_SE_AND_INVALIDATE ->
                 "Send with SE and Invalidate of STag 0x%08x".formatted(stag(header));
             case RdmapControl.TERMINATE -> "Terminate";
+            case RdmapControl.IMMEDIATE -> "Immediate Data";
+            case RdmapControl.IMMEDIATE_WITH_SE -> "Immediate Data with SE";
+            case RdmapControl.ATOMIC_REQUEST -> "Atomic Request";
+            case RdmapControl.ATOMIC_RESPONSE -> "Atomic Response";
             default -> "message with opcode 0x%x".formatted(opcode);
         };
     }

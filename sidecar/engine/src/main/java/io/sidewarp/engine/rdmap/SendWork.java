@@ -4,47 +4,48 @@
 package io.sidewarp.engine.rdmap;
 
 import io.sidewarp.engine.ddp.DdpSender;
-import io.sidewarp.engine.ddp.PayloadSource;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The requester's side of a stream: starts send work in the order of posting (RFC 5040 section 5.5 rule 13), keeps at
- * most ORD reads outstanding (section 6.1), and completes work in that same order (rule 15), not before the lower layer
- * took it over (rule 14) or the Read Response was delivered (rule 19).
+ * most ORD requests outstanding (section 6.1), and completes work in that same order (rule 15), not before the lower
+ * layer took it over (rule 14) or the response was delivered (rule 19, RFC 7306 section 5.4 rule 7).
  */
 final class SendWork {
 
     private final WorkQueue queue;
-    private final OutboundReads reads;
+    private final OutboundRequests requests;
     private final CompletionSink completions;
     private final StreamCounters counters;
-    private final WireBuffer readRequestBuffer = WireBuffer.allocate(ReadRequestFlyweight.LENGTH);
-    private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer, 0);
-    private final PayloadSource readRequestSource = (messageOffset, target, targetOffset, length) ->
-            target.putBytes(targetOffset, readRequestBuffer, (int) messageOffset, length);
+    private final ControlBuffer readRequestBuffer = new ControlBuffer(ReadRequestFlyweight.LENGTH);
+    private final ReadRequestFlyweight readRequest = new ReadRequestFlyweight(readRequestBuffer.octets(), 0);
+    private final ControlBuffer atomicRequestBuffer = new ControlBuffer(AtomicRequestFlyweight.LENGTH);
+    private final AtomicRequestFlyweight atomicRequest = new AtomicRequestFlyweight(atomicRequestBuffer.octets());
+    private final ControlBuffer immediateBuffer = new ControlBuffer(Long.BYTES);
 
     /** The element whose message is being sent. */
     private @Nullable Wqe current;
+    /** The message is the Immediate Data behind a Write. */
+    private boolean behindWrite;
 
     SendWork(WorkQueue queue, int ord, CompletionSink completions, StreamCounters counters) {
         this.queue = queue;
-        this.reads = new OutboundReads(ord);
+        this.requests = new OutboundRequests(ord);
         this.completions = completions;
         this.counters = counters;
     }
 
-    OutboundReads reads() {
-        return reads;
+    OutboundRequests requests() {
+        return requests;
     }
 
-    /** True when everything posted was started and every read is answered. */
+    /** True when everything posted was started and every request is answered. */
     boolean isDrained() {
-        return current == null && queue.peekNext() == null && reads.isEmpty();
+        return current == null && queue.peekNext() == null && requests.isEmpty();
     }
 
     /** True when something is posted that has not been started. */
@@ -60,13 +61,14 @@ final class SendWork {
             return null;
         }
         boolean waits =
-                wqe.isFence() && !reads.isEmpty() || wqe.opcode() == RdmapControl.RDMA_READ_REQUEST && reads.isFull();
+                wqe.isFence() && !requests.isEmpty() || RdmapControl.isRequest(wqe.opcode()) && requests.isFull();
         return waits ? null : wqe;
     }
 
     /** Begins the message of an element returned by {@link #startable()}. */
     void begin(Wqe wqe, DdpSender sender, int version) {
         current = wqe;
+        behindWrite = false;
         int control = RdmapControl.of(version, wqe.opcode());
         switch (wqe.opcode()) {
             case RdmapControl.RDMA_WRITE ->
@@ -79,29 +81,53 @@ final class SendWork {
                         wqe.remoteStag(),
                         wqe.remoteTaggedOffset());
                 wqe.msn(sender.beginUntagged(
-                        control, 0, RdmapControl.READ_REQUEST_QUEUE, readRequestSource, ReadRequestFlyweight.LENGTH));
+                        control, 0, RdmapControl.REQUEST_QUEUE, readRequestBuffer, ReadRequestFlyweight.LENGTH));
             }
+            case RdmapControl.ATOMIC_REQUEST -> {
+                // Nothing is taken out of the buffer before it is filled: the MSN serves as Request Identifier.
+                wqe.msn(sender.beginUntagged(
+                        control, 0, RdmapControl.REQUEST_QUEUE, atomicRequestBuffer, AtomicRequestFlyweight.LENGTH));
+                wqe.putOperands(
+                        atomicRequest.set(
+                                wqe.atomicOperation(), wqe.msn(), wqe.remoteStag(), wqe.remoteTaggedOffset()));
+            }
+            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> beginImmediate(wqe, sender, version);
             default ->
                 wqe.msn(sender.beginUntagged(
                         control, wqe.invalidateStag(), RdmapControl.SEND_QUEUE, wqe, wqe.length()));
         }
     }
 
-    /** The current message was committed. */
-    void finish(LowerLayer llp) {
+    private void beginImmediate(Wqe wqe, DdpSender sender, int version) {
+        immediateBuffer.octets().putLong(0, wqe.immediate());
+        int control = RdmapControl.of(version, wqe.immediateOpcode());
+        wqe.msn(sender.beginUntagged(control, 0, RdmapControl.SEND_QUEUE, immediateBuffer, Long.BYTES));
+    }
+
+    /** The current message was committed. Begins the Immediate Data of a Write that has some. */
+    void finish(LowerLayer llp, DdpSender sender) {
         Wqe wqe = current;
         if (wqe == null) {
+            return;
+        }
+        if (wqe.isWriteWithImmediate() && !behindWrite) {
+            counters.sent(RdmapControl.RDMA_WRITE, wqe.length());
+            behindWrite = true;
+            beginImmediate(wqe, sender, llp.protocolVersion());
             return;
         }
         current = null;
         wqe.markStarted();
         wqe.endPosition(llp.committedPosition());
         queue.advance();
-        boolean read = wqe.opcode() == RdmapControl.RDMA_READ_REQUEST;
-        if (read) {
-            reads.add(wqe);
+        if (behindWrite) {
+            counters.sent(wqe.immediateOpcode(), 0);
+        } else if (RdmapControl.isRequest(wqe.opcode())) {
+            requests.add(wqe);
+            counters.sent(wqe.opcode(), 0);
+        } else {
+            counters.sent(wqe.opcode(), wqe.length());
         }
-        counters.sent(wqe.opcode(), read ? 0 : wqe.length());
     }
 
     /** The element whose message is being sent, or null. */
@@ -110,9 +136,9 @@ final class SendWork {
         return current;
     }
 
-    /** The response of the oldest read is complete. */
-    void onReadDone(Wqe wqe) {
-        reads.removeOldest();
+    /** The response of the oldest request is complete. */
+    void onResponse(Wqe wqe) {
+        requests.removeOldest();
         wqe.markDone();
     }
 
@@ -129,7 +155,7 @@ final class SendWork {
     }
 
     private static boolean isComplete(Wqe wqe, long transferredPosition) {
-        return wqe.opcode() == RdmapControl.RDMA_READ_REQUEST ? wqe.isDone() : wqe.endPosition() <= transferredPosition;
+        return RdmapControl.isRequest(wqe.opcode()) ? wqe.isDone() : wqe.endPosition() <= transferredPosition;
     }
 
     /**
@@ -139,7 +165,7 @@ final class SendWork {
      */
     void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
         current = null;
-        reads.clear();
+        requests.clear();
         Wqe wqe = queue.oldest();
         while (wqe != null) {
             CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
@@ -149,7 +175,7 @@ final class SendWork {
         }
     }
 
-    /** The outstanding Send with this MSN, or null when it is complete already. */
+    /** The outstanding Send or Immediate Data with this MSN, or null when it is complete already. */
     @Nullable
     Wqe sendWithMsn(int msn) {
         for (int i = 0; i < queue.capacity(); i++) {
@@ -157,9 +183,7 @@ final class SendWork {
             if (wqe == null || !isKnownToPeer(wqe)) {
                 return null;
             }
-            boolean send = RdmapControl.queueOf(wqe.opcode()) == RdmapControl.SEND_QUEUE
-                    && !RdmapControl.isTagged(wqe.opcode());
-            if (send && wqe.msn() == msn) {
+            if (wqe.takesReceive() && wqe.msn() == msn) {
                 return wqe;
             }
         }

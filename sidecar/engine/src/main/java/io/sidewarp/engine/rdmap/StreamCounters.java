@@ -17,6 +17,10 @@ public final class StreamCounters {
     private long readsServed;
     private long sendsSent;
     private long sendsReceived;
+    private long immediatesSent;
+    private long immediatesReceived;
+    private long atomicsSent;
+    private long atomicsServed;
 
     void sent(int opcode, long octets) {
         octetsSent += octets;
@@ -24,6 +28,9 @@ public final class StreamCounters {
             case RdmapControl.RDMA_WRITE -> writesSent++;
             case RdmapControl.RDMA_READ_REQUEST -> readsSent++;
             case RdmapControl.RDMA_READ_RESPONSE -> readsServed++;
+            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> immediatesSent++;
+            case RdmapControl.ATOMIC_REQUEST -> atomicsSent++;
+            case RdmapControl.ATOMIC_RESPONSE -> atomicsServed++;
             default -> sendsSent++;
         }
     }
@@ -39,6 +46,10 @@ public final class StreamCounters {
     void sendReceived(long octets) {
         octetsReceived += octets;
         sendsReceived++;
+    }
+
+    void immediateReceived() {
+        immediatesReceived++;
     }
 
     /** Octets of payload of Writes, Sends and Read Responses. */
@@ -72,5 +83,21 @@ public final class StreamCounters {
 
     public long sendsReceived() {
         return sendsReceived;
+    }
+
+    public long immediatesSent() {
+        return immediatesSent;
+    }
+
+    public long immediatesReceived() {
+        return immediatesReceived;
+    }
+
+    public long atomicsSent() {
+        return atomicsSent;
+    }
+
+    public long atomicsServed() {
+        return atomicsServed;
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.rdmap;
 
+import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.StagTable;
 
@@ -10,9 +11,11 @@ import io.sidewarp.engine.memory.StagTable;
  * What a stream is made of.
  *
  * @param queuePair number of its queue pair
- * @param ird inbound RDMA Read Requests that are taken at a time, 0 for none
- * @param ord outbound RDMA Read Requests at a time, 0 for none
+ * @param ird inbound RDMA Read Requests and Atomic Requests that are taken at a time, 0 for none
+ * @param ord outbound RDMA Read Requests and Atomic Requests at a time, 0 for none
  * @param maxShortSegments inbound segments of a message that are short and not its last, at most
+ * @param atomics carries out the Atomic Requests of all streams of the device
+ * @param extensions whether the messages of RFC 7306 are in use
  */
 public record StreamSettings(
         long queuePair,
@@ -23,5 +26,7 @@ public record StreamSettings(
         int ird,
         int ord,
         int maxShortSegments,
+        AtomicUnit atomics,
+        boolean extensions,
         CompletionSink completions,
         StreamListener listener) {}

@@ -74,7 +74,7 @@ final class TerminateMessage implements PayloadSource {
      *
      * @param sent octets of the response that were sent
      */
-    static TerminateMessage of(ProtocolError error, InboundReads.Request request, long sent) {
+    static TerminateMessage of(ProtocolError error, InboundRequests.Request request, long sent) {
         int headerLength = UntaggedHeaderFlyweight.LENGTH;
         TerminateMessage message = new TerminateMessage(REQUEST_OFFSET + ReadRequestFlyweight.LENGTH);
         message.setWithHeaders(error, headerLength + ReadRequestFlyweight.LENGTH, true);

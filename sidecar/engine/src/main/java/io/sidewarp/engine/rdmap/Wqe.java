@@ -29,6 +29,13 @@ public final class Wqe implements PayloadSource {
     private int remoteStag;
     private long remoteTaggedOffset;
     private int invalidateStag;
+    private int immediateOpcode;
+    private long immediate;
+    private int atomicOperation;
+    private long addSwapData;
+    private long addSwapMask;
+    private long compareData;
+    private long compareMask;
 
     // State of the event loop.
     private boolean started;
@@ -36,6 +43,7 @@ public final class Wqe implements PayloadSource {
     private long endPosition;
     private int msn;
     private long received;
+    private long result;
     private int cursor;
     private long cursorBase;
 
@@ -52,11 +60,13 @@ public final class Wqe implements PayloadSource {
         remoteStag = 0;
         remoteTaggedOffset = 0;
         invalidateStag = 0;
+        immediateOpcode = 0;
         started = false;
         done = false;
         endPosition = 0;
         msn = 0;
         received = 0;
+        result = 0;
         cursor = 0;
         cursorBase = 0;
     }
@@ -70,6 +80,29 @@ public final class Wqe implements PayloadSource {
     /** Names the peer's STag to invalidate. */
     public void invalidate(int stag) {
         invalidateStag = stag;
+    }
+
+    /**
+     * Gives the Immediate Data that is sent, by a Write behind its payload.
+     *
+     * @param newOpcode one of the two opcodes of Immediate Data
+     */
+    public void immediate(int newOpcode, long data) {
+        immediateOpcode = newOpcode;
+        immediate = data;
+    }
+
+    /**
+     * Gives the operands of an atomic operation.
+     *
+     * @param operation of {@link AtomicOperation}
+     */
+    public void atomic(int operation, long newAddSwapData, long newAddSwapMask, long newCompareData, long newCompareMask) {
+        atomicOperation = operation;
+        addSwapData = newAddSwapData;
+        addSwapMask = newAddSwapMask;
+        compareData = newCompareData;
+        compareMask = newCompareMask;
     }
 
     /** Adds a part of a local region; the caller has checked that it lies in the region. */
@@ -110,6 +143,60 @@ public final class Wqe implements PayloadSource {
     /** Octets of all elements. */
     public long length() {
         return length;
+    }
+
+    /** True for a Write that Immediate Data follows. */
+    public boolean isWriteWithImmediate() {
+        return opcode == RdmapControl.RDMA_WRITE && immediateOpcode != 0;
+    }
+
+    /** {@link AtomicOperation} of an atomic operation. */
+    public int atomicOperation() {
+        return atomicOperation;
+    }
+
+    /**
+     * What came back, valid when the work is complete: the value that an atomic operation found in the peer's memory, or
+     * the Immediate Data that took this receive.
+     */
+    public long result() {
+        return result;
+    }
+
+    void result(long value) {
+        result = value;
+    }
+
+    /** Takes the result of an atomic operation, and stores it in local memory if the work names some. */
+    void storeResult(long value) throws RegionFault {
+        result = value;
+        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        if (region != null) {
+            if (!region.isValid()) {
+                throw SendWork.unusable(region);
+            }
+            region.storeWord(offsets[0], value);
+        }
+    }
+
+    int immediateOpcode() {
+        return immediateOpcode;
+    }
+
+    long immediate() {
+        return immediate;
+    }
+
+    /** Writes the operands into a request. */
+    void putOperands(AtomicRequestFlyweight request) {
+        request.operands(addSwapData, addSwapMask, compareData, compareMask);
+    }
+
+    /** True when one of its messages goes to the peer's receives. */
+    boolean takesReceive() {
+        return RdmapControl.isTagged(opcode)
+                ? immediateOpcode != 0
+                : RdmapControl.queueOf(opcode) == RdmapControl.SEND_QUEUE;
     }
 
     boolean isFence() {

@@ -9,8 +9,8 @@ import java.time.Duration;
  * What one side wants of a connection.
  *
  * @param privateData at most 512 octets for the peer's application (RFC 5044 section 7.1.1)
- * @param ird inbound RDMA Read Requests served at a time (RFC 5040 section 6.1)
- * @param ord outbound RDMA Read Requests at a time
+ * @param ird inbound RDMA Read Requests and Atomic Requests served at a time (RFC 5040 section 6.1)
+ * @param ord outbound RDMA Read Requests and Atomic Requests at a time
  * @param crc whether this side needs CRCs; they are used if either side does (RFC 5044 section 4.4)
  * @param receiveMarkers whether the peer has to insert Markers (RFC 5044 section 4.3)
  * @param maxFpdu octets, 0 for no cap but the path's

@@ -10,6 +10,7 @@ import java.util.Set;
  *
  * @param provider name of the provider, for instance "software"
  * @param maxPrivateData octets
+ * @param extensions whether Immediate Data and atomic operations (RFC 7306) are possible
  */
 public record DeviceAttributes(
         String provider,
@@ -19,4 +20,5 @@ public record DeviceAttributes(
         int maxReceiveQueue,
         int maxIrd,
         int maxOrd,
-        int maxPrivateData) {}
+        int maxPrivateData,
+        boolean extensions) {}

@@ -11,6 +11,19 @@ public enum Opcode {
     RDMA_READ,
     /** Send (RFC 5040 section 5.3); flags and {@link WorkRequest#invalidateStag} choose among the four types. */
     SEND,
-    /** Receive of a Send-type message. */
-    RECEIVE
+    /** Receive of a Send-type message or of Immediate Data. */
+    RECEIVE,
+    /** Immediate Data (RFC 7306 section 6): 8 octets that arrive in the completion of a receive. */
+    IMMEDIATE,
+    /** RDMA Write, and Immediate Data behind it. */
+    RDMA_WRITE_WITH_IMMEDIATE,
+    /** Masked addition to 64 bits of the peer's memory, which returns the value before (RFC 7306 section 5.1.1). */
+    FETCH_ADD,
+    /** Masked compare and swap of 64 bits of the peer's memory, which returns the value before (section 5.1.2). */
+    COMPARE_SWAP;
+
+    /** True for the operations that return the value which they found. */
+    public boolean isAtomic() {
+        return this == FETCH_ADD || this == COMPARE_SWAP;
+    }
 }

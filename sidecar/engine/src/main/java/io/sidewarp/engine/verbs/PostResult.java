@@ -10,6 +10,9 @@ public enum PostResult {
     QUEUE_FULL,
     /** The queue pair is not in a state that takes this work. */
     INVALID_STATE,
-    /** Too many scatter/gather elements, a part outside its region, a length of 2^32 or more, or a missing right. */
+    /**
+     * Too many scatter/gather elements, a part outside its region, a length of 2^32 or more, a missing right, or an
+     * operation that the connection does not have.
+     */
     INVALID_REQUEST
 }

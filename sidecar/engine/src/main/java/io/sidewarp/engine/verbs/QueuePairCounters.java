@@ -17,5 +17,9 @@ public record QueuePairCounters(
         long readsServed,
         long sendsSent,
         long sendsReceived,
+        long immediatesSent,
+        long immediatesReceived,
+        long atomicsSent,
+        long atomicsServed,
         long segmentsSent,
         long segmentsReceived) {}

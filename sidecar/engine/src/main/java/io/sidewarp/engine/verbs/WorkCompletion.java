@@ -21,6 +21,8 @@ public final class WorkCompletion {
     private boolean solicited;
     private boolean invalidated;
     private int invalidatedStag;
+    private boolean immediate;
+    private long result;
     private @Nullable StreamError error;
 
     /** Fills in everything. Called by providers. */
@@ -33,6 +35,8 @@ public final class WorkCompletion {
         solicited = false;
         invalidated = false;
         invalidatedStag = 0;
+        immediate = false;
+        result = 0;
         error = null;
     }
 
@@ -41,6 +45,16 @@ public final class WorkCompletion {
         solicited = newSolicited;
         invalidated = newInvalidated;
         invalidatedStag = newInvalidatedStag;
+    }
+
+    /**
+     * Adds the 64 bits that came back. Called by providers.
+     *
+     * @param isImmediate whether they are Immediate Data
+     */
+    public void setResult(boolean isImmediate, long newResult) {
+        immediate = isImmediate;
+        result = newResult;
     }
 
     /** Adds the cause of a failure. Called by providers. */
@@ -66,12 +80,12 @@ public final class WorkCompletion {
         return status;
     }
 
-    /** Octets transferred; of a receive, the length of the message. */
+    /** Octets transferred; of a receive, the length of the message, which is 0 for Immediate Data. */
     public long length() {
         return length;
     }
 
-    /** True for a received Send with Solicited Event. */
+    /** True for a received Send or Immediate Data with Solicited Event. */
     public boolean isSolicited() {
         return solicited;
     }
@@ -83,6 +97,16 @@ public final class WorkCompletion {
 
     public int invalidatedStag() {
         return invalidatedStag;
+    }
+
+    /** True for a receive that Immediate Data used up, whose memory is unchanged: see {@link #result()}. */
+    public boolean isImmediate() {
+        return immediate;
+    }
+
+    /** Immediate Data that was received, or what an atomic operation found in the peer's memory. */
+    public long result() {
+        return result;
     }
 
     /** The error that ended the stream, when the status is not SUCCESS and one is known. */

@@ -30,6 +30,11 @@ public final class WorkRequest {
     private boolean signaled = true;
     private boolean invalidate;
     private int invalidateStag;
+    private long immediate;
+    private long operand;
+    private long operandMask;
+    private long compare;
+    private long compareMask;
 
     /** Forgets everything and begins a new request. */
     public WorkRequest reset(long newId, Opcode newOpcode) {
@@ -47,6 +52,11 @@ public final class WorkRequest {
         signaled = true;
         invalidate = false;
         invalidateStag = 0;
+        immediate = 0;
+        operand = 0;
+        operandMask = 0;
+        compare = 0;
+        compareMask = 0;
         return this;
     }
 
@@ -69,20 +79,20 @@ public final class WorkRequest {
         return this;
     }
 
-    /** Names the peer's memory for RDMA Write and RDMA Read. */
+    /** Names the peer's memory for RDMA Write, RDMA Read and the atomic operations, which need 8 aligned octets. */
     public WorkRequest remote(int stag, long taggedOffset) {
         remoteStag = stag;
         remoteTaggedOffset = taggedOffset;
         return this;
     }
 
-    /** Send with Solicited Event. */
+    /** Send or Immediate Data with Solicited Event. */
     public WorkRequest solicited(boolean value) {
         solicited = value;
         return this;
     }
 
-    /** Waits until all RDMA Reads posted earlier are complete (RFC 5040 Appendix B). */
+    /** Waits until all RDMA Reads and atomic operations posted earlier are complete (RFC 5040 Appendix B). */
     public WorkRequest fence(boolean value) {
         fence = value;
         return this;
@@ -98,6 +108,37 @@ public final class WorkRequest {
     public WorkRequest invalidateStag(int stag) {
         invalidate = true;
         invalidateStag = stag;
+        return this;
+    }
+
+    /** The 8 octets of Immediate Data, of which the most significant travels first. */
+    public WorkRequest immediate(long data) {
+        immediate = data;
+        return this;
+    }
+
+    /**
+     * What FETCH_ADD adds.
+     *
+     * @param mask the most significant bit of each field that is added on its own; 0 for one field of 64 bits
+     */
+    public WorkRequest add(long value, long mask) {
+        operand = value;
+        operandMask = mask;
+        return this;
+    }
+
+    /**
+     * What COMPARE_SWAP compares and stores.
+     *
+     * @param mask bits that have to be equal; 0 swaps unconditionally
+     * @param swapMask bits that are replaced
+     */
+    public WorkRequest compareSwap(long value, long mask, long swap, long swapMask) {
+        compare = value;
+        compareMask = mask;
+        operand = swap;
+        operandMask = swapMask;
         return this;
     }
 
@@ -156,5 +197,27 @@ public final class WorkRequest {
 
     public int invalidateStag() {
         return invalidateStag;
+    }
+
+    public long immediate() {
+        return immediate;
+    }
+
+    /** What is added or swapped. */
+    public long operand() {
+        return operand;
+    }
+
+    /** Field boundaries of an addition, or the bits that are swapped. */
+    public long operandMask() {
+        return operandMask;
+    }
+
+    public long compare() {
+        return compare;
+    }
+
+    public long compareMask() {
+        return compareMask;
     }
 }

@@ -96,6 +96,8 @@ abstract class ConnectionSetup {
                         agreed.ird(parameters.ird()),
                         agreed.ord(parameters.ord()),
                         device.settings().maxShortSegments(),
+                        device.atomics(),
+                        device.settings().extensions(),
                         queuePair,
                         queuePair));
         mpa.attach(stream);

@@ -7,7 +7,9 @@ import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.RdmapControl;
+import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.WorkRequest;
@@ -17,17 +19,24 @@ final class PostChecks {
 
     private PostChecks() {}
 
-    static PostResult checkSend(WorkRequest request, ProtectionDomain domain, long queuePair, int ord) {
-        Opcode opcode = request.opcode();
-        if (opcode == Opcode.RECEIVE) {
+    /** @param extensions whether the stream has the operations of RFC 7306 */
+    static PostResult checkSend(
+            WorkRequest request, ProtectionDomain domain, long queuePair, int ord, boolean extensions) {
+        int elements = request.sgeCount();
+        boolean possible = switch (request.opcode()) {
+            case RDMA_WRITE, SEND -> true;
+            case RDMA_READ -> ord > 0 && elements <= 1;
+            case IMMEDIATE -> extensions && elements == 0;
+            case RDMA_WRITE_WITH_IMMEDIATE -> extensions;
+            case FETCH_ADD, COMPARE_SWAP ->
+                extensions && ord > 0 && (elements == 0 || elements == 1 && request.length() == Long.BYTES);
+            case RECEIVE -> false;
+        };
+        if (!possible) {
             return PostResult.INVALID_REQUEST;
         }
-        boolean read = opcode == Opcode.RDMA_READ;
-        if (read && (ord == 0 || request.sgeCount() > 1)) {
-            return PostResult.INVALID_REQUEST;
-        }
-        int access = read ? AccessRight.LOCAL_WRITE.bit() : 0;
-        return checkElements(request, domain, queuePair, access);
+        boolean writes = request.opcode() == Opcode.RDMA_READ || request.opcode().isAtomic();
+        return checkElements(request, domain, queuePair, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
     }
 
     static PostResult checkReceive(WorkRequest request, ProtectionDomain domain, long queuePair) {
@@ -61,16 +70,22 @@ final class PostChecks {
 
     static int rdmapOpcode(WorkRequest request) {
         return switch (request.opcode()) {
-            case RDMA_WRITE -> RdmapControl.RDMA_WRITE;
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
             case RDMA_READ -> RdmapControl.RDMA_READ_REQUEST;
+            case IMMEDIATE -> RdmapControl.immediateOpcode(request.isSolicited());
+            case FETCH_ADD, COMPARE_SWAP -> RdmapControl.ATOMIC_REQUEST;
             case SEND, RECEIVE -> RdmapControl.sendOpcode(request.isSolicited(), request.isInvalidate());
         };
     }
 
-    static Opcode verbsOpcode(int rdmapOpcode) {
-        return switch (rdmapOpcode) {
-            case RdmapControl.RDMA_WRITE -> Opcode.RDMA_WRITE;
+    static Opcode verbsOpcode(Wqe wqe) {
+        return switch (wqe.opcode()) {
+            case RdmapControl.RDMA_WRITE ->
+                wqe.isWriteWithImmediate() ? Opcode.RDMA_WRITE_WITH_IMMEDIATE : Opcode.RDMA_WRITE;
             case RdmapControl.RDMA_READ_REQUEST -> Opcode.RDMA_READ;
+            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> Opcode.IMMEDIATE;
+            case RdmapControl.ATOMIC_REQUEST ->
+                wqe.atomicOperation() == AtomicOperation.FETCH_ADD ? Opcode.FETCH_ADD : Opcode.COMPARE_SWAP;
             default -> Opcode.SEND;
         };
     }

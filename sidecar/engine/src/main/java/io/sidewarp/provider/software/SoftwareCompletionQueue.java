@@ -153,6 +153,8 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         private boolean solicited;
         private boolean invalidated;
         private int invalidatedStag;
+        private boolean immediate;
+        private long result;
         private @Nullable StreamError error;
 
         void set(
@@ -171,6 +173,13 @@ final class SoftwareCompletionQueue implements CompletionQueue {
             solicited = false;
             invalidated = false;
             invalidatedStag = 0;
+            immediate = false;
+            result = 0;
+        }
+
+        void setResult(boolean isImmediate, long newResult) {
+            immediate = isImmediate;
+            result = newResult;
         }
 
         void setReceived(boolean isSolicited, boolean isInvalidated, int stag) {
@@ -182,6 +191,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         private void copyTo(WorkCompletion completion) {
             completion.set(id, queuePair, opcode, status, length);
             completion.setReceived(solicited, invalidated, invalidatedStag);
+            completion.setResult(immediate, result);
             completion.setError(error);
         }
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -41,6 +42,7 @@ final class SoftwareDevice implements Device {
     private final SoftwareEvents events;
     private final StagTable stags;
     private final MemoryManager memory;
+    private final AtomicUnit atomics = new AtomicUnit();
     private final AtomicLong numbers = new AtomicLong();
     private final AtomicLong domains = new AtomicLong();
     private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
@@ -72,6 +74,10 @@ final class SoftwareDevice implements Device {
         return stags;
     }
 
+    AtomicUnit atomics() {
+        return atomics;
+    }
+
     /** A fault of shared memory that surfaced late: finds the region. */
     private void onFault(Throwable fault) {
         if (fault instanceof InternalError) {
@@ -90,7 +96,8 @@ final class SoftwareDevice implements Device {
                 settings.maxReceiveQueue(),
                 settings.maxIrd(),
                 settings.maxOrd(),
-                MAX_PRIVATE_DATA);
+                MAX_PRIVATE_DATA,
+                settings.extensions());
     }
 
     @Override

@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.RdmapControl;
@@ -55,6 +56,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile QueuePairState state = QueuePairState.IDLE;
     private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
+    private volatile boolean extensions;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
 
     // The event loop's own.
@@ -103,7 +105,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         if (state != QueuePairState.RTS) {
             return PostResult.INVALID_STATE;
         }
-        PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord);
+        PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord, extensions);
         if (check != PostResult.POSTED) {
             return check;
         }
@@ -115,6 +117,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         wqe.begin(request.id(), PostChecks.rdmapOpcode(request), request.isSignaled(), request.isFence());
         wqe.remote(request.remoteStag(), request.remoteTaggedOffset());
         wqe.invalidate(request.isInvalidate() ? request.invalidateStag() : 0);
+        copyOperands(request, wqe);
         copyElements(request, wqe);
         sendQueue.publish(sequence);
         ringDoorbell();
@@ -147,6 +150,24 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     private static boolean takesReceives(QueuePairState state) {
         return state != QueuePairState.TERMINATE && state != QueuePairState.CLOSED;
+    }
+
+    private static void copyOperands(WorkRequest request, Wqe wqe) {
+        switch (request.opcode()) {
+            case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE ->
+                wqe.immediate(RdmapControl.immediateOpcode(request.isSolicited()), request.immediate());
+            case FETCH_ADD ->
+                // What FetchAdd has no use for is sent as RFC 7306 section 5.2.1 says.
+                wqe.atomic(AtomicOperation.FETCH_ADD, request.operand(), request.operandMask(), 0, -1L);
+            case COMPARE_SWAP ->
+                wqe.atomic(
+                        AtomicOperation.CMP_SWAP,
+                        request.operand(),
+                        request.operandMask(),
+                        request.compare(),
+                        request.compareMask());
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
+        }
     }
 
     private static void copyElements(WorkRequest request, Wqe wqe) {
@@ -183,13 +204,15 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             onOverrun();
             return;
         }
-        long length = status == CompletionStatus.SUCCESS ? wqe.length() : 0;
-        sendCompletions
-                .entry(sequence)
-                .set(wqe.id(), number, PostChecks.verbsOpcode(wqe.opcode()), status, length, error);
+        Opcode opcode = PostChecks.verbsOpcode(wqe);
+        boolean success = status == CompletionStatus.SUCCESS;
+        long length = opcode.isAtomic() ? Long.BYTES : wqe.length();
+        SoftwareCompletionQueue.Entry entry = sendCompletions.entry(sequence);
+        entry.set(wqe.id(), number, opcode, status, success ? length : 0, error);
+        entry.setResult(false, success ? wqe.result() : 0);
         sendCompletions.publish(sequence);
         signalSend = true;
-        urgent |= status != CompletionStatus.SUCCESS;
+        urgent |= !success;
     }
 
     @Override
@@ -210,6 +233,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         SoftwareCompletionQueue.Entry entry = receiveCompletions.entry(sequence);
         entry.set(wqe.id(), number, Opcode.RECEIVE, status, length, error);
         entry.setReceived(solicited, RdmapControl.invalidates(opcode), invalidatedStag);
+        entry.setResult(RdmapControl.isImmediate(opcode), wqe.result());
         receiveCompletions.publish(sequence);
         signalReceive = true;
         urgent |= solicited || status != CompletionStatus.SUCCESS;
@@ -273,6 +297,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         setup = null;
         attributes = agreed;
         ord = agreed.ord();
+        extensions = newStream.extensions();
         changeState(QueuePairState.RTS, null, "established");
     }
 
@@ -398,7 +423,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     public QueuePairCounters counters() {
         RdmapStream current = stream;
         if (current == null) {
-            return new QueuePairCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+            return new QueuePairCounters(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
         }
         StreamCounters counters = current.counters();
         return new QueuePairCounters(
@@ -410,6 +435,10 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
                 counters.readsServed(),
                 counters.sendsSent(),
                 counters.sendsReceived(),
+                counters.immediatesSent(),
+                counters.immediatesReceived(),
+                counters.atomicsSent(),
+                counters.atomicsServed(),
                 current.segmentsSent(),
                 current.segmentsReceived());
     }

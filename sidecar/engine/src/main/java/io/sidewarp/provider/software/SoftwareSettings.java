@@ -12,8 +12,9 @@ import java.time.Duration;
  *
  * @param maxSendQueue entries of a send queue, at most
  * @param maxReceiveQueue entries of a receive queue, at most
- * @param maxIrd inbound RDMA Read Requests of a queue pair, at most
- * @param maxOrd outbound RDMA Read Requests of a queue pair, at most
+ * @param maxIrd inbound RDMA Read Requests and Atomic Requests of a queue pair, at most
+ * @param maxOrd outbound RDMA Read Requests and Atomic Requests of a queue pair, at most
+ * @param extensions whether connections have Immediate Data and atomic operations (RFC 7306)
  * @param maxRegions regions registered at a time
  * @param maxShortSegments segments of one inbound message that are short and not its last, at most; an honest peer
  *     sends such segments hardly ever
@@ -25,6 +26,7 @@ public record SoftwareSettings(
         int maxReceiveQueue,
         int maxIrd,
         int maxOrd,
+        boolean extensions,
         int maxRegions,
         int maxShortSegments,
         Duration terminateTimeout) {
@@ -32,9 +34,11 @@ public record SoftwareSettings(
     /** Scatter/gather elements of a work request. */
     public static final int MAX_SGE = WorkRequest.MAX_SGE;
 
-    /** Queues of at most 65,536 entries, IRD and ORD at most 256, 65,536 regions, 4,096 short segments, 5 s. */
+    /**
+     * Queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions, 4,096 short segments, 5 s.
+     */
     public static SoftwareSettings defaults() {
         return new SoftwareSettings(
-                NetSettings.defaults(), 65_536, 65_536, 256, 256, 65_536, 4096, Duration.ofSeconds(5));
+                NetSettings.defaults(), 65_536, 65_536, 256, 256, true, 65_536, 4096, Duration.ofSeconds(5));
     }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
+import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -43,18 +44,24 @@ final class TruncationProgram {
         FETCH,
         FETCH_CALLED,
         FETCH_TO_HEAP,
-        TOUCH
+        TOUCH,
+        /** A word, so that it has one size. */
+        ATOMIC
     }
+
+    private static final Set<Kind> OF_ALL_SIZES = EnumSet.complementOf(EnumSet.of(Kind.ATOMIC));
 
     public static void main(String[] args) throws Exception {
         TruncationProgram program = new TruncationProgram(Path.of(args[0]), Integer.parseInt(args[1]));
         int cases = 0;
         for (int size : SIZES) {
-            for (Kind kind : Kind.values()) {
+            for (Kind kind : OF_ALL_SIZES) {
                 program.check(kind, size);
                 cases++;
             }
         }
+        program.check(Kind.ATOMIC, Long.BYTES);
+        cases++;
         System.out.println("done " + cases);
         System.exit(0);
     }
@@ -101,6 +108,7 @@ final class TruncationProgram {
                 case FETCH_CALLED -> fetchCalled(region, size, warm);
                 case FETCH_TO_HEAP -> fetchToHeap(region, size, warm);
                 case TOUCH -> touch(region, warm);
+                case ATOMIC -> atomic(region, warm);
             };
         } catch (Throwable e) {
             return "late " + e;
@@ -221,6 +229,22 @@ final class TruncationProgram {
                 return "unnoticed";
             }
             count(i * 256, warm);
+        }
+    }
+
+    private String atomic(MemoryRegion region, CountDownLatch warm) {
+        AtomicUnit unit = new AtomicUnit();
+        for (int i = 0; ; i++) {
+            boolean gone = truncated;
+            try {
+                unit.fetchAdd(region, offset(i, Long.BYTES), 1, 0);
+            } catch (RegionFault e) {
+                return "fault";
+            }
+            if (gone) {
+                return "unnoticed";
+            }
+            count(i, warm);
         }
     }
 

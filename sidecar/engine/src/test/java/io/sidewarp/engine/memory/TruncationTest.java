@@ -51,7 +51,7 @@ class TruncationTest {
             process.destroyForcibly();
         }
 
-        assertThat(Files.readString(output, StandardCharsets.UTF_8)).isEqualTo("done 91\n");
+        assertThat(Files.readString(output, StandardCharsets.UTF_8)).isEqualTo("done 92\n");
         assertThat(process.exitValue()).isZero();
     }
 }

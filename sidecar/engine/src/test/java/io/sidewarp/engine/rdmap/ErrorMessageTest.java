@@ -56,7 +56,9 @@ class ErrorMessageTest {
                 Arguments.of(untagged(0x41, 0x45, 0, 0, 1, 0, hex("")), "Send with SE of 0 octets on queue 0"),
                 Arguments.of(untagged(0x41, 0x41, 0, 1, 1, 0, hex("01")), "RDMA Read Request of 1 octets on queue 1"),
                 Arguments.of(untagged(0x41, 0x47, 0, 2, 9, 0, hex("")), "Terminate of 0 octets on queue 2, MSN 9"),
-                Arguments.of(untagged(0x41, 0x4B, 0, 0, 1, 0, hex("")), "message with opcode 0xb of 0 octets"),
+                Arguments.of(untagged(0x41, 0x4C, 0, 0, 1, 0, hex("")), "message with opcode 0xc of 0 octets"),
+                Arguments.of(untagged(0x41, 0x4B, 0, 0, 1, 0, hex("")), "Atomic Response of 0 octets on queue 0"),
+                Arguments.of(untagged(0x41, 0x48, 0, 0, 1, 0, hex("01")), "Immediate Data of 1 octets on queue 0"),
                 Arguments.of(hex("41 43"), "a segment of 2 octets, which is no complete header"),
                 Arguments.of(hex(""), "a segment of 0 octets, which is no complete header"));
     }

@@ -94,6 +94,66 @@ class RdmapHeadersTest {
     }
 
     @Test
+    @Requirement("EXT-5.2.1-02")
+    void anAtomicRequestHeaderHas52OctetsInTheOrderOfTheRfc() {
+        WireBuffer buffer = WireBuffer.copyOf(hex("FF".repeat(54)));
+
+        new AtomicRequestFlyweight(buffer)
+                .set(AtomicOperation.CMP_SWAP, 0x01020304, 0x05060708, 0x090A0B0C_0D0E0F10L)
+                .operands(0x1112131415161718L, 0x191A1B1C1D1E1F20L, 0x2122232425262728L, 0x292A2B2C2D2E2F30L);
+
+        assertThat(Octets.of(buffer, 0, 54))
+                .isEqualTo(hex(
+                        "00000002",
+                        "01020304",
+                        "05060708",
+                        "090A0B0C0D0E0F10",
+                        "1112131415161718",
+                        "191A1B1C1D1E1F20",
+                        "2122232425262728",
+                        "292A2B2C2D2E2F30",
+                        "FFFF"));
+        assertThat(AtomicRequestFlyweight.LENGTH).isEqualTo(52);
+    }
+
+    @Test
+    @Requirement("EXT-5.2.1-02")
+    void anAtomicRequestHeaderIsReadAsItIsWrittenWithoutItsReservedBits() {
+        AtomicRequestFlyweight header = new AtomicRequestFlyweight(WireBuffer.copyOf(hex(
+                "FFFFFFF2",
+                "FFFFFFFE",
+                "80000001",
+                "FFFFFFFFFFFFFFF0",
+                "1112131415161718",
+                "191A1B1C1D1E1F20",
+                "2122232425262728",
+                "292A2B2C2D2E2F30")));
+
+        assertThat(header.aOpCode()).isEqualTo(AtomicOperation.CMP_SWAP);
+        assertThat(header.requestIdentifier()).isEqualTo(-2);
+        assertThat(header.remoteStag()).isEqualTo(0x80000001);
+        assertThat(header.remoteTo()).isEqualTo(-16L);
+        assertThat(header.addSwapData()).isEqualTo(0x1112131415161718L);
+        assertThat(header.addSwapMask()).isEqualTo(0x191A1B1C1D1E1F20L);
+        assertThat(header.compareData()).isEqualTo(0x2122232425262728L);
+        assertThat(header.compareMask()).isEqualTo(0x292A2B2C2D2E2F30L);
+    }
+
+    @Test
+    @Requirement("EXT-5.2.2-01")
+    void anAtomicResponseHeaderIsIdentifierAndValue() {
+        WireBuffer buffer = WireBuffer.copyOf(hex("FF".repeat(14)));
+        AtomicResponseFlyweight header = new AtomicResponseFlyweight(buffer);
+
+        header.set(0x01020304, 0x1112131415161718L);
+
+        assertThat(Octets.of(buffer, 0, 14)).isEqualTo(hex("01020304", "1112131415161718", "FFFF"));
+        assertThat(header.originalRequestIdentifier()).isEqualTo(0x01020304);
+        assertThat(header.originalRemoteDataValue()).isEqualTo(0x1112131415161718L);
+        assertThat(AtomicResponseFlyweight.LENGTH).isEqualTo(12);
+    }
+
+    @Test
     @Requirement({"RDMAP-4.8-01", "RDMAP-4.8-02"})
     void aTerminateHeaderIsLayerTypeCodeAndFlagsWithReservedBitsZero() {
         WireBuffer buffer = WireBuffer.copyOf(hex("FFFFFFFF"));

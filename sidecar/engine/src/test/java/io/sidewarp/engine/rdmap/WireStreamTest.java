@@ -78,10 +78,16 @@ class WireStreamTest {
     private static void assertWellFormed(Segment segment) {
         assertThat(segment.control() & 0x3F).isEqualTo(1);
         assertThat(segment.ulpControl() & 0xF0).isEqualTo(0x40);
-        assertThat(segment.opcode()).isBetween(0, 6);
+        assertThat(segment.opcode()).isIn(0, 1, 2, 3, 4, 5, 6, 8, 9, 0xA, 0xB);
         assertThat(segment.tagged()).isEqualTo(segment.opcode() == 0 || segment.opcode() == 2);
         if (!segment.tagged()) {
-            assertThat(segment.qn()).isEqualTo(segment.opcode() == 1 ? 1 : 0);
+            int queue =
+                    switch (segment.opcode()) {
+                        case 1, 0xA -> 1;
+                        case 0xB -> 3;
+                        default -> 0;
+                    };
+            assertThat(segment.qn()).isEqualTo(queue);
             if (segment.opcode() != 4 && segment.opcode() != 6) {
                 assertThat(segment.ulpWord()).isZero();
             }
@@ -90,7 +96,7 @@ class WireStreamTest {
 
     private static void assertMessagesNotInterleaved(List<Segment> segments) {
         Segment before = null;
-        int[] nextMsn = {1, 1};
+        int[] nextMsn = {1, 1, 1, 1};
         for (Segment segment : segments) {
             if (before == null || before.last()) {
                 if (!segment.tagged()) {

@@ -6,6 +6,7 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
@@ -41,6 +42,8 @@ public final class Endpoint implements AutoCloseable {
                         options.ird(),
                         options.ord(),
                         options.shortSegments(),
+                        memory.atomics(),
+                        options.extensions(),
                         options.sink() == null ? completions : options.sink(),
                         events));
     }
@@ -89,6 +92,20 @@ public final class Endpoint implements AutoCloseable {
 
     public Work send(long id) {
         return sendWork(RdmapControl.SEND, id);
+    }
+
+    public Work immediate(long id, long data) {
+        return sendWork(RdmapControl.IMMEDIATE, id).immediate(data);
+    }
+
+    /** An operation without masks on 64 bits. */
+    public Work fetchAdd(long id, long add) {
+        return sendWork(RdmapControl.ATOMIC_REQUEST, id).atomic(AtomicOperation.FETCH_ADD, add, 0, 0, -1L);
+    }
+
+    /** An operation without masks on 64 bits. */
+    public Work compareSwap(long id, long compare, long swap) {
+        return sendWork(RdmapControl.ATOMIC_REQUEST, id).atomic(AtomicOperation.CMP_SWAP, swap, -1L, compare, -1L);
     }
 
     private Work sendWork(int opcode, long id) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * How a test wants its {@link Endpoint}.
  *
  * @param memory whose regions the stream may use, null for memory of its own
+ * @param shortSegments of an inbound message, at most
+ * @param extensions whether the stream has the messages of RFC 7306
  * @param sink takes the completions instead of the endpoint's recording sink, null for that one
  */
 public record EndpointOptions(
@@ -19,34 +21,41 @@ public record EndpointOptions(
         int ird,
         int ord,
         int shortSegments,
+        boolean extensions,
         @Nullable CompletionSink sink) {
 
-    /** Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction, 4096 short segments. */
+    /**
+     * Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction, 4096 short segments, RFC 7306.
+     */
     public static EndpointOptions defaults() {
-        return new EndpointOptions(null, 1, 128, 4, 4, 4096, null);
+        return new EndpointOptions(null, 1, 128, 4, 4, 4096, true, null);
     }
 
     public EndpointOptions memory(TestMemory newMemory) {
-        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, shortSegments, sink);
+        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, shortSegments, extensions, sink);
     }
 
     public EndpointOptions queuePair(long number) {
-        return new EndpointOptions(memory, number, queueDepth, ird, ord, shortSegments, sink);
+        return new EndpointOptions(memory, number, queueDepth, ird, ord, shortSegments, extensions, sink);
     }
 
     public EndpointOptions queueDepth(int requests) {
-        return new EndpointOptions(memory, queuePair, requests, ird, ord, shortSegments, sink);
+        return new EndpointOptions(memory, queuePair, requests, ird, ord, shortSegments, extensions, sink);
     }
 
     public EndpointOptions reads(int newIrd, int newOrd) {
-        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, shortSegments, sink);
-    }
-
-    public EndpointOptions sink(CompletionSink newSink) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, newSink);
+        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, shortSegments, extensions, sink);
     }
 
     public EndpointOptions shortSegments(int segments) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, segments, sink);
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, segments, extensions, sink);
+    }
+
+    public EndpointOptions extensions(boolean on) {
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, on, sink);
+    }
+
+    public EndpointOptions sink(CompletionSink newSink) {
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, extensions, newSink);
     }
 }

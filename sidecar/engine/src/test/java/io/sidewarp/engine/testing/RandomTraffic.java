@@ -5,17 +5,21 @@ package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.testing.Link.Side;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.random.RandomGenerator;
 import java.util.random.RandomGeneratorFactory;
 
 /**
  * Random work for both sides of a pair, and a model of what it has to lead to. Each side has memory that the peer
- * writes to, memory that never changes and is read by the peer, and receives that are posted before their Sends.
+ * writes to, memory that never changes and is read by the peer, words for the peer's atomic operations, and receives
+ * that are posted before their Sends and Immediate Data.
  */
 public final class RandomTraffic {
 
@@ -24,6 +28,7 @@ public final class RandomTraffic {
     private static final int RECEIVE = 3_000;
     private static final int RECEIVES = 16;
     private static final int MOST_OUTSTANDING = 60;
+    private static final int WORDS = 4;
 
     private final StreamPair pair;
     private final RandomGenerator random;
@@ -83,6 +88,9 @@ public final class RandomTraffic {
         right.verify();
     }
 
+    /** What a receive has to get: octets, or Immediate Data. */
+    private record Message(byte[] data, boolean isImmediate, long immediate) {}
+
     /** One side with its model. */
     private final class Actor {
 
@@ -94,7 +102,10 @@ public final class RandomTraffic {
         private final byte[] constantData;
         private final byte[] targetModel = new byte[MEMORY];
         private final byte[] sinkModel = new byte[MEMORY];
-        private final ArrayDeque<byte[]> expectedMessages = new ArrayDeque<>();
+        private final MemoryRegion words;
+        private final long[] wordsModel = new long[WORDS];
+        private final Map<Long, Long> expectedResults = new HashMap<>();
+        private final ArrayDeque<Message> expectedMessages = new ArrayDeque<>();
         private final List<Long> signaledIds = new ArrayList<>();
         private long nextId = 1;
         private int posted;
@@ -107,6 +118,7 @@ public final class RandomTraffic {
             target = endpoint.region(MEMORY);
             constant = endpoint.memory().regionWith(constantData);
             sink = endpoint.region(MEMORY);
+            words = endpoint.region(WORDS * Long.BYTES);
             receives = endpoint.region(RECEIVES * RECEIVE);
             for (int i = 0; i < RECEIVES; i++) {
                 postReceive();
@@ -127,12 +139,15 @@ public final class RandomTraffic {
         private void onCompletion() {
             int done = endpoint.completions().receives().size();
             if (done > received && endpoint.stream().error() == null && !expectedMessages.isEmpty()) {
-                byte[] message = expectedMessages.remove();
+                Message message = expectedMessages.remove();
+                int length = message.data().length;
                 long slot = received % RECEIVES;
                 RecordingSink.Completion completion =
                         endpoint.completions().receives().getLast();
-                if (completion.length() != message.length
-                        || !Arrays.equals(TestMemory.get(receives, slot * RECEIVE, message.length), message)) {
+                if (completion.length() != length
+                        || RdmapControl.isImmediate(completion.opcode()) != message.isImmediate()
+                        || completion.result() != message.immediate()
+                        || !Arrays.equals(TestMemory.get(receives, slot * RECEIVE, length), message.data())) {
                     throw new AssertionError("message " + received + " arrived changed: " + completion);
                 }
                 received++;
@@ -146,9 +161,10 @@ public final class RandomTraffic {
             if (endpoint.sendQueue().outstanding() >= MOST_OUTSTANDING) {
                 return;
             }
-            switch (random.nextInt(4)) {
-                case 0, 1 -> write(peer);
-                case 2 -> read(peer);
+            switch (random.nextInt(8)) {
+                case 0, 1, 2 -> write(peer);
+                case 3, 4 -> read(peer);
+                case 5 -> atomic(peer);
                 default -> send(peer);
             }
         }
@@ -195,7 +211,30 @@ public final class RandomTraffic {
             Work work = endpoint.write(id).remote(peer.target.stag(), to);
             byte[] data = gather(work, length);
             System.arraycopy(data, 0, peer.targetModel, to, length);
+            if (random.nextInt(4) == 0 && peer.promised < peer.posted) {
+                peer.promised++;
+                work.immediate(id);
+                peer.expectedMessages.add(new Message(new byte[0], true, id));
+            }
             post(work, id);
+        }
+
+        private void atomic(Actor peer) {
+            long id = nextId++;
+            int index = random.nextInt(WORDS);
+            long before = peer.wordsModel[index];
+            long operand = random.nextLong(1000);
+            Work work;
+            if (random.nextBoolean()) {
+                work = endpoint.fetchAdd(id, operand);
+                peer.wordsModel[index] += operand;
+            } else {
+                long compare = before + random.nextInt(2);
+                work = endpoint.compareSwap(id, compare, operand);
+                peer.wordsModel[index] = compare == before ? operand : before;
+            }
+            expectedResults.put(id, before);
+            post(work.remote(peer.words.stag(), (long) index * Long.BYTES), id);
         }
 
         private void read(Actor peer) {
@@ -213,9 +252,14 @@ public final class RandomTraffic {
             }
             peer.promised++;
             long id = nextId++;
+            if (random.nextInt(4) == 0) {
+                peer.expectedMessages.add(new Message(new byte[0], true, id));
+                post(endpoint.immediate(id, id), id);
+                return;
+            }
             Work work = endpoint.send(id);
             byte[] data = gather(work, randomLength(RECEIVE));
-            peer.expectedMessages.add(data);
+            peer.expectedMessages.add(new Message(data, false, 0));
             if (random.nextBoolean()) {
                 work.solicited();
             }
@@ -229,6 +273,17 @@ public final class RandomTraffic {
             compare("target", target, targetModel);
             compare("sink", sink, sinkModel);
             compare("constant", constant, constantData);
+            for (int i = 0; i < WORDS; i++) {
+                if (TestMemory.getWord(words, (long) i * Long.BYTES) != wordsModel[i]) {
+                    throw new AssertionError("word " + i + " differs");
+                }
+            }
+            for (RecordingSink.Completion completion : endpoint.completions().sends()) {
+                long expected = expectedResults.getOrDefault(completion.id(), 0L);
+                if (completion.result() != expected) {
+                    throw new AssertionError("result " + expected + " expected, not " + completion);
+                }
+            }
             if (!expectedMessages.isEmpty()) {
                 throw new AssertionError(expectedMessages.size() + " messages did not arrive");
             }

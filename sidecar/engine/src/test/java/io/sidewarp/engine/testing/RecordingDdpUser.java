@@ -119,8 +119,8 @@ public final class RecordingDdpUser implements DdpUser {
     }
 
     @Override
-    public UntaggedBuffers untaggedBuffers(int queueNumber) {
-        return queues.get(queueNumber);
+    public UntaggedBuffers untaggedBuffers(UntaggedHeaderFlyweight header) {
+        return queues.get(header.qn());
     }
 
     @Override

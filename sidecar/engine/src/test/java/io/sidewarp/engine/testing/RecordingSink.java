@@ -18,6 +18,7 @@ public final class RecordingSink implements CompletionSink {
      * One completion.
      *
      * @param receive whether it is that of a receive; its length, control and STag are then the message's
+     * @param result what an atomic operation returned, or received Immediate Data
      */
     public record Completion(
             boolean receive,
@@ -26,6 +27,7 @@ public final class RecordingSink implements CompletionSink {
             long length,
             int control,
             int invalidatedStag,
+            long result,
             @Nullable StreamError error) {
 
         /** The message's opcode. */
@@ -46,7 +48,7 @@ public final class RecordingSink implements CompletionSink {
 
     @Override
     public void onSendCompletion(Wqe wqe, CompletionStatus status, @Nullable StreamError error) {
-        sends.add(new Completion(false, wqe.id(), status, wqe.length(), 0, 0, error));
+        sends.add(new Completion(false, wqe.id(), status, wqe.length(), 0, 0, wqe.result(), error));
         notified = false;
         onCompletion.run();
     }
@@ -59,7 +61,7 @@ public final class RecordingSink implements CompletionSink {
             int control,
             int invalidatedStag,
             @Nullable StreamError error) {
-        receives.add(new Completion(true, wqe.id(), status, length, control, invalidatedStag, error));
+        receives.add(new Completion(true, wqe.id(), status, length, control, invalidatedStag, wqe.result(), error));
         notified = false;
         onCompletion.run();
     }
@@ -77,6 +79,16 @@ public final class RecordingSink implements CompletionSink {
     /** Completions of receives, oldest first. */
     public List<Completion> receives() {
         return receives;
+    }
+
+    /** What {@link #sends()} brought back. */
+    public List<Long> sendResults() {
+        return sends.stream().map(Completion::result).toList();
+    }
+
+    /** What {@link #receives()} brought. */
+    public List<Long> receiveResults() {
+        return receives.stream().map(Completion::result).toList();
     }
 
     /** Ids of {@link #sends()}. */

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.AtomicUnit;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryManager;
 import io.sidewarp.engine.memory.MemoryRegion;
@@ -21,7 +22,8 @@ import java.util.concurrent.CompletableFuture;
 public final class TestMemory implements AutoCloseable {
 
     /** All rights that a region shared by several streams can have. */
-    private static final AccessRight[] ALL = {AccessRight.LOCAL_WRITE, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE
+    private static final AccessRight[] ALL = {
+        AccessRight.LOCAL_WRITE, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE, AccessRight.REMOTE_ATOMIC
     };
 
     private static final int MOST_REGIONS = 100_000;
@@ -29,6 +31,7 @@ public final class TestMemory implements AutoCloseable {
     private final StagTable stags = new StagTable(MOST_REGIONS);
     private final MemoryManager manager = new MemoryManager(stags, () -> CompletableFuture.completedFuture(null));
     private final ProtectionDomain protectionDomain = new ProtectionDomain(1);
+    private final AtomicUnit atomics = new AtomicUnit();
 
     public StagTable stags() {
         return stags;
@@ -36,6 +39,11 @@ public final class TestMemory implements AutoCloseable {
 
     public MemoryManager manager() {
         return manager;
+    }
+
+    /** Carries out the atomic operations of all streams of the node. */
+    public AtomicUnit atomics() {
+        return atomics;
     }
 
     /** The domain of the regions that are registered without naming one. */
@@ -100,6 +108,16 @@ public final class TestMemory implements AutoCloseable {
     /** All octets of a region. */
     public static byte[] get(MemoryRegion region) {
         return get(region, 0, (int) region.length());
+    }
+
+    /** Writes a word into a region as its application would. */
+    public static void putWord(MemoryRegion region, long offset, long word) {
+        region.segment().set(ValueLayout.JAVA_LONG_UNALIGNED, offset, word);
+    }
+
+    /** Reads a word from a region as its application would. */
+    public static long getWord(MemoryRegion region, long offset) {
+        return region.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, offset);
     }
 
     /** Gives a region back; it is gone when this returns. */

@@ -104,6 +104,57 @@ public final class Ulpdus {
         return untagged(UNTAGGED_LAST, 0x41, 0, 1, msn, 0, readRequestHeader(sinkStag, sinkTo, size, srcStag, srcTo));
     }
 
+    /** Immediate Data. */
+    public static byte[] immediate(int msn, long data) {
+        return untagged(
+                UNTAGGED_LAST,
+                0x48,
+                0,
+                0,
+                msn,
+                0,
+                ByteBuffer.allocate(8).putLong(data).array());
+    }
+
+    /** Atomic Request header, 52 octets. */
+    public static byte[] atomicRequestHeader(
+            int operation,
+            int identifier,
+            int stag,
+            long to,
+            long addSwap,
+            long addSwapMask,
+            long compare,
+            long compareMask) {
+        return ByteBuffer.allocate(52)
+                .putInt(operation)
+                .putInt(identifier)
+                .putInt(stag)
+                .putLong(to)
+                .putLong(addSwap)
+                .putLong(addSwapMask)
+                .putLong(compare)
+                .putLong(compareMask)
+                .array();
+    }
+
+    /** An Atomic Request. */
+    public static byte[] atomicRequest(int msn, byte[] header) {
+        return untagged(UNTAGGED_LAST, 0x4A, 0, 1, msn, 0, header);
+    }
+
+    /** A FetchAdd of 64 bits. */
+    public static byte[] fetchAdd(int msn, int identifier, int stag, long to, long add) {
+        return atomicRequest(msn, atomicRequestHeader(0, identifier, stag, to, add, 0, 0, -1L));
+    }
+
+    /** An Atomic Response. */
+    public static byte[] atomicResponse(int msn, int identifier, long original) {
+        byte[] header =
+                ByteBuffer.allocate(12).putInt(identifier).putLong(original).array();
+        return untagged(UNTAGGED_LAST, 0x4B, 0, 3, msn, 0, header);
+    }
+
     /** A Terminate with any content. */
     public static byte[] terminate(byte[] content) {
         return untagged(UNTAGGED_LAST, 0x47, 0, 2, 1, 0, content);

@@ -24,6 +24,11 @@ public final class Work {
     private int stag;
     private long taggedOffset;
     private int invalidateStag;
+    private boolean withImmediate;
+    private boolean solicited;
+    private long immediate;
+    private int atomicOperation;
+    private final long[] operands = new long[4];
     private final List<Part> parts = new ArrayList<>();
 
     /** @param doorbell called when the work is in the queue */
@@ -57,9 +62,31 @@ public final class Work {
         return remote(region.stag(), region.baseTaggedOffset());
     }
 
-    /** Send with Solicited Event. */
+    /** Send or Immediate Data with Solicited Event. */
     public Work solicited() {
-        opcode = RdmapControl.sendOpcode(true, RdmapControl.invalidates(opcode));
+        solicited = true;
+        if (RdmapControl.isImmediate(opcode)) {
+            opcode = RdmapControl.IMMEDIATE_WITH_SE;
+        } else if (!RdmapControl.isTagged(opcode)) {
+            opcode = RdmapControl.sendOpcode(true, RdmapControl.invalidates(opcode));
+        }
+        return this;
+    }
+
+    /** Immediate Data, behind a Write or alone. */
+    public Work immediate(long data) {
+        withImmediate = true;
+        immediate = data;
+        return this;
+    }
+
+    /** The operands of an atomic operation. */
+    public Work atomic(int operation, long addSwap, long addSwapMask, long compare, long compareMask) {
+        atomicOperation = operation;
+        operands[0] = addSwap;
+        operands[1] = addSwapMask;
+        operands[2] = compare;
+        operands[3] = compareMask;
         return this;
     }
 
@@ -96,6 +123,10 @@ public final class Work {
         wqe.begin(id, opcode, signaled, fence);
         wqe.remote(stag, taggedOffset);
         wqe.invalidate(invalidateStag);
+        if (withImmediate) {
+            wqe.immediate(RdmapControl.immediateOpcode(solicited), immediate);
+        }
+        wqe.atomic(atomicOperation, operands[0], operands[1], operands[2], operands[3]);
         for (Part part : parts) {
             wqe.addSge(part.region(), part.offset(), part.octets());
         }

@@ -84,6 +84,7 @@ final class PeerLimitsTest {
                 defaults.maxReceiveQueue(),
                 defaults.maxIrd(),
                 defaults.maxOrd(),
+                defaults.extensions(),
                 defaults.maxRegions(),
                 defaults.maxShortSegments(),
                 defaults.terminateTimeout());

@@ -56,6 +56,7 @@ final class SlowReaderTest {
                 defaults.maxReceiveQueue(),
                 defaults.maxIrd(),
                 defaults.maxOrd(),
+                defaults.extensions(),
                 defaults.maxRegions(),
                 defaults.maxShortSegments(),
                 defaults.terminateTimeout());

@@ -11,6 +11,7 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
+import io.sidewarp.v1.Capability;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
@@ -41,6 +42,10 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
             if (device.llps().contains(llp)) {
                 builder.addLlps(llp == io.sidewarp.engine.verbs.Llp.TCP ? Llp.LLP_TCP : Llp.LLP_SCTP);
             }
+        }
+        if (device.extensions()) {
+            builder.addCapabilities(Capability.CAPABILITY_IMMEDIATE_DATA)
+                    .addCapabilities(Capability.CAPABILITY_ATOMIC_OPERATIONS);
         }
         this.info = builder.build();
     }

@@ -7,6 +7,8 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.transfer.QueueMethod;
+import io.sidewarp.v1.PerformRequest;
+import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.ReadResponse;
 import io.sidewarp.v1.ReceiveRequest;
@@ -81,5 +83,17 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
             return message.thenApply(completion ->
                     ReceiveResponse.newBuilder().setCompletion(completion).build());
         });
+    }
+
+    @Override
+    public void perform(PerformRequest request, StreamObserver<PerformResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.transfers()
+                        .perform(request.getWork())
+                        .thenApply(completion -> PerformResponse.newBuilder()
+                                .setCompletion(completion)
+                                .build()));
     }
 }

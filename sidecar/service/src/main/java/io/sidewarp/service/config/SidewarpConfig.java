@@ -33,6 +33,10 @@ public interface SidewarpConfig {
     @WithDefault("/run/sidewarp/shared")
     Optional<String> sharedVolume();
 
+    /** Whether connections have Immediate Data and atomic operations (RFC 7306). */
+    @WithDefault("true")
+    boolean extensions();
+
     /** Time that work under way gets to finish after SIGTERM. */
     @WithDefault("10s")
     Duration drainTimeout();
@@ -157,11 +161,11 @@ public interface SidewarpConfig {
         @WithDefault("4096")
         int receiveQueue();
 
-        /** Inbound RDMA Read Requests of a connection. */
+        /** Inbound RDMA Read Requests and Atomic Requests of a connection. */
         @WithDefault("64")
         int ird();
 
-        /** Outbound RDMA Read Requests of a connection. */
+        /** Outbound RDMA Read Requests and Atomic Requests of a connection. */
         @WithDefault("64")
         int ord();
 

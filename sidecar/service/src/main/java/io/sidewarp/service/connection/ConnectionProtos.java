@@ -76,6 +76,10 @@ final class ConnectionProtos {
                 .setSendsReceived(counters.sendsReceived())
                 .setSegmentsSent(counters.segmentsSent())
                 .setSegmentsReceived(counters.segmentsReceived())
+                .setImmediatesSent(counters.immediatesSent())
+                .setImmediatesReceived(counters.immediatesReceived())
+                .setAtomicsSent(counters.atomicsSent())
+                .setAtomicsServed(counters.atomicsServed())
                 .build();
     }
 }

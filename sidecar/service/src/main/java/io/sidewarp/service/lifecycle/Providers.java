@@ -31,6 +31,7 @@ final class Providers {
                 Math.min(defaults.maxReceiveQueue(), limits.receiveQueue()),
                 Math.min(defaults.maxIrd(), limits.ird()),
                 Math.min(defaults.maxOrd(), limits.ord()),
+                config.extensions(),
                 (int) Math.min(MAX_REGIONS, (long) limits.sessions() * limits.regions()),
                 limits.shortSegments(),
                 defaults.terminateTimeout());

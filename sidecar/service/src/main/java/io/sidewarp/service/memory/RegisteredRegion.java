@@ -46,9 +46,12 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
             case ACCESS_REMOTE_READ -> rights.add(AccessRight.REMOTE_READ);
             case ACCESS_REMOTE_WRITE -> rights.add(AccessRight.REMOTE_WRITE);
             case ACCESS_REMOTE_INVALIDATE -> rights.add(AccessRight.REMOTE_INVALIDATE);
+            case ACCESS_REMOTE_ATOMIC -> rights.add(AccessRight.REMOTE_ATOMIC);
             case ACCESS_UNSPECIFIED, UNRECOGNIZED ->
                 throw io.sidewarp.service.error.ApiError.invalid(
-                        "access", access, "ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_INVALIDATE");
+                        "access",
+                        access,
+                        "ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_INVALIDATE, _REMOTE_ATOMIC");
         }
     }
 
@@ -58,6 +61,7 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
             case REMOTE_READ -> Access.ACCESS_REMOTE_READ;
             case REMOTE_WRITE -> Access.ACCESS_REMOTE_WRITE;
             case REMOTE_INVALIDATE -> Access.ACCESS_REMOTE_INVALIDATE;
+            case REMOTE_ATOMIC -> Access.ACCESS_REMOTE_ATOMIC;
         };
     }
 

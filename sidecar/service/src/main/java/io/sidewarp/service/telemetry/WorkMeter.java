@@ -45,7 +45,8 @@ public final class WorkMeter {
     public void completed(WorkCompletion completion, long begin) {
         int index = completion.opcode().ordinal();
         if (completion.status() == CompletionStatus.SUCCESS) {
-            messages[index]++;
+            // Immediate Data that was received is counted by the queue pair.
+            messages[index] += completion.isImmediate() ? 0 : 1;
             octets[index] += completion.length();
             if (begin != 0) {
                 totals.latency(completion.opcode(), System.nanoTime() - begin);

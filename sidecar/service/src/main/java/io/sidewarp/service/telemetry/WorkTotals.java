@@ -34,7 +34,12 @@ public final class WorkTotals {
     private final Counter readIn = new Counter("read", "in");
     private final Counter sendOut = new Counter("send", "out");
     private final Counter sendIn = new Counter("send", "in");
-    private final List<Counter> all = List.of(writeOut, writeIn, readOut, readIn, sendOut, sendIn);
+    private final Counter immediateOut = new Counter("immediate", "out");
+    private final Counter immediateIn = new Counter("immediate", "in");
+    private final Counter atomicOut = new Counter("atomic", "out");
+    private final Counter atomicIn = new Counter("atomic", "in");
+    private final List<Counter> all = List.of(
+            writeOut, writeIn, readOut, readIn, sendOut, sendIn, immediateOut, immediateIn, atomicOut, atomicIn);
 
     private final LongAdder[][] errors = new LongAdder[Opcode.values().length][CompletionStatus.values().length];
     private final Attributes[][] errorAttributes = new Attributes[errors.length][CompletionStatus.values().length];
@@ -88,6 +93,12 @@ public final class WorkTotals {
             case RDMA_WRITE -> writeOut.add(messages, octets);
             case RDMA_READ -> readOut.add(messages, octets);
             case SEND -> sendOut.add(messages, octets);
+            case IMMEDIATE -> immediateOut.add(messages, 0);
+            case RDMA_WRITE_WITH_IMMEDIATE -> {
+                writeOut.add(messages, octets);
+                immediateOut.add(messages, 0);
+            }
+            case FETCH_ADD, COMPARE_SWAP -> atomicOut.add(messages, 0);
             case RECEIVE -> sendIn.add(messages, octets);
         }
     }
@@ -122,6 +133,10 @@ public final class WorkTotals {
             case RDMA_READ -> "read";
             case SEND -> "send";
             case RECEIVE -> "receive";
+            case IMMEDIATE -> "immediate";
+            case RDMA_WRITE_WITH_IMMEDIATE -> "write_with_immediate";
+            case FETCH_ADD -> "fetch_add";
+            case COMPARE_SWAP -> "compare_swap";
         };
     }
 
@@ -136,6 +151,8 @@ public final class WorkTotals {
         private long reads;
         private long writeOctets;
         private long readOctets;
+        private long atomics;
+        private long immediates;
 
         private PassiveWork() {}
 
@@ -150,6 +167,10 @@ public final class WorkTotals {
             long newReadOctets = Math.max(readOctets, counters.octetsSent() - sent);
             writeIn.add(counters.writesReceived() - writes, newWriteOctets - writeOctets);
             readIn.add(counters.readsServed() - reads, newReadOctets - readOctets);
+            atomicIn.add(counters.atomicsServed() - atomics, 0);
+            immediateIn.add(counters.immediatesReceived() - immediates, 0);
+            atomics = counters.atomicsServed();
+            immediates = counters.immediatesReceived();
             writes = counters.writesReceived();
             reads = counters.readsServed();
             writeOctets = newWriteOctets;

@@ -47,6 +47,8 @@ final class CompletionBatch {
     private static final int LENGTH = WorkCompletion.LENGTH_FIELD_NUMBER << 3 | VARINT;
     private static final int SOLICITED = WorkCompletion.SOLICITED_FIELD_NUMBER << 3 | VARINT;
     private static final int INVALIDATED = WorkCompletion.INVALIDATED_STAG_FIELD_NUMBER << 3 | ProtoReader.FIXED32;
+    private static final int IMMEDIATE = WorkCompletion.IMMEDIATE_FIELD_NUMBER << 3 | ProtoReader.FIXED64;
+    private static final int ORIGINAL = WorkCompletion.ORIGINAL_FIELD_NUMBER << 3 | ProtoReader.FIXED64;
     private static final int ENTRY = QueueCompletions.COMPLETIONS_FIELD_NUMBER << 3 | ProtoReader.LENGTH_DELIMITED;
     private static final int COMPLETIONS = QueueResponse.COMPLETIONS_FIELD_NUMBER << 3 | ProtoReader.LENGTH_DELIMITED;
     private static final int OPENED = QueueResponse.OPENED_FIELD_NUMBER << 3 | ProtoReader.LENGTH_DELIMITED;
@@ -89,8 +91,14 @@ final class CompletionBatch {
         return batch;
     }
 
-    /** Adds a successful completion. */
-    void add(long id, long connection, Opcode opcode, long length, boolean solicited, boolean invalidated, int stag) {
+    /**
+     * Adds a successful completion.
+     *
+     * @param id the caller's
+     * @param completion the engine's
+     */
+    void add(long id, long connection, io.sidewarp.engine.verbs.WorkCompletion completion) {
+        Opcode opcode = completion.opcode();
         ensure(MAX_PLAIN);
         data[end] = ENTRY;
         int start = end + 2;
@@ -99,13 +107,15 @@ final class CompletionBatch {
         varint(CONNECTION, connection);
         varint(OPCODE, Completions.opcode(opcode).getNumber());
         varint(STATUS, SUCCESS);
-        varint(LENGTH, length);
-        varint(SOLICITED, solicited ? 1 : 0);
-        if (invalidated) {
-            data[end++] = INVALIDATED;
-            for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
-                data[end++] = (byte) (stag >>> shift);
-            }
+        varint(LENGTH, completion.length());
+        varint(SOLICITED, completion.isSolicited() ? 1 : 0);
+        if (completion.isInvalidated()) {
+            fixed(INVALIDATED, completion.invalidatedStag(), Integer.SIZE);
+        }
+        if (completion.isImmediate()) {
+            fixed(IMMEDIATE, completion.result(), Long.SIZE);
+        } else if (opcode.isAtomic()) {
+            fixed(ORIGINAL, completion.result(), Long.SIZE);
         }
         data[start - 1] = (byte) (end - start);
         count++;
@@ -144,6 +154,14 @@ final class CompletionBatch {
         if (value != 0) {
             data[end++] = (byte) tag;
             rawVarint(value);
+        }
+    }
+
+    /** Least significant octet first. */
+    private void fixed(int tag, long value, int bits) {
+        data[end++] = (byte) tag;
+        for (int shift = 0; shift < bits; shift += Byte.SIZE) {
+            data[end++] = (byte) (value >>> shift);
         }
     }
 

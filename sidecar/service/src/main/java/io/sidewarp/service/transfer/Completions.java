@@ -26,6 +26,10 @@ public final class Completions {
             case RDMA_READ -> io.sidewarp.v1.Opcode.OPCODE_READ;
             case SEND -> io.sidewarp.v1.Opcode.OPCODE_SEND;
             case RECEIVE -> io.sidewarp.v1.Opcode.OPCODE_RECEIVE;
+            case IMMEDIATE -> io.sidewarp.v1.Opcode.OPCODE_IMMEDIATE;
+            case RDMA_WRITE_WITH_IMMEDIATE -> io.sidewarp.v1.Opcode.OPCODE_WRITE_WITH_IMMEDIATE;
+            case FETCH_ADD -> io.sidewarp.v1.Opcode.OPCODE_FETCH_ADD;
+            case COMPARE_SWAP -> io.sidewarp.v1.Opcode.OPCODE_COMPARE_SWAP;
         };
     }
 
@@ -53,6 +57,11 @@ public final class Completions {
                 .setSolicited(completion.isSolicited());
         if (completion.isInvalidated()) {
             builder.setInvalidatedStag(completion.invalidatedStag());
+        }
+        if (completion.isImmediate()) {
+            builder.setImmediate(completion.result());
+        } else if (completion.opcode().isAtomic() && completion.status() == CompletionStatus.SUCCESS) {
+            builder.setOriginal(completion.result());
         }
         StreamError error = completion.error();
         if (error != null) {

@@ -246,10 +246,10 @@ public final class ConnectionWork {
         } else {
             sendOutstanding--;
         }
-        if (completion.opcode() == Opcode.RDMA_READ || completion.opcode() == Opcode.RECEIVE) {
-            ownReceived += completion.length();
-        } else {
-            ownSent += completion.length();
+        switch (completion.opcode()) {
+            case RDMA_READ, RECEIVE -> ownReceived += completion.length();
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND -> ownSent += completion.length();
+            case IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> {}
         }
         meter.completed(completion, slots.time(slot));
         long id = slots.id(slot);

@@ -19,6 +19,7 @@ final class ProtoReader {
     static final int FIXED32 = 5;
 
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
+    private static final VarHandle LONG = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private byte[] data = {};
     private int position;
@@ -99,6 +100,15 @@ final class ProtoReader {
         }
         int value = (int) INT.get(data, position);
         position += Integer.BYTES;
+        return value;
+    }
+
+    long fixed64() {
+        if (limit - position < Long.BYTES) {
+            throw new MalformedMessage("truncated");
+        }
+        long value = (long) LONG.get(data, position);
+        position += Long.BYTES;
         return value;
     }
 

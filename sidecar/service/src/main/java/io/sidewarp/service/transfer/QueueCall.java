@@ -222,14 +222,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             return;
         }
         if (success) {
-            batch.add(
-                    id,
-                    work.connection(),
-                    completion.opcode(),
-                    completion.length(),
-                    completion.isSolicited(),
-                    completion.isInvalidated(),
-                    completion.invalidatedStag());
+            batch.add(id, work.connection(), completion);
         } else {
             batch.add(Completions.toProto(id, work.connection(), completion));
         }

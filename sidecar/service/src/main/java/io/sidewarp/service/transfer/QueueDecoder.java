@@ -5,6 +5,9 @@ package io.sidewarp.service.transfer;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.ImmediateWork;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
@@ -34,12 +37,25 @@ final class QueueDecoder {
     private static final int WRITE = tag(WorkRequest.WRITE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int READ = tag(WorkRequest.READ_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int SEND = tag(WorkRequest.SEND_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int IMMEDIATE = tag(WorkRequest.IMMEDIATE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int FETCH_ADD = tag(WorkRequest.FETCH_ADD_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int COMPARE_SWAP = tag(WorkRequest.COMPARE_SWAP_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int RECEIVE = tag(WorkRequest.RECEIVE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
 
-    /** WriteWork and ReadWork have the same fields. */
+    /** WriteWork, ReadWork and the atomic operations begin with the same fields. */
     private static final int LOCAL = tag(WriteWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
 
     private static final int REMOTE = tag(WriteWork.REMOTE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int WRITE_IMMEDIATE = tag(WriteWork.IMMEDIATE_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int WRITE_SOLICITED = tag(WriteWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int ADD = tag(FetchAddWork.ADD_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int ADD_MASK = tag(FetchAddWork.MASK_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int COMPARE = tag(CompareSwapWork.COMPARE_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int COMPARE_MASK = tag(CompareSwapWork.COMPARE_MASK_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int SWAP = tag(CompareSwapWork.SWAP_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int SWAP_MASK = tag(CompareSwapWork.SWAP_MASK_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int IMMEDIATE_DATA = tag(ImmediateWork.DATA_FIELD_NUMBER, ProtoReader.FIXED64);
+    private static final int IMMEDIATE_SOLICITED = tag(ImmediateWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int SEND_LOCAL = tag(SendWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int SEND_SOLICITED = tag(SendWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int SEND_INVALIDATE = tag(SendWork.INVALIDATE_STAG_FIELD_NUMBER, ProtoReader.FIXED32);
@@ -52,9 +68,16 @@ final class QueueDecoder {
     private static final int REMOTE_OFFSET = tag(RemoteAddress.TAGGED_OFFSET_FIELD_NUMBER, ProtoReader.VARINT);
 
     static {
-        if (ReadWork.LOCAL_FIELD_NUMBER != WriteWork.LOCAL_FIELD_NUMBER
-                || ReadWork.REMOTE_FIELD_NUMBER != WriteWork.REMOTE_FIELD_NUMBER) {
-            throw new ExceptionInInitializerError("ReadWork and WriteWork differ");
+        int[] locals = {
+            ReadWork.LOCAL_FIELD_NUMBER, FetchAddWork.LOCAL_FIELD_NUMBER, CompareSwapWork.LOCAL_FIELD_NUMBER
+        };
+        int[] remotes = {
+            ReadWork.REMOTE_FIELD_NUMBER, FetchAddWork.REMOTE_FIELD_NUMBER, CompareSwapWork.REMOTE_FIELD_NUMBER
+        };
+        for (int i = 0; i < locals.length; i++) {
+            if (locals[i] != WriteWork.LOCAL_FIELD_NUMBER || remotes[i] != WriteWork.REMOTE_FIELD_NUMBER) {
+                throw new ExceptionInInitializerError("the operations on remote memory begin differently");
+            }
         }
     }
 
@@ -145,27 +168,102 @@ final class QueueDecoder {
             } else if (tag == UNSIGNALED) {
                 item.unsignaled = reader.bool();
             } else if (tag == WRITE) {
-                tagged(item, Opcode.RDMA_WRITE);
+                write(item);
             } else if (tag == READ) {
-                tagged(item, Opcode.RDMA_READ);
+                read(item);
             } else if (tag == SEND) {
                 send(item);
             } else if (tag == RECEIVE) {
                 receive(item);
+            } else if (tag == IMMEDIATE) {
+                immediate(item);
+            } else if (tag == FETCH_ADD) {
+                fetchAdd(item);
+            } else if (tag == COMPARE_SWAP) {
+                compareSwap(item);
             } else {
                 reader.skip(tag);
             }
         }
     }
 
-    private void tagged(WorkItem item, Opcode opcode) {
-        int outer = begin(item, opcode);
+    private void write(WorkItem item) {
+        int outer = begin(item, item.opcode == Opcode.RDMA_WRITE_WITH_IMMEDIATE ? item.opcode : Opcode.RDMA_WRITE);
         while (reader.hasMore()) {
             int tag = reader.tag();
-            if (tag == LOCAL) {
-                sge(item);
-            } else if (tag == REMOTE) {
-                remote(item);
+            if (tag == WRITE_IMMEDIATE) {
+                item.opcode = Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+                item.immediate = reader.fixed64();
+            } else if (tag == WRITE_SOLICITED) {
+                item.solicited = reader.bool();
+            } else {
+                remoteMemory(item, tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    private void read(WorkItem item) {
+        int outer = begin(item, Opcode.RDMA_READ);
+        while (reader.hasMore()) {
+            remoteMemory(item, reader.tag());
+        }
+        reader.leave(outer);
+    }
+
+    private void fetchAdd(WorkItem item) {
+        int outer = begin(item, Opcode.FETCH_ADD);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == ADD) {
+                item.operand = reader.fixed64();
+            } else if (tag == ADD_MASK) {
+                item.operandMask = reader.fixed64();
+            } else {
+                remoteMemory(item, tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    private void compareSwap(WorkItem item) {
+        int outer = begin(item, Opcode.COMPARE_SWAP);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == COMPARE) {
+                item.compare = reader.fixed64();
+            } else if (tag == COMPARE_MASK) {
+                item.compareMask = reader.fixed64();
+            } else if (tag == SWAP) {
+                item.operand = reader.fixed64();
+            } else if (tag == SWAP_MASK) {
+                item.operandMask = reader.fixed64();
+            } else {
+                remoteMemory(item, tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    /** A field that all operations on the peer's memory have, or an unknown one. */
+    private void remoteMemory(WorkItem item, int tag) {
+        if (tag == LOCAL) {
+            sge(item);
+        } else if (tag == REMOTE) {
+            remote(item);
+        } else {
+            reader.skip(tag);
+        }
+    }
+
+    private void immediate(WorkItem item) {
+        int outer = begin(item, Opcode.IMMEDIATE);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == IMMEDIATE_DATA) {
+                item.immediate = reader.fixed64();
+            } else if (tag == IMMEDIATE_SOLICITED) {
+                item.solicited = reader.bool();
             } else {
                 reader.skip(tag);
             }

@@ -7,10 +7,13 @@ import io.grpc.Status;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 import java.util.HashSet;
 import java.util.List;
@@ -24,6 +27,7 @@ public final class SessionTransfers {
     private final ConnectionLookup connections;
     private final WorkPoster poster;
     private final WorkItem item = new WorkItem();
+    private final QueueDecoder decoder = new QueueDecoder();
     private final Set<QueueCall> calls = new HashSet<>();
     private boolean ended;
 
@@ -59,6 +63,17 @@ public final class SessionTransfers {
 
     public CompletableFuture<WorkCompletion> receive(long connection, ReceiveWork work) {
         return post(item.of(work, connection));
+    }
+
+    /** Any work. Decoded as that of a Queue call, so that there is one meaning of a work request. */
+    public CompletableFuture<WorkCompletion> perform(WorkRequest work) {
+        byte[] post = QueueRequest.newBuilder()
+                .setPost(QueuePost.newBuilder().addWork(work.toBuilder().setUnsignaled(false)))
+                .build()
+                .toByteArray();
+        decoder.begin(new QueueFrame(post, post.length));
+        decoder.next(item);
+        return post(item);
     }
 
     /** The next message that arrives in the receives given to Connect or Accept. */

@@ -32,6 +32,14 @@ final class WorkItem {
     boolean solicited;
     boolean invalidate;
     int invalidateStag;
+    long immediate;
+
+    /** What is added or swapped, and the masks; all bits unless the caller says otherwise. */
+    long operand;
+
+    long operandMask;
+    long compare;
+    long compareMask;
 
     /** Elements that the caller gave; those beyond {@link WorkRequest#MAX_SGE} are counted only. */
     int sgeCount;
@@ -56,6 +64,11 @@ final class WorkItem {
         solicited = false;
         invalidate = false;
         invalidateStag = 0;
+        immediate = 0;
+        operand = 0;
+        operandMask = newOpcode == Opcode.COMPARE_SWAP ? -1L : 0;
+        compare = 0;
+        compareMask = -1L;
         sgeCount = 0;
     }
 
@@ -72,6 +85,11 @@ final class WorkItem {
         begin(Opcode.RDMA_WRITE, newConnection, work.getLocalList());
         remoteStag = work.getRemote().getStag();
         remoteTaggedOffset = work.getRemote().getTaggedOffset();
+        solicited = work.getSolicited();
+        if (work.hasImmediate()) {
+            opcode = Opcode.RDMA_WRITE_WITH_IMMEDIATE;
+            immediate = work.getImmediate();
+        }
         return this;
     }
 

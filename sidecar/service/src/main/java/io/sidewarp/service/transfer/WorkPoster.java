@@ -43,7 +43,7 @@ final class WorkPoster {
     Refusal post(ConnectionWork work, WorkItem item, CompletionSink sink) {
         Opcode opcode = item.opcode;
         if (opcode == null) {
-            return Refusal.invalid("the work request names no work; set write, read, send or receive");
+            return Refusal.invalid("the work request names no work; set write, read, send, receive or another");
         }
         if (item.sgeCount > maxSge) {
             return Refusal.invalid("the work request has " + item.sgeCount + " elements; at most " + maxSge
@@ -51,6 +51,10 @@ final class WorkPoster {
         }
         if (opcode == Opcode.RDMA_READ && item.sgeCount != 1) {
             return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
+        }
+        if (opcode.isAtomic() && !fitsResult(item)) {
+            return Refusal.invalid("the local element of an atomic operation gets the 8 octets that it found; give one"
+                    + " element of length 8, or none");
         }
         boolean receive = opcode == Opcode.RECEIVE;
         int slot = work.claim(sink, item.id, !item.unsignaled || receive, receive);
@@ -71,6 +75,10 @@ final class WorkPoster {
         };
     }
 
+    private static boolean fitsResult(WorkItem item) {
+        return item.sgeCount == 0 || item.sgeCount == 1 && item.lengths[0] == Long.BYTES;
+    }
+
     private @Nullable Refusal fill(WorkItem item, int slot, Opcode opcode) {
         request.reset(slot, opcode);
         for (int i = 0; i < item.sgeCount; i++) {
@@ -87,6 +95,13 @@ final class WorkPoster {
                 .solicited(item.solicited);
         if (item.invalidate) {
             request.invalidateStag(item.invalidateStag);
+        }
+        switch (opcode) {
+            case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE -> request.immediate(item.immediate);
+            case FETCH_ADD -> request.add(item.operand, item.operandMask);
+            case COMPARE_SWAP ->
+                request.compareSwap(item.compare, item.compareMask, item.operand, item.operandMask);
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
         }
         return null;
     }
@@ -109,7 +124,8 @@ final class WorkPoster {
 
     /** Looks for what the engine did not like. */
     private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
-        boolean writes = opcode == Opcode.RDMA_READ || opcode == Opcode.RECEIVE;
+        boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
+        boolean writes = requests || opcode == Opcode.RECEIVE;
         long total = 0;
         for (int i = 0; i < item.sgeCount; i++) {
             RegisteredRegion region = memory.find(item.regions[i]);
@@ -126,11 +142,22 @@ final class WorkPoster {
             return Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
                     + " are possible (2^32-1), split it");
         }
-        if (opcode == Opcode.RDMA_READ && work.queuePair().attributes().ord() == 0) {
-            return Refusal.invalid("the connection allows no RDMA Reads: its ORD is 0; connect with ord of at least 1 "
-                    + "here and ird of at least 1 at the peer");
+        if (requests && work.queuePair().attributes().ord() == 0) {
+            return Refusal.invalid("the connection allows no RDMA Reads and atomic operations: its ORD is 0; connect"
+                    + " with ord of at least 1 here and ird of at least 1 at the peer");
+        }
+        if (isExtension(opcode)) {
+            return Refusal.invalid("the connection has no Immediate Data and atomic operations (RFC 7306): they are"
+                    + " switched off here (sidewarp.extensions), or the peer is too old");
         }
         return Refusal.invalid("the device refused the work request");
+    }
+
+    private static boolean isExtension(Opcode opcode) {
+        return switch (opcode) {
+            case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> true;
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> false;
+        };
     }
 
     private static @Nullable Refusal explain(

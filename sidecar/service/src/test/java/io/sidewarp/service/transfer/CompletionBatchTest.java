@@ -19,6 +19,7 @@ class CompletionBatchTest {
 
     private final CompletionBatch batch = new CompletionBatch();
     private final Random random = new Random(3);
+    private final io.sidewarp.engine.verbs.WorkCompletion completion = new io.sidewarp.engine.verbs.WorkCompletion();
 
     @Test
     void theGeneratedClassesDecodeWhatIsEncoded() throws IOException {
@@ -71,7 +72,12 @@ class CompletionBatchTest {
         long length = random.nextLong() >>> random.nextInt(64);
         int stag = random.nextInt();
         Opcode opcode = Opcode.values()[random.nextInt(Opcode.values().length)];
-        batch.add(id, connection, opcode, length, solicited, invalidated, stag);
+        boolean immediate = opcode == Opcode.RECEIVE && random.nextBoolean();
+        long result = random.nextLong();
+        completion.set(1, 2, opcode, io.sidewarp.engine.rdmap.CompletionStatus.SUCCESS, length);
+        completion.setReceived(solicited, invalidated, stag);
+        completion.setResult(immediate, result);
+        batch.add(id, connection, completion);
         WorkCompletion.Builder expected = WorkCompletion.newBuilder()
                 .setId(id)
                 .setConnection(connection)
@@ -81,6 +87,11 @@ class CompletionBatchTest {
                 .setSolicited(solicited);
         if (invalidated) {
             expected.setInvalidatedStag(stag);
+        }
+        if (immediate) {
+            expected.setImmediate(result);
+        } else if (opcode.isAtomic()) {
+            expected.setOriginal(result);
         }
         return expected.build();
     }

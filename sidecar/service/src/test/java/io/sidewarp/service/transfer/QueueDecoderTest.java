@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.ImmediateWork;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
@@ -43,6 +46,20 @@ class QueueDecoderTest {
             }
             assertThat(decoder.next(item)).isFalse();
         }
+    }
+
+    @Test
+    void masksThatACompareAndSwapDoesNotNameCoverAllBits() {
+        begin(QueueRequest.newBuilder()
+                .setPost(QueuePost.newBuilder()
+                        .addWork(WorkRequest.newBuilder()
+                                .setCompareSwap(CompareSwapWork.newBuilder().setSwap(1))))
+                .build()
+                .toByteArray());
+
+        assertThat(decoder.next(item)).isTrue();
+        assertThat(item.compareMask).isEqualTo(-1L);
+        assertThat(item.operandMask).isEqualTo(-1L);
     }
 
     @Test
@@ -142,7 +159,7 @@ class QueueDecoderTest {
                 .setConnection(random.nextInt(3))
                 .setFence(random.nextBoolean())
                 .setUnsignaled(random.nextBoolean());
-        return switch (random.nextInt(5)) {
+        return switch (random.nextInt(9)) {
             case 0 ->
                 work.setWrite(WriteWork.newBuilder()
                                 .addLocal(sge())
@@ -157,6 +174,33 @@ class QueueDecoderTest {
                         .build();
             case 3 ->
                 work.setSend(SendWork.newBuilder().setInvalidateStag(random.nextInt()))
+                        .build();
+            case 4 ->
+                work.setWrite(WriteWork.newBuilder()
+                                .setImmediate(random.nextLong())
+                                .addLocal(sge())
+                                .setSolicited(random.nextBoolean())
+                                .setRemote(remote()))
+                        .build();
+            case 5 ->
+                work.setImmediate(ImmediateWork.newBuilder()
+                                .setData(random.nextLong())
+                                .setSolicited(random.nextBoolean()))
+                        .build();
+            case 6 ->
+                work.setFetchAdd(FetchAddWork.newBuilder()
+                                .addLocal(sge())
+                                .setRemote(remote())
+                                .setAdd(random.nextLong())
+                                .setMask(random.nextLong()))
+                        .build();
+            case 7 ->
+                work.setCompareSwap(CompareSwapWork.newBuilder()
+                                .setRemote(remote())
+                                .setCompare(random.nextLong())
+                                .setCompareMask(random.nextLong())
+                                .setSwap(random.nextLong())
+                                .setSwapMask(random.nextLong()))
                         .build();
             default -> work.setReceive(ReceiveWork.newBuilder().addLocal(sge())).build();
         };
@@ -198,6 +242,28 @@ class QueueDecoderTest {
         if (item.opcode == Opcode.RDMA_WRITE) {
             work.setWrite(
                     WriteWork.newBuilder().addAllLocal(Arrays.asList(elements)).setRemote(remote));
+        } else if (item.opcode == Opcode.RDMA_WRITE_WITH_IMMEDIATE) {
+            work.setWrite(WriteWork.newBuilder()
+                    .addAllLocal(Arrays.asList(elements))
+                    .setRemote(remote)
+                    .setImmediate(item.immediate)
+                    .setSolicited(item.solicited));
+        } else if (item.opcode == Opcode.IMMEDIATE) {
+            work.setImmediate(ImmediateWork.newBuilder().setData(item.immediate).setSolicited(item.solicited));
+        } else if (item.opcode == Opcode.FETCH_ADD) {
+            work.setFetchAdd(FetchAddWork.newBuilder()
+                    .addAllLocal(Arrays.asList(elements))
+                    .setRemote(remote)
+                    .setAdd(item.operand)
+                    .setMask(item.operandMask));
+        } else if (item.opcode == Opcode.COMPARE_SWAP) {
+            work.setCompareSwap(CompareSwapWork.newBuilder()
+                    .addAllLocal(Arrays.asList(elements))
+                    .setRemote(remote)
+                    .setCompare(item.compare)
+                    .setCompareMask(item.compareMask)
+                    .setSwap(item.operand)
+                    .setSwapMask(item.operandMask));
         } else if (item.opcode == Opcode.RDMA_READ) {
             work.setRead(
                     ReadWork.newBuilder().addAllLocal(Arrays.asList(elements)).setRemote(remote));

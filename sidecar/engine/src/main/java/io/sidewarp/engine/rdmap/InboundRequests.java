@@ -11,16 +11,19 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * RDMA Read Requests of the peer that wait for their response, at most IRD of them (RFC 5040 section 6.1). Responses are
- * made in the order of the requests (section 5.5 rule 20). Slots are allocated when they are used for the first time.
+ * RDMA Read Requests and Atomic Requests of the peer that wait for their response, at most IRD of them together (RFC 5040
+ * section 6.1, RFC 7306 section 5.2). Responses are made in the order of the requests (RFC 5040 section 5.5 rule 20, RFC
+ * 7306 section 7). Slots are allocated when they are used for the first time.
  */
-final class InboundReads {
+final class InboundRequests {
 
+    private final ControlBuffer atomicResponse = new ControlBuffer(AtomicResponseFlyweight.LENGTH);
+    private final AtomicResponseFlyweight atomicResponseHeader = new AtomicResponseFlyweight(atomicResponse.octets());
     private final @Nullable Request[] ring;
     private int first;
     private int count;
 
-    InboundReads(int ird) {
+    InboundRequests(int ird) {
         ring = new Request[ird];
     }
 
@@ -36,7 +39,7 @@ final class InboundReads {
     Request oldest() {
         Request request = ring[first];
         if (count == 0 || request == null) {
-            throw new IllegalStateException("no RDMA Read Request is waiting");
+            throw new IllegalStateException("no request is waiting");
         }
         return request;
     }
@@ -53,6 +56,13 @@ final class InboundReads {
         return request;
     }
 
+    /** The response of the oldest request, which is an Atomic Request. */
+    PayloadSource atomicResponse() {
+        Request request = oldest();
+        atomicResponseHeader.set(request.identifier, request.original);
+        return atomicResponse;
+    }
+
     void removeOldest() {
         oldest().region = null;
         first = (first + 1) % ring.length;
@@ -65,7 +75,7 @@ final class InboundReads {
         }
     }
 
-    /** One request, as the source of its response. */
+    /** One request; an RDMA Read Request is the source of its response. */
     static final class Request implements PayloadSource {
 
         private final byte[] ddpHeader = new byte[UntaggedHeaderFlyweight.LENGTH];
@@ -75,6 +85,9 @@ final class InboundReads {
         private long size;
         private int srcStag;
         private long srcTo;
+        private boolean atomic;
+        private int identifier;
+        private long original;
 
         /** @param source the validated source, or null for a request of no octets */
         void set(UntaggedHeaderFlyweight header, ReadRequestFlyweight request, @Nullable MemoryRegion source) {
@@ -85,6 +98,25 @@ final class InboundReads {
             size = request.rdmaRdSz();
             srcStag = request.srcStag();
             srcTo = request.srcTo();
+            atomic = false;
+        }
+
+        /** An Atomic Request that was carried out. */
+        void set(AtomicRequestFlyweight request, long originalValue) {
+            region = null;
+            size = 0;
+            atomic = true;
+            identifier = request.requestIdentifier();
+            original = originalValue;
+        }
+
+        boolean isAtomic() {
+            return atomic;
+        }
+
+        /** Opcode of the response. */
+        int responseOpcode() {
+            return atomic ? RdmapControl.ATOMIC_RESPONSE : RdmapControl.RDMA_READ_RESPONSE;
         }
 
         int sinkStag() {

@@ -5,14 +5,17 @@ package io.sidewarp.engine.rdmap;
 
 import org.jspecify.annotations.Nullable;
 
-/** Own RDMA Reads whose response is not complete, at most ORD of them (RFC 5040 section 6.1), oldest first. */
-final class OutboundReads {
+/**
+ * Own RDMA Reads and Atomic Operations whose response is not complete, at most ORD of them together (RFC 5040 section
+ * 6.1, RFC 7306 section 5.2), oldest first.
+ */
+final class OutboundRequests {
 
     private final @Nullable Wqe[] ring;
     private int first;
     private int count;
 
-    OutboundReads(int ord) {
+    OutboundRequests(int ord) {
         ring = new Wqe[ord];
     }
 
@@ -24,13 +27,13 @@ final class OutboundReads {
         return count == 0;
     }
 
-    /** The read whose response comes next, or null. */
+    /** The request whose response comes next, or null. */
     @Nullable
     Wqe oldest() {
         return count == 0 ? null : ring[first];
     }
 
-    /** The read with this MSN, or null. */
+    /** The request with this MSN, or null. */
     @Nullable
     Wqe withMsn(int msn) {
         for (int i = 0; i < count; i++) {

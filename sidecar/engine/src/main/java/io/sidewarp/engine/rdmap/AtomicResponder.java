@@ -1,0 +1,88 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.memory.AccessCheck;
+import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.AtomicUnit;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.TaggedAccess;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Carries out Atomic Requests of the peer (RFC 7306 section 5), at once when DDP delivers them, which is after everything
+ * that was sent before them (section 5.4 rules 3 and 5). Allocates nothing.
+ */
+final class AtomicResponder {
+
+    private final StreamSettings settings;
+    private final AtomicUnit unit;
+    private final ControlBuffer buffer = new ControlBuffer(AtomicRequestFlyweight.LENGTH);
+    private final AtomicRequestFlyweight request = new AtomicRequestFlyweight(buffer.octets());
+    private long original;
+
+    AtomicResponder(StreamSettings settings) {
+        this.settings = settings;
+        this.unit = settings.atomics();
+    }
+
+    /** Where a request is received. */
+    ControlBuffer buffer() {
+        return buffer;
+    }
+
+    /** The request that was received last. */
+    AtomicRequestFlyweight request() {
+        return request;
+    }
+
+    /** What the request that was carried out last found in memory. */
+    long original() {
+        return original;
+    }
+
+    /**
+     * Carries out the request in the buffer.
+     *
+     * @param length octets of the message
+     * @return why the request was refused, then memory is unchanged; or null
+     */
+    @Nullable
+    RdmapError execute(long length) throws RegionFault {
+        if (length != AtomicRequestFlyweight.LENGTH) {
+            return RdmapError.UNSPECIFIED_OPERATION;
+        }
+        int operation = request.aOpCode();
+        if (operation != AtomicOperation.FETCH_ADD && operation != AtomicOperation.CMP_SWAP) {
+            return RdmapError.UNEXPECTED_OPCODE;
+        }
+        MemoryRegion region = settings.stags().lookup(request.remoteStag());
+        AccessCheck check = TaggedAccess.check(
+                region,
+                settings.protectionDomain(),
+                settings.queuePair(),
+                AccessRight.REMOTE_ATOMIC.bit(),
+                request.remoteTo(),
+                Long.BYTES);
+        if (check != AccessCheck.OK || region == null) {
+            return RdmapError.of(check);
+        }
+        long offset = request.remoteTo() - region.baseTaggedOffset();
+        if (!region.isWordAligned(offset)) {
+            // Section 8.2 names this error for it.
+            return RdmapError.CATASTROPHIC_STREAM;
+        }
+        original = operation == AtomicOperation.FETCH_ADD
+                ? unit.fetchAdd(region, offset, request.addSwapData(), request.addSwapMask())
+                : unit.compareSwap(
+                        region,
+                        offset,
+                        request.compareData(),
+                        request.compareMask(),
+                        request.addSwapData(),
+                        request.addSwapMask());
+        return null;
+    }
+}

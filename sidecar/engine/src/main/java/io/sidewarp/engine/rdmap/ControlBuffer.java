@@ -1,0 +1,46 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.rdmap;
+
+import io.sidewarp.engine.ddp.PayloadSource;
+import io.sidewarp.engine.ddp.UntaggedBuffers;
+import io.sidewarp.engine.memory.WireBuffer;
+
+/**
+ * Room for one message of the protocol's own. Inbound it is an untagged buffer that is always there (RFC 5040 sections
+ * 5.2.2 and 5.4), outbound the source of a message.
+ */
+class ControlBuffer implements UntaggedBuffers, PayloadSource {
+
+    private final WireBuffer octets;
+
+    ControlBuffer(int capacity) {
+        octets = WireBuffer.allocate(capacity);
+    }
+
+    /** The message, from the beginning on. */
+    WireBuffer octets() {
+        return octets;
+    }
+
+    @Override
+    public boolean available() {
+        return true;
+    }
+
+    @Override
+    public long capacity() {
+        return octets.capacity();
+    }
+
+    @Override
+    public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) {
+        octets.putBytes((int) messageOffset, source, sourceOffset, length);
+    }
+
+    @Override
+    public void fetch(long messageOffset, WireBuffer target, int targetOffset, int length) {
+        target.putBytes(targetOffset, octets, (int) messageOffset, length);
+    }
+}
