@@ -13,11 +13,23 @@ public enum Opcode {
     WRITE_WITH_IMMEDIATE,
     FETCH_ADD,
     COMPARE_SWAP,
+    LOCAL_INVALIDATE,
+    ENABLE,
     /** An operation that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
     private static final Opcode[] BY_NUMBER = {
-        UNKNOWN, WRITE, READ, SEND, RECEIVE, IMMEDIATE, WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP
+        UNKNOWN,
+        WRITE,
+        READ,
+        SEND,
+        RECEIVE,
+        IMMEDIATE,
+        WRITE_WITH_IMMEDIATE,
+        FETCH_ADD,
+        COMPARE_SWAP,
+        LOCAL_INVALIDATE,
+        ENABLE
     };
 
     static Opcode ofNumber(int number) {

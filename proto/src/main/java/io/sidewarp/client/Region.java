@@ -9,7 +9,10 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
     /** The sidecar's number for it, the one in an {@link Sge}. */
     long id();
 
-    /** Steering tag: what a peer needs, together with a tagged offset, to reach the region. */
+    /**
+     * Steering tag: what a peer needs, together with a tagged offset, to reach the region. It is that of the
+     * registration; {@link WorkRequest#enable} gives the region another one.
+     */
     int stag();
 
     /** Tagged offset of the first octet; unsigned. */
@@ -29,6 +32,11 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
             throw new IndexOutOfBoundsException("offset " + offset + " is outside of a region of " + length());
         }
         return new RemoteAddress(stag(), baseTaggedOffset() + offset);
+    }
+
+    /** The address of the first octet, for a peer, once {@link WorkRequest#enable} with the key is complete. */
+    default RemoteAddress addressWithKey(int key) {
+        return new RemoteAddress(stag() & ~0xFF | key & 0xFF, baseTaggedOffset());
     }
 
     /** The address of the first octet, for a peer. */

@@ -4,8 +4,10 @@
 package io.sidewarp.client;
 
 import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.EnableWork;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;
+import io.sidewarp.v1.LocalInvalidateWork;
 import java.util.List;
 
 /**
@@ -108,6 +110,35 @@ public final class WorkRequest {
                         .setSwap(swap)
                         .setSwapMask(swapMask))
                 .build());
+    }
+
+    /**
+     * Takes the STag of a local region out of use, in order with the work before and behind it.
+     *
+     * @param region one that only this connection may use ({@link RegionOptions})
+     */
+    public static WorkRequest invalidate(Connection connection, Region region) {
+        return new WorkRequest(on(connection)
+                .setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(region.id()))
+                .build());
+    }
+
+    /**
+     * Puts a local region into use with another STag, {@link Region#addressWithKey}, in order with the work before and
+     * behind it.
+     *
+     * @param region one that only this connection may use ({@link RegionOptions})
+     * @param key low 8 bits of the new STag, 0 to 255; best another one each time
+     */
+    public static WorkRequest enable(Connection connection, Region region, int key) {
+        return new WorkRequest(on(connection)
+                .setEnable(EnableWork.newBuilder().setRegion(region.id()).setKey(key))
+                .build());
+    }
+
+    /** A copy that waits until all earlier work of the connection is complete. */
+    public WorkRequest fencedLocally() {
+        return new WorkRequest(proto.toBuilder().setLocalFence(true).build());
     }
 
     /**

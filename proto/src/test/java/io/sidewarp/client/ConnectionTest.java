@@ -17,6 +17,7 @@ import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.ReceiveRequest;
 import java.nio.charset.StandardCharsets;
@@ -126,6 +127,19 @@ class ConnectionTest extends FakeSidecarTest {
 
         assertThat(completion.opcode()).isEqualTo(io.sidewarp.client.Opcode.WRITE);
         assertThat(completion.length()).isEqualTo(64);
+    }
+
+    @Test
+    void atomicOperationsAreOneCallAndReturnWhatTheyFound() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        assertThat(connection.fetchAdd(REMOTE, 3)).isEqualTo(41);
+
+        PerformRequest request = FakeSidecar.next(sidecar.transfer.performs);
+        assertThat(request.getSession()).isEqualTo(session.id());
+        assertThat(request.getWork().getConnection()).isEqualTo(connection.id());
+        assertThat(request.getWork().getFetchAdd().getAdd()).isEqualTo(3);
+        assertThat(connection.compareSwap(REMOTE, 1, 2)).isEqualTo(41);
     }
 
     @Test

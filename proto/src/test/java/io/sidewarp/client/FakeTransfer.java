@@ -8,6 +8,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.PerformRequest;
+import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueueOpened;
@@ -35,6 +37,8 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
 
     final BlockingQueue<FakeQueue> queues = new LinkedBlockingQueue<>();
     final BlockingQueue<ReceiveRequest> receives = new LinkedBlockingQueue<>();
+
+    final BlockingQueue<PerformRequest> performs = new LinkedBlockingQueue<>();
 
     /** Credits that queues grant. */
     volatile int credits = 8;
@@ -75,6 +79,15 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
     }
 
     @Override
+    public void perform(PerformRequest request, StreamObserver<PerformResponse> response) {
+        performs.add(request);
+        response.onNext(PerformResponse.newBuilder()
+                .setCompletion(success(request.getWork()).toBuilder().setOriginal(41))
+                .build());
+        response.onCompleted();
+    }
+
+    @Override
     public StreamObserver<QueueRequest> queue(StreamObserver<QueueResponse> response) {
         FakeQueue queue = new FakeQueue((ServerCallStreamObserver<QueueResponse>) response);
         queues.add(queue);
@@ -94,6 +107,8 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
             case IMMEDIATE -> Opcode.OPCODE_IMMEDIATE;
             case FETCH_ADD -> Opcode.OPCODE_FETCH_ADD;
             case COMPARE_SWAP -> Opcode.OPCODE_COMPARE_SWAP;
+            case LOCAL_INVALIDATE -> Opcode.OPCODE_LOCAL_INVALIDATE;
+            case ENABLE -> Opcode.OPCODE_ENABLE;
             case WORK_NOT_SET -> Opcode.OPCODE_UNSPECIFIED;
         };
         return WorkCompletion.newBuilder()

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.google.protobuf.UnknownFieldSet;
+import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpened;
@@ -75,6 +77,54 @@ class QueueMessagesTest {
                         .addWork(work(1 << 20)
                                 .setReceive(ReceiveWork.newBuilder().addLocal(SGE)))
                         .build());
+    }
+
+    @Test
+    void requestsOfTheExtensionsAndOfLocalWorkSayWhatTheyAreAskedFor() {
+        Sge word = new Sge(5, 8, 8);
+
+        assertThat(WorkRequest.write(connection, remote)
+                        .withImmediate(-3)
+                        .solicited()
+                        .toProto()
+                        .getWrite())
+                .isEqualTo(WriteWork.newBuilder()
+                        .setRemote(REMOTE)
+                        .setImmediate(-3)
+                        .setSolicited(true)
+                        .build());
+        assertThat(WorkRequest.immediate(connection, 7).toProto().getImmediate().getData())
+                .isEqualTo(7);
+        assertThat(WorkRequest.fetchAdd(connection, remote, 2, 0x80)
+                        .into(word)
+                        .toProto()
+                        .getFetchAdd())
+                .isEqualTo(FetchAddWork.newBuilder()
+                        .addLocal(word.toProto())
+                        .setRemote(REMOTE)
+                        .setAdd(2)
+                        .setMask(0x80)
+                        .build());
+        assertThat(WorkRequest.compareSwap(connection, remote, 1, 2).toProto().getCompareSwap())
+                .isEqualTo(CompareSwapWork.newBuilder()
+                        .setRemote(REMOTE)
+                        .setCompare(1)
+                        .setCompareMask(-1)
+                        .setSwap(2)
+                        .setSwapMask(-1)
+                        .build());
+        assertThat(WorkRequest.send(connection).fencedLocally().toProto().getLocalFence())
+                .isTrue();
+    }
+
+    @Test
+    void whatDoesNotFitARequestIsRefused() {
+        assertThatIllegalStateException()
+                .isThrownBy(() -> WorkRequest.send(connection).withImmediate(1));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> WorkRequest.read(connection, remote, sge).into(sge));
+        assertThatIllegalStateException()
+                .isThrownBy(() -> WorkRequest.write(connection, remote).solicited());
     }
 
     @Test
@@ -174,6 +224,37 @@ class QueueMessagesTest {
         assertThat(write.invalidatedStag()).isEmpty();
         assertThat(write.error()).contains(error);
         assertThat(write.message()).isEqualTo("müßig");
+    }
+
+    @Test
+    void immediateDataAndOriginalValuesAreRead() {
+        QueueResponse response = QueueResponse.newBuilder()
+                .setCompletions(QueueCompletions.newBuilder()
+                        .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
+                                .setOpcode(Opcode.OPCODE_RECEIVE)
+                                .setImmediate(0))
+                        .addCompletions(io.sidewarp.v1.WorkCompletion.newBuilder()
+                                .setOpcode(Opcode.OPCODE_COMPARE_SWAP)
+                                .setOriginal(-5)))
+                .build();
+
+        List<WorkCompletion> completions = read(response).completions;
+
+        assertThat(completions.getFirst().immediate()).hasValue(0);
+        assertThat(completions.getFirst().original()).isEmpty();
+        assertThat(completions.getLast().original()).hasValue(-5);
+        assertThat(completions.getLast().immediate()).isEmpty();
+        assertThat(completions.getLast().opcode()).isEqualTo(io.sidewarp.client.Opcode.COMPARE_SWAP);
+    }
+
+    @Test
+    void everyOpcodeOfTheContractHasAName() {
+        for (Opcode opcode : Opcode.values()) {
+            if (opcode != Opcode.UNRECOGNIZED && opcode != Opcode.OPCODE_UNSPECIFIED) {
+                assertThat("OPCODE_" + io.sidewarp.client.Opcode.ofNumber(opcode.getNumber()))
+                        .isEqualTo(opcode.name());
+            }
+        }
     }
 
     @Test

@@ -31,7 +31,8 @@ public final class MemoryRegion {
         }
     }
 
-    private final int stag;
+    private static final int KEY_MASK = (1 << StagTable.KEY_BITS) - 1;
+
     private final long baseTaggedOffset;
     private final long length;
     private final long queuePair;
@@ -42,7 +43,9 @@ public final class MemoryRegion {
     private final MemorySegment segment;
     private final CompletableFuture<Void> released = new CompletableFuture<>();
 
+    private volatile int stag;
     private volatile RegionState state = RegionState.VALID;
+    private volatile boolean enableIsPosted;
     private boolean faulted;
     private @Nullable Consumer<MemoryRegion> faultListener;
 
@@ -63,8 +66,14 @@ public final class MemoryRegion {
         this.queuePair = queuePair;
     }
 
+    /** The STag of this moment; another key makes another one ({@link #enable}). */
     public int stag() {
         return stag;
+    }
+
+    /** The STag that the region has after {@link #enable} with a key of 8 bits. */
+    public int stagWithKey(int key) {
+        return stag & ~KEY_MASK | key & KEY_MASK;
     }
 
     /** Tagged offset of the first octet, unsigned. */
@@ -201,6 +210,32 @@ public final class MemoryRegion {
     }
 
     /**
+     * Gives the region an STag with another key and makes it usable again after an invalidation. What still knows the
+     * STag so far has no access by it. Only for a region of one queue pair, on the event loop that owns it: on others
+     * somebody might still be using the STag so far.
+     *
+     * @param key 8 bits
+     * @return false when the region failed or was given back
+     */
+    public boolean enable(int key) {
+        enableIsPosted = false;
+        invalidate();
+        stag = stagWithKey(key);
+        return STATE.compareAndSet(this, RegionState.INVALIDATED, RegionState.VALID);
+    }
+
+    /** A work request that will enable it was posted, so that work behind that one may name it already. */
+    public void expectEnable() {
+        enableIsPosted = true;
+    }
+
+    /** Whether it is valid, or was invalidated and will be enabled by work that was posted. */
+    public boolean isValidOrExpected() {
+        RegionState current = state;
+        return current == RegionState.VALID || current == RegionState.INVALIDATED && enableIsPosted;
+    }
+
+    /**
      * Whether the backing can still be touched everywhere. Asks the operating system: not for the data path.
      */
     public boolean verifyBacking() {
@@ -253,7 +288,7 @@ public final class MemoryRegion {
         return backing;
     }
 
-    /** States only ever advance, except that a fault replaces an invalidation and not the reverse. */
+    /** States only ever advance, but for {@link #enable}; a fault replaces an invalidation and not the reverse. */
     private boolean advance(RegionState next) {
         while (true) {
             RegionState current = state;

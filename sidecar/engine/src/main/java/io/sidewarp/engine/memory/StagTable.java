@@ -12,8 +12,10 @@ import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The regions of a device by STag. STags come from a secure random source, lie anywhere in the 32 bits except 0 and
- * 0xFFFFFFFF, and are used again only after {@link #QUARANTINE} others were given back (RFC 5040 section 8.1.1 item 8).
+ * The regions of a device by STag. An STag is the number of its region and, in the low 8 bits, a key that the region's
+ * application may change when it enables the region anew. Both come from a secure random source at first. STags lie
+ * anywhere in the 32 bits except at the two ends, and numbers are used again only after {@link #QUARANTINE} others were
+ * given back (RFC 5040 section 8.1.1 item 8).
  *
  * <p>Lookups take no lock and allocate nothing: open addressing with linear probing over an array that writers, under a
  * lock, fill with release stores and replace when it gets crowded. A lookup during a removal may still find the region;
@@ -21,11 +23,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StagTable {
 
-    /** STags that are given back before one of them may be used again. */
+    /** Numbers that are given back before one of them may be used again. */
     public static final int QUARANTINE = 65_536;
 
+    /** Regions of a table, at most: far fewer than there are numbers. */
+    public static final int MAX_REGIONS = 1 << 22;
+
+    /** Bits of the key. */
+    static final int KEY_BITS = 8;
+
+    /** Numbers that no region has, so that STags are neither 0 nor 0xFFFFFFFF whatever their key. */
+    private static final int FIRST_NUMBER = 0;
+
+    private static final int LAST_NUMBER = -1 >>> KEY_BITS;
+
     private static final int MIN_SLOTS = 64;
-    private static final Slot REMOVED = new Slot(0, null);
+    private static final Slot REMOVED = new Slot(-1, null);
 
     private final IntSupplier random;
     private final int[] quarantined = new int[QUARANTINE];
@@ -37,14 +50,14 @@ public final class StagTable {
 
     private volatile AtomicReferenceArray<@Nullable Slot> slots = new AtomicReferenceArray<>(MIN_SLOTS);
 
-    /** @param limit regions that may be registered at the same time, 1 to 2^24 */
+    /** @param limit regions that may be registered at the same time, 1 to {@link #MAX_REGIONS} */
     public StagTable(int limit) {
         this(limit, new SecureRandom()::nextInt);
     }
 
     StagTable(int limit, IntSupplier random) {
-        if (limit < 1 || limit > 1 << 24) {
-            throw new IllegalArgumentException("the limit of regions must be 1 to 2^24, not " + limit);
+        if (limit < 1 || limit > MAX_REGIONS) {
+            throw new IllegalArgumentException("the limit of regions must be 1 to " + MAX_REGIONS + ", not " + limit);
         }
         this.limit = limit;
         this.random = random;
@@ -52,14 +65,19 @@ public final class StagTable {
 
     /** The region of an STag, or null. */
     public @Nullable MemoryRegion lookup(int stag) {
+        MemoryRegion region = find(number(stag));
+        return region != null && region.stag() == stag ? region : null;
+    }
+
+    private @Nullable MemoryRegion find(int number) {
         AtomicReferenceArray<@Nullable Slot> current = slots;
         int mask = current.length() - 1;
-        for (int i = index(stag, mask); ; i = (i + 1) & mask) {
+        for (int i = number & mask; ; i = (i + 1) & mask) {
             Slot slot = current.getAcquire(i);
             if (slot == null) {
                 return null;
             }
-            if (slot.stag == stag) {
+            if (slot.number == number) {
                 return slot.region;
             }
         }
@@ -80,7 +98,7 @@ public final class StagTable {
         if ((used + 1) * 2 > slots.length()) {
             rebuild();
         }
-        insert(slots, new Slot(region.stag(), region));
+        insert(slots, new Slot(number(region.stag()), region));
         used++;
         size++;
         return region;
@@ -90,7 +108,7 @@ public final class StagTable {
     public synchronized boolean remove(MemoryRegion region) {
         AtomicReferenceArray<@Nullable Slot> current = slots;
         int mask = current.length() - 1;
-        for (int i = index(region.stag(), mask); ; i = (i + 1) & mask) {
+        for (int i = number(region.stag()) & mask; ; i = (i + 1) & mask) {
             Slot slot = current.getPlain(i);
             if (slot == null) {
                 return false;
@@ -98,7 +116,7 @@ public final class StagTable {
             if (slot.region == region) {
                 current.setRelease(i, REMOVED);
                 size--;
-                quarantined[nextQuarantined] = region.stag();
+                quarantined[nextQuarantined] = slot.number;
                 nextQuarantined = (nextQuarantined + 1) % QUARANTINE;
                 return true;
             }
@@ -126,14 +144,18 @@ public final class StagTable {
         int stag;
         do {
             stag = random.getAsInt();
-        } while (stag == 0 || stag == -1 || lookup(stag) != null || isQuarantined(stag));
+        } while (!isFree(number(stag)));
         return stag;
     }
 
+    private boolean isFree(int number) {
+        return number != FIRST_NUMBER && number != LAST_NUMBER && find(number) == null && !isQuarantined(number);
+    }
+
     /** A walk over 256 KiB, which costs little beside the preparation of a region's pages. */
-    private boolean isQuarantined(int stag) {
+    private boolean isQuarantined(int number) {
         for (int other : quarantined) {
-            if (other == stag) {
+            if (other == number) {
                 return true;
             }
         }
@@ -148,7 +170,7 @@ public final class StagTable {
         }
         AtomicReferenceArray<@Nullable Slot> next = new AtomicReferenceArray<>(capacity);
         for (MemoryRegion region : regions()) {
-            insert(next, new Slot(region.stag(), region));
+            insert(next, new Slot(number(region.stag()), region));
         }
         used = size;
         slots = next;
@@ -156,18 +178,18 @@ public final class StagTable {
 
     private static void insert(AtomicReferenceArray<@Nullable Slot> target, Slot slot) {
         int mask = target.length() - 1;
-        int i = index(slot.stag, mask);
+        int i = slot.number & mask;
         while (target.getPlain(i) != null) {
             i = (i + 1) & mask;
         }
         target.setRelease(i, slot);
     }
 
-    /** STags are random already, so their low bits spread them. */
-    private static int index(int stag, int mask) {
-        return stag & mask;
+    /** Numbers are random already, so their low bits spread them. */
+    private static int number(int stag) {
+        return stag >>> KEY_BITS;
     }
 
-    /** An entry; the STag 0 of a removed one is never given out, and leads to no region. */
-    private record Slot(int stag, @Nullable MemoryRegion region) {}
+    /** An entry; the number of a removed one is none that an STag has. */
+    private record Slot(int number, @Nullable MemoryRegion region) {}
 }

@@ -37,7 +37,7 @@ final class InboundMessages implements DdpUser {
     private final StagTable stags;
     private final ProtectionDomain protectionDomain;
     private final long queuePair;
-    private final WorkQueue receiveQueue;
+    private final Receives receives;
     private final CompletionSink completions;
     private final StreamCounters counters;
     private final OutboundRequests outboundRequests;
@@ -69,7 +69,7 @@ final class InboundMessages implements DdpUser {
         this.stags = settings.stags();
         this.protectionDomain = settings.protectionDomain();
         this.queuePair = settings.queuePair();
-        this.receiveQueue = settings.receiveQueue();
+        this.receives = settings.receives();
         this.completions = settings.completions();
         this.counters = stream.counters();
         this.outboundRequests = outboundRequests;
@@ -210,7 +210,7 @@ final class InboundMessages implements DdpUser {
     }
 
     private void onSend(UntaggedHeaderFlyweight header, long messageLength) {
-        Wqe receive = receiveQueue.oldest();
+        Wqe receive = receives.current();
         if (receive == null) {
             return;
         }
@@ -226,7 +226,7 @@ final class InboundMessages implements DdpUser {
         }
         counters.sendReceived(messageLength);
         completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, messageLength, control, stag, null);
-        receiveQueue.retire();
+        receives.retire();
     }
 
     /**
@@ -271,7 +271,7 @@ final class InboundMessages implements DdpUser {
     }
 
     private void onImmediate(UntaggedHeaderFlyweight header, long messageLength) {
-        Wqe receive = receiveQueue.oldest();
+        Wqe receive = receives.current();
         if (receive == null) {
             return;
         }
@@ -282,7 +282,7 @@ final class InboundMessages implements DdpUser {
         counters.immediateReceived();
         receive.result(immediateBuffer.octets().getLong(0));
         completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
-        receiveQueue.retire();
+        receives.retire();
     }
 
     /** Carries out an Atomic Request. An error goes back without the RDMA header (RFC 7306 section 8.1 item 2). */
@@ -374,7 +374,7 @@ final class InboundMessages implements DdpUser {
     }
 
     private @Nullable Wqe targetOf(UntaggedHeaderFlyweight header) {
-        return header.qn() == RdmapControl.SEND_QUEUE ? receiveQueue.oldest() : null;
+        return header.qn() == RdmapControl.SEND_QUEUE ? receives.held() : null;
     }
 
     @Override
@@ -393,14 +393,14 @@ final class InboundMessages implements DdpUser {
         stream.terminate(error, TerminateMessage.of(error), target, status, String.valueOf(fault.getMessage()));
     }
 
-    /** Completes all receives that are left. */
+    /** Completes all receives that are left; of shared ones, that of a message which came in part. */
     void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus, @Nullable StreamError error) {
-        Wqe wqe = receiveQueue.oldest();
+        Wqe wqe = receives.held();
         while (wqe != null) {
             CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
             completions.onReceiveCompletion(wqe, status, 0, 0, 0, error);
-            receiveQueue.retire();
-            wqe = receiveQueue.oldest();
+            receives.retire();
+            wqe = receives.held();
         }
     }
 
@@ -409,18 +409,18 @@ final class InboundMessages implements DdpUser {
 
         @Override
         public boolean available() {
-            return receiveQueue.oldest() != null;
+            return receives.current() != null;
         }
 
         @Override
         public long capacity() {
-            Wqe receive = receiveQueue.oldest();
+            Wqe receive = receives.current();
             return receive == null ? 0 : receive.length();
         }
 
         @Override
         public void place(long messageOffset, WireBuffer source, int sourceOffset, int length) throws RegionFault {
-            Wqe receive = receiveQueue.oldest();
+            Wqe receive = receives.current();
             if (receive != null) {
                 receive.place(messageOffset, source, sourceOffset, length);
             }
@@ -436,7 +436,7 @@ final class InboundMessages implements DdpUser {
 
         @Override
         public boolean available() {
-            return receiveQueue.oldest() != null;
+            return receives.current() != null;
         }
     }
 

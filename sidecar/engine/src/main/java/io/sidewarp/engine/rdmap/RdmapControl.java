@@ -29,6 +29,7 @@ public final class RdmapControl {
     public static final int TERMINATE = 0x7;
     /** The opcodes from here on are those of RFC 7306. */
     public static final int IMMEDIATE = 0x8;
+
     public static final int IMMEDIATE_WITH_SE = 0x9;
     public static final int ATOMIC_REQUEST = 0xA;
     public static final int ATOMIC_RESPONSE = 0xB;

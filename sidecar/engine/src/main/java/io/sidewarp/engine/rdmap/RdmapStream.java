@@ -102,6 +102,8 @@ public final class RdmapStream implements UpperLayer {
             flush(null, CompletionStatus.FLUSHED);
             completions.onCompletionsDone();
         } else if (!outputClosed) {
+            // What needs no output does not wait for it.
+            carryOutLocalWork();
             llp.requestOutput();
         }
     }
@@ -193,7 +195,29 @@ public final class RdmapStream implements UpperLayer {
         return true;
     }
 
+    /** Carries out work that no message belongs to, as far as it is next. */
+    private void carryOutLocalWork() {
+        boolean any = false;
+        for (Wqe wqe = work.startable(); wqe != null && wqe.isLocal(); wqe = work.startable()) {
+            MemoryRegion unusable = wqe.carryOut();
+            if (unusable != null) {
+                terminateLocally(wqe, SendWork.unusable(unusable));
+                return;
+            }
+            work.passLocal(wqe, llp);
+            work.retire(llp.transferredPosition());
+            any = true;
+        }
+        if (any) {
+            completions.onCompletionsDone();
+        }
+    }
+
     private boolean beginWork() {
+        carryOutLocalWork();
+        if (state == StreamState.TERMINATED) {
+            return terminate != null && begin();
+        }
         Wqe wqe = work.startable();
         if (wqe == null) {
             return false;
@@ -220,6 +244,10 @@ public final class RdmapStream implements UpperLayer {
                 work.finish(llp, sender);
                 if (sender.isActive()) {
                     return;
+                }
+                if (peerClosed && !work.requests().isEmpty()) {
+                    // It had begun when the peer closed, and nobody is left to answer it.
+                    fail(LlpError.CONNECTION_LOST);
                 }
             }
             case RESPONSE -> {
@@ -248,6 +276,10 @@ public final class RdmapStream implements UpperLayer {
     public void onTransferred() {
         work.retire(llp.transferredPosition());
         completions.onCompletionsDone();
+        if (work.startable() != null) {
+            // It waited for the completion of what is before it.
+            llp.requestOutput();
+        }
     }
 
     // Input.

@@ -57,12 +57,20 @@ final class SendWork {
     @Nullable
     Wqe startable() {
         Wqe wqe = queue.peekNext();
-        if (wqe == null) {
+        if (wqe == null || current != null) {
             return null;
         }
-        boolean waits =
-                wqe.isFence() && !requests.isEmpty() || RdmapControl.isRequest(wqe.opcode()) && requests.isFull();
+        boolean waits = wqe.isFence() && !requests.isEmpty()
+                || wqe.isLocalFence() && wqe != queue.oldest()
+                || RdmapControl.isRequest(wqe.opcode()) && requests.isFull();
         return waits ? null : wqe;
+    }
+
+    /** Marks an element that no message belongs to as carried out; it completes behind what was sent before it. */
+    void passLocal(Wqe wqe, LowerLayer llp) {
+        wqe.markStarted();
+        wqe.endPosition(llp.committedPosition());
+        queue.advance();
     }
 
     /** Begins the message of an element returned by {@link #startable()}. */
@@ -87,9 +95,8 @@ final class SendWork {
                 // Nothing is taken out of the buffer before it is filled: the MSN serves as Request Identifier.
                 wqe.msn(sender.beginUntagged(
                         control, 0, RdmapControl.REQUEST_QUEUE, atomicRequestBuffer, AtomicRequestFlyweight.LENGTH));
-                wqe.putOperands(
-                        atomicRequest.set(
-                                wqe.atomicOperation(), wqe.msn(), wqe.remoteStag(), wqe.remoteTaggedOffset()));
+                wqe.putOperands(atomicRequest.set(
+                        wqe.atomicOperation(), wqe.msn(), wqe.remoteStag(), wqe.remoteTaggedOffset()));
             }
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> beginImmediate(wqe, sender, version);
             default ->

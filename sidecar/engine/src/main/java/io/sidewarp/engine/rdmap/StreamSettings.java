@@ -22,7 +22,7 @@ public record StreamSettings(
         ProtectionDomain protectionDomain,
         StagTable stags,
         WorkQueue sendQueue,
-        WorkQueue receiveQueue,
+        Receives receives,
         int ird,
         int ord,
         int maxShortSegments,

@@ -6,6 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.ddp.PayloadSource;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
+import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +16,11 @@ import org.jspecify.annotations.Nullable;
  * filled again and again. The poster owns it between claim and publication, the event loop from then until it retires.
  */
 public final class Wqe implements PayloadSource {
+
+    /** Opcode of work that invalidates a local region; RDMAP's opcodes have 4 bits. */
+    public static final int LOCAL_INVALIDATE = 0x10;
+    /** Opcode of work that gives a local region another STag and enables it. */
+    public static final int ENABLE = 0x11;
 
     private @Nullable MemoryRegion[] regions = new MemoryRegion[1];
     private long[] offsets = new long[1];
@@ -26,6 +32,7 @@ public final class Wqe implements PayloadSource {
     private int opcode;
     private boolean signaled;
     private boolean fence;
+    private boolean localFence;
     private int remoteStag;
     private long remoteTaggedOffset;
     private int invalidateStag;
@@ -36,6 +43,8 @@ public final class Wqe implements PayloadSource {
     private long addSwapMask;
     private long compareData;
     private long compareMask;
+    private @Nullable MemoryRegion subject;
+    private int key;
 
     // State of the event loop.
     private boolean started;
@@ -49,7 +58,7 @@ public final class Wqe implements PayloadSource {
 
     Wqe() {}
 
-    /** Begins a new request. Opcodes are those of {@link RdmapControl}. */
+    /** Begins a new request. Opcodes are those of {@link RdmapControl}, and the two of work without a message. */
     public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {
         sgeCount = 0;
         length = 0;
@@ -57,6 +66,7 @@ public final class Wqe implements PayloadSource {
         opcode = newOpcode;
         signaled = isSignaled;
         fence = isFence;
+        localFence = false;
         remoteStag = 0;
         remoteTaggedOffset = 0;
         invalidateStag = 0;
@@ -92,12 +102,28 @@ public final class Wqe implements PayloadSource {
         immediate = data;
     }
 
+    /** Lets the work wait until all work before it is complete. */
+    public void localFence() {
+        localFence = true;
+    }
+
+    /**
+     * Names the local region that is invalidated or enabled.
+     *
+     * @param newKey of the new STag
+     */
+    public void subject(MemoryRegion region, int newKey) {
+        subject = region;
+        key = newKey;
+    }
+
     /**
      * Gives the operands of an atomic operation.
      *
      * @param operation of {@link AtomicOperation}
      */
-    public void atomic(int operation, long newAddSwapData, long newAddSwapMask, long newCompareData, long newCompareMask) {
+    public void atomic(
+            int operation, long newAddSwapData, long newAddSwapMask, long newCompareData, long newCompareMask) {
         atomicOperation = operation;
         addSwapData = newAddSwapData;
         addSwapMask = newAddSwapMask;
@@ -126,6 +152,7 @@ public final class Wqe implements PayloadSource {
             regions[i] = null;
         }
         sgeCount = 0;
+        subject = null;
     }
 
     public long id() {
@@ -192,15 +219,42 @@ public final class Wqe implements PayloadSource {
         request.operands(addSwapData, addSwapMask, compareData, compareMask);
     }
 
+    /** True for work that no message belongs to. */
+    boolean isLocal() {
+        return opcode >= LOCAL_INVALIDATE;
+    }
+
+    /**
+     * Carries out work that no message belongs to.
+     *
+     * @return the region if it failed or was given back, else null
+     */
+    @Nullable
+    MemoryRegion carryOut() {
+        MemoryRegion region = subject;
+        if (region == null) {
+            throw new IllegalStateException("work without a region");
+        }
+        if (opcode == ENABLE) {
+            return region.enable(key) ? null : region;
+        }
+        // The peer may have been first.
+        return region.invalidate() || region.state() == RegionState.INVALIDATED ? null : region;
+    }
+
     /** True when one of its messages goes to the peer's receives. */
     boolean takesReceive() {
         return RdmapControl.isTagged(opcode)
                 ? immediateOpcode != 0
-                : RdmapControl.queueOf(opcode) == RdmapControl.SEND_QUEUE;
+                : !isLocal() && RdmapControl.queueOf(opcode) == RdmapControl.SEND_QUEUE;
     }
 
     boolean isFence() {
         return fence;
+    }
+
+    boolean isLocalFence() {
+        return localFence;
     }
 
     int remoteStag() {

@@ -37,6 +37,9 @@ public interface Device extends AutoCloseable {
     /** @param capacity completions that it holds, at least 1 */
     CompletionQueue createCompletionQueue(int capacity);
 
+    /** @param capacity receives that it holds, at least 1 */
+    SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity);
+
     QueuePair createQueuePair(QueuePairAttributes attributes);
 
     /** Listens. The future fails with ConnectionFailedException when the address cannot be bound. */

@@ -20,7 +20,16 @@ public enum Opcode {
     /** Masked addition to 64 bits of the peer's memory, which returns the value before (RFC 7306 section 5.1.1). */
     FETCH_ADD,
     /** Masked compare and swap of 64 bits of the peer's memory, which returns the value before (section 5.1.2). */
-    COMPARE_SWAP;
+    COMPARE_SWAP,
+    /** Takes the STag of a local region out of use, in order with the work before and behind it. */
+    LOCAL_INVALIDATE,
+    /** Gives a local region an STag with another key and puts it into use, in order as well. */
+    ENABLE;
+
+    /** True for the operations on a local region that the peer does not see. */
+    public boolean isLocal() {
+        return this == LOCAL_INVALIDATE || this == ENABLE;
+    }
 
     /** True for the operations that return the value which they found. */
     public boolean isAtomic() {

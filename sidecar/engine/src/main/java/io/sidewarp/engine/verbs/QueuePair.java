@@ -19,7 +19,7 @@ public interface QueuePair extends AutoCloseable {
     /** Posts a Write, Read or Send. The request is copied. */
     PostResult postSend(WorkRequest request);
 
-    /** Posts a receive; legal from IDLE on. The request is copied. */
+    /** Posts a receive; legal from IDLE on, and without shared receives. The request is copied. */
     PostResult postReceive(WorkRequest request);
 
     /**

@@ -5,6 +5,7 @@ package io.sidewarp.engine.verbs;
 
 import io.sidewarp.engine.memory.MemoryRegion;
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One work request, filled by the caller and copied when it is posted, so that one instance serves any number of posts
@@ -27,6 +28,7 @@ public final class WorkRequest {
     private long remoteTaggedOffset;
     private boolean solicited;
     private boolean fence;
+    private boolean localFence;
     private boolean signaled = true;
     private boolean invalidate;
     private int invalidateStag;
@@ -35,6 +37,8 @@ public final class WorkRequest {
     private long operandMask;
     private long compare;
     private long compareMask;
+    private @Nullable MemoryRegion subject;
+    private int key;
 
     /** Forgets everything and begins a new request. */
     public WorkRequest reset(long newId, Opcode newOpcode) {
@@ -49,6 +53,7 @@ public final class WorkRequest {
         remoteTaggedOffset = 0;
         solicited = false;
         fence = false;
+        localFence = false;
         signaled = true;
         invalidate = false;
         invalidateStag = 0;
@@ -57,6 +62,8 @@ public final class WorkRequest {
         operandMask = 0;
         compare = 0;
         compareMask = 0;
+        subject = null;
+        key = 0;
         return this;
     }
 
@@ -95,6 +102,30 @@ public final class WorkRequest {
     /** Waits until all RDMA Reads and atomic operations posted earlier are complete (RFC 5040 Appendix B). */
     public WorkRequest fence(boolean value) {
         fence = value;
+        return this;
+    }
+
+    /** Waits until all work posted earlier is complete, and with it is done with local memory. */
+    public WorkRequest localFence(boolean value) {
+        localFence = value;
+        return this;
+    }
+
+    /** The region of LOCAL_INVALIDATE, which only this queue pair may use. */
+    public WorkRequest invalidate(MemoryRegion region) {
+        subject = Objects.requireNonNull(region);
+        return this;
+    }
+
+    /**
+     * The region of ENABLE, which only this queue pair may use. Its new STag is {@link MemoryRegion#stagWithKey}; work
+     * that is posted behind this may use it.
+     *
+     * @param newKey 8 bits, best another one each time
+     */
+    public WorkRequest enable(MemoryRegion region, int newKey) {
+        subject = Objects.requireNonNull(region);
+        key = newKey;
         return this;
     }
 
@@ -187,8 +218,22 @@ public final class WorkRequest {
         return fence;
     }
 
+    public boolean isLocalFence() {
+        return localFence;
+    }
+
     public boolean isSignaled() {
         return signaled;
+    }
+
+    /** The region that is invalidated or enabled, or null. */
+    public @Nullable MemoryRegion subject() {
+        return subject;
+    }
+
+    /** Key of the new STag. */
+    public int key() {
+        return key;
     }
 
     public boolean isInvalidate() {

@@ -92,7 +92,7 @@ abstract class ConnectionSetup {
                         queuePair.protectionDomain(),
                         device.stags(),
                         queuePair.sendQueue(),
-                        queuePair.receiveQueue(),
+                        queuePair.receives(),
                         agreed.ird(parameters.ird()),
                         agreed.ord(parameters.ord()),
                         device.settings().maxShortSegments(),

@@ -7,17 +7,28 @@ import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.WorkRequest;
+import org.jspecify.annotations.Nullable;
 
 /** What is checked of a work request when it is posted. Allocates nothing. */
 final class PostChecks {
 
+    private static final int MAX_KEY = 0xFF;
+
     private PostChecks() {}
+
+    private static boolean isSubject(@Nullable MemoryRegion region, ProtectionDomain domain, long queuePair) {
+        return region != null
+                && region.protectionDomain() == domain
+                && region.queuePair() == queuePair
+                && (region.isValid() || region.state() == RegionState.INVALIDATED);
+    }
 
     /** @param extensions whether the stream has the operations of RFC 7306 */
     static PostResult checkSend(
@@ -30,12 +41,18 @@ final class PostChecks {
             case RDMA_WRITE_WITH_IMMEDIATE -> extensions;
             case FETCH_ADD, COMPARE_SWAP ->
                 extensions && ord > 0 && (elements == 0 || elements == 1 && request.length() == Long.BYTES);
+            case LOCAL_INVALIDATE, ENABLE ->
+                elements == 0
+                        && isSubject(request.subject(), domain, queuePair)
+                        && request.key() >= 0
+                        && request.key() <= MAX_KEY;
             case RECEIVE -> false;
         };
         if (!possible) {
             return PostResult.INVALID_REQUEST;
         }
-        boolean writes = request.opcode() == Opcode.RDMA_READ || request.opcode().isAtomic();
+        boolean writes =
+                request.opcode() == Opcode.RDMA_READ || request.opcode().isAtomic();
         return checkElements(request, domain, queuePair, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
     }
 
@@ -53,7 +70,7 @@ final class PostChecks {
             long length = request.length(i);
             boolean usable = region.protectionDomain() == domain
                     && (region.queuePair() == 0 || region.queuePair() == queuePair)
-                    && region.isValid()
+                    && region.isValidOrExpected()
                     && region.allows(access);
             boolean inside =
                     offset >= 0 && length >= 0 && length <= region.length() && offset <= region.length() - length;
@@ -72,6 +89,8 @@ final class PostChecks {
         return switch (request.opcode()) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
             case RDMA_READ -> RdmapControl.RDMA_READ_REQUEST;
+            case LOCAL_INVALIDATE -> Wqe.LOCAL_INVALIDATE;
+            case ENABLE -> Wqe.ENABLE;
             case IMMEDIATE -> RdmapControl.immediateOpcode(request.isSolicited());
             case FETCH_ADD, COMPARE_SWAP -> RdmapControl.ATOMIC_REQUEST;
             case SEND, RECEIVE -> RdmapControl.sendOpcode(request.isSolicited(), request.isInvalidate());
@@ -86,6 +105,8 @@ final class PostChecks {
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> Opcode.IMMEDIATE;
             case RdmapControl.ATOMIC_REQUEST ->
                 wqe.atomicOperation() == AtomicOperation.FETCH_ADD ? Opcode.FETCH_ADD : Opcode.COMPARE_SWAP;
+            case Wqe.LOCAL_INVALIDATE -> Opcode.LOCAL_INVALIDATE;
+            case Wqe.ENABLE -> Opcode.ENABLE;
             default -> Opcode.SEND;
         };
     }

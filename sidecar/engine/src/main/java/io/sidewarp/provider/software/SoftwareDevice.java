@@ -21,6 +21,7 @@ import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -127,11 +128,24 @@ final class SoftwareDevice implements Device {
     }
 
     @Override
+    public SharedReceiveQueue createSharedReceiveQueue(ProtectionDomain protectionDomain, int capacity) {
+        if (capacity > settings.maxReceiveQueue()) {
+            throw new IllegalArgumentException(
+                    "a shared receive queue has at most " + settings.maxReceiveQueue() + " entries");
+        }
+        return new SoftwareSharedReceiveQueue(protectionDomain, capacity);
+    }
+
+    @Override
     public QueuePair createQueuePair(QueuePairAttributes attributes) {
         if (attributes.sendQueue() > settings.maxSendQueue()
                 || attributes.receiveQueue() > settings.maxReceiveQueue()) {
             throw new IllegalArgumentException("a queue pair has at most " + settings.maxSendQueue() + " send and "
                     + settings.maxReceiveQueue() + " receive entries");
+        }
+        if (attributes.sharedReceives() instanceof SoftwareSharedReceiveQueue shared
+                && shared.domain() != attributes.protectionDomain()) {
+            throw new IllegalArgumentException("the shared receive queue is of another protection domain");
         }
         SoftwareQueuePair queuePair =
                 new SoftwareQueuePair(this, numbers.incrementAndGet(), attributes, loops.choose());

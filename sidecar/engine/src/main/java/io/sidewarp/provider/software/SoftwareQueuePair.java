@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.CompletionSink;
@@ -12,6 +13,7 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapError;
 import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamCounters;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.rdmap.StreamListener;
@@ -48,6 +50,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private final SoftwareCompletionQueue receiveCompletions;
     private final WorkQueue sendQueue;
     private final WorkQueue receiveQueue;
+    private final @Nullable SoftwareSharedReceiveQueue sharedReceives;
     private final AtomicBoolean doorbell = new AtomicBoolean();
     private final Runnable onDoorbell = this::onDoorbell;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
@@ -75,11 +78,15 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         this.receiveCompletions = (SoftwareCompletionQueue) wanted.receiveCompletions();
         this.sendQueue = new WorkQueue(wanted.sendQueue());
         this.receiveQueue = new WorkQueue(wanted.receiveQueue());
+        this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
         this.attributes = ConnectionSetup.NO_ATTRIBUTES;
         protectionDomain.retainQueuePair();
         sendCompletions.retain();
         receiveCompletions.retain();
+        if (sharedReceives != null) {
+            sharedReceives.retain();
+        }
     }
 
     ProtectionDomain protectionDomain() {
@@ -90,8 +97,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         return sendQueue;
     }
 
-    WorkQueue receiveQueue() {
-        return receiveQueue;
+    Receives receives() {
+        SoftwareSharedReceiveQueue shared = sharedReceives;
+        return shared == null ? Receives.of(receiveQueue) : Receives.of(shared.receives());
     }
 
     EventLoop loop() {
@@ -128,6 +136,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     public PostResult postReceive(WorkRequest request) {
         if (!takesReceives(state)) {
             return PostResult.INVALID_STATE;
+        }
+        if (sharedReceives != null) {
+            return PostResult.INVALID_REQUEST;
         }
         PostResult check = PostChecks.checkReceive(request, protectionDomain, number);
         if (check != PostResult.POSTED) {
@@ -166,11 +177,25 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
                         request.operandMask(),
                         request.compare(),
                         request.compareMask());
+            case LOCAL_INVALIDATE, ENABLE -> copySubject(request, wqe);
             case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
+        }
+        if (request.isLocalFence()) {
+            wqe.localFence();
         }
     }
 
-    private static void copyElements(WorkRequest request, Wqe wqe) {
+    private static void copySubject(WorkRequest request, Wqe wqe) {
+        MemoryRegion region = request.subject();
+        if (region != null) {
+            wqe.subject(region, request.key());
+            if (request.opcode() == Opcode.ENABLE) {
+                region.expectEnable();
+            }
+        }
+    }
+
+    static void copyElements(WorkRequest request, Wqe wqe) {
         for (int i = 0; i < request.sgeCount(); i++) {
             wqe.addSge(request.region(i), request.offset(i), request.length(i));
         }
@@ -337,6 +362,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         protectionDomain.releaseQueuePair();
         sendCompletions.release();
         receiveCompletions.release();
+        if (sharedReceives != null) {
+            sharedReceives.release();
+        }
         device.onClosed(this);
         closed.complete(null);
     }

@@ -62,16 +62,16 @@ class StagTableTest {
 
     @Test
     void findsStagsThatFallOnTheSameSlotAlsoAfterOneOfThemIsRemoved() {
-        StagTable table = new StagTable(10, draws(0x100, 0x200, 0x300));
+        StagTable table = new StagTable(10, draws(0x4000, 0x8000, 0xC000));
         MemoryRegion one = table.add(this::region);
         MemoryRegion two = table.add(this::region);
         MemoryRegion three = table.add(this::region);
 
         table.remove(two);
 
-        assertThat(table.lookup(0x100)).isSameAs(one);
-        assertThat(table.lookup(0x200)).isNull();
-        assertThat(table.lookup(0x300)).isSameAs(three);
+        assertThat(table.lookup(0x4000)).isSameAs(one);
+        assertThat(table.lookup(0x8000)).isNull();
+        assertThat(table.lookup(0xC000)).isSameAs(three);
     }
 
     @Test
@@ -91,26 +91,40 @@ class StagTableTest {
     }
 
     @Test
-    void neverGivesOutTheTwoReservedStags() {
-        StagTable table = new StagTable(10, draws(0, -1, 5));
+    void neverGivesOutAStagThatAKeyCouldTurnIntoAReservedOne() {
+        StagTable table = new StagTable(10, draws(0, 0xFF, -1, 0xFFFFFF00, 0x105));
 
-        assertThat(table.add(this::region).stag()).isEqualTo(5);
+        assertThat(table.add(this::region).stag()).isEqualTo(0x105);
     }
 
     @Test
     void neverGivesOutAStagThatIsInUse() {
-        StagTable table = new StagTable(10, draws(5, 5, 6));
+        StagTable table = new StagTable(10, draws(0x505, 0x505, 0x506, 0x605));
 
-        assertThat(table.add(this::region).stag()).isEqualTo(5);
-        assertThat(table.add(this::region).stag()).isEqualTo(6);
+        assertThat(table.add(this::region).stag()).isEqualTo(0x505);
+        assertThat(table.add(this::region).stag()).isEqualTo(0x605);
+    }
+
+    @Test
+    void findsARegionByTheKeyOfThisMomentOnly() {
+        StagTable table = new StagTable(10, draws(0xABCDEF12));
+        MemoryRegion region = table.add(this::region);
+
+        assertThat(region.enable(0x34)).isTrue();
+
+        assertThat(region.stag()).isEqualTo(0xABCDEF34);
+        assertThat(table.lookup(0xABCDEF34)).isSameAs(region);
+        assertThat(table.lookup(0xABCDEF12)).isNull();
+        assertThat(table.remove(region)).isTrue();
+        assertThat(table.lookup(0xABCDEF34)).isNull();
     }
 
     @Test
     @Requirement("RDMAP-8.1.1-08")
     void aStagIsUsedAgainOnlyAfterManyOthersWereGivenBack() {
-        AtomicInteger next = new AtomicInteger(100);
+        AtomicInteger next = new AtomicInteger(0x10000);
         AtomicBoolean again = new AtomicBoolean();
-        StagTable table = new StagTable(10, () -> again.getAndSet(false) ? 5 : next.getAndIncrement());
+        StagTable table = new StagTable(10, () -> again.getAndSet(false) ? 0x500 : next.getAndAdd(0x100));
         again.set(true);
         MemoryRegion first = table.add(this::region);
         table.remove(first);
@@ -124,9 +138,9 @@ class StagTableTest {
         again.set(true);
         MemoryRegion lateEnough = table.add(this::region);
 
-        assertThat(first.stag()).isEqualTo(5);
-        assertThat(tooEarly.stag()).isNotEqualTo(5);
-        assertThat(lateEnough.stag()).isEqualTo(5);
+        assertThat(first.stag()).isEqualTo(0x500);
+        assertThat(tooEarly.stag()).isNotEqualTo(0x500);
+        assertThat(lateEnough.stag()).isEqualTo(0x500);
     }
 
     @Test

@@ -135,10 +135,7 @@ class AtomicRequesterTest {
         assertThat(opcodesOut()).containsExactly(1);
         stream.input(readResponse(sink.stag(), 0, new byte[8]));
         assertThat(opcodesOut()).containsExactly(0xA);
-        stream.input(
-                atomicResponse(2, 3, 0),
-                readResponse(sink.stag(), 0, new byte[8]),
-                atomicResponse(3, 5, 0));
+        stream.input(atomicResponse(2, 3, 0), readResponse(sink.stag(), 0, new byte[8]), atomicResponse(3, 5, 0));
         assertThat(opcodesOut()).containsExactly(1);
         stream.input(readResponse(sink.stag(), 0, new byte[8]));
 

@@ -162,7 +162,8 @@ class AtomicResponderTest {
 
             stream.input(write(region.stag(), 16, word), fetchAdd(i, i, region.stag(), 16, 1));
 
-            assertThat(ByteBuffer.wrap(stream.onlyOutput().payload()).getLong(4)).isEqualTo(i * 1000L);
+            assertThat(ByteBuffer.wrap(stream.onlyOutput().payload()).getLong(4))
+                    .isEqualTo(i * 1000L);
         }
     }
 
@@ -185,10 +186,7 @@ class AtomicResponderTest {
     void asManyReadsAndAtomicRequestsAsIrdAreTakenTogetherAndNoMore() {
         stream.wire().room(0);
         for (int i = 1; i <= IRD; i++) {
-            stream.input(
-                    i % 2 == 0
-                            ? fetchAdd(i, i, region.stag(), 0, 1)
-                            : readRequest(i, i, 0, 8, region.stag(), 8));
+            stream.input(i % 2 == 0 ? fetchAdd(i, i, region.stag(), 0, 1) : readRequest(i, i, 0, 8, region.stag(), 8));
         }
         assertThat(stream.stream().state()).isEqualTo(StreamState.OPEN);
 
@@ -210,7 +208,8 @@ class AtomicResponderTest {
         assertThat(stream.onlyOutput().payload())
                 .isEqualTo(hex("02 07 C0 00 0046", "41 4A", ZERO, "00000001", "00000001", ZERO));
         assertThat(TestMemory.get(region)).containsOnly(0);
-        assertThat(stream.stream().error()).isEqualTo(new StreamError(0, 2, 7, stream.stream().error().name(), false));
+        assertThat(stream.stream().error())
+                .isEqualTo(new StreamError(0, 2, 7, stream.stream().error().name(), false));
     }
 
     @Test
@@ -277,8 +276,13 @@ class AtomicResponderTest {
                         1);
             case "another domain" ->
                 fetchAdd(
-                        1, 1, memory.region(new ProtectionDomain(9), 0, 0, 8, atomic).stag(), 0, 1);
-            case "another stream" -> fetchAdd(1, 1, memory.regionOf(99, 8, atomic).stag(), 0, 1);
+                        1,
+                        1,
+                        memory.region(new ProtectionDomain(9), 0, 0, 8, atomic).stag(),
+                        0,
+                        1);
+            case "another stream" ->
+                fetchAdd(1, 1, memory.regionOf(99, 8, atomic).stag(), 0, 1);
             case "behind the end" -> fetchAdd(1, 1, region.stag(), 64, 1);
             case "over the end" -> fetchAdd(1, 1, memory.region(12, atomic).stag(), 8, 1);
             default -> fetchAdd(1, 1, region.stag(), -4L, 1);

@@ -81,7 +81,13 @@ class ImmediateDataTest {
                 .remote(0xA1B2C3D4, 0x10)
                 .immediate(DATA)
                 .post();
-        stream.endpoint().write(8).with(source).remote(5, 0).immediate(2).solicited().post();
+        stream.endpoint()
+                .write(8)
+                .with(source)
+                .remote(5, 0)
+                .immediate(2)
+                .solicited()
+                .post();
 
         assertThat(stream.output())
                 .extracting(Segment::octets)
@@ -120,10 +126,7 @@ class ImmediateDataTest {
         stream.endpoint().receive(2).post();
         stream.endpoint().receive(3).with(memory).post();
 
-        stream.input(
-                immediate(1, DATA),
-                untagged(0x41, 0x49, 0, 0, 2, 0, hex("FFFFFFFFFFFFFFFE")),
-                send(3, hex("AA")));
+        stream.input(immediate(1, DATA), untagged(0x41, 0x49, 0, 0, 2, 0, hex("FFFFFFFFFFFFFFFE")), send(3, hex("AA")));
 
         assertThat(stream.completions().receiveIds()).containsExactly(1L, 2L, 3L);
         assertThat(stream.completions().receiveResults().subList(0, 2)).containsExactly(DATA, -2L);
@@ -186,7 +189,9 @@ class ImmediateDataTest {
 
         assertThat(stream.onlyOutput().payload())
                 .isEqualTo(join(
-                        hex("02 FF C0 00", "00" + Integer.toHexString(0x100 | 18 + length).substring(1)),
+                        hex(
+                                "02 FF C0 00",
+                                "00" + Integer.toHexString(0x100 | 18 + length).substring(1)),
                         Arrays.copyOf(ulpdu, 18)));
         assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
     }
@@ -262,8 +267,7 @@ class ImmediateDataTest {
         stream.endpoint().write(3).remote(1, 0).immediate(DATA).post();
         stream.output();
 
-        stream.input(terminate(
-                hex("12 02 C0 00 001A", "41 48", ZERO, ZERO, "00000002", ZERO)));
+        stream.input(terminate(hex("12 02 C0 00 001A", "41 48", ZERO, ZERO, "00000002", ZERO)));
 
         assertThat(stream.completions().sendStatuses())
                 .containsExactly(

@@ -94,6 +94,45 @@ class WarmPathAllocationTest {
         queue.publish(sequence);
     }
 
+    /** A Write with Immediate Data, Immediate Data, a FetchAdd with and a compare and swap without local memory. */
+    private static void extensions(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
+        WorkQueue receives = pair.right().receiveQueue();
+        for (int i = 0; i < 2; i++) {
+            long sequence = receives.claim();
+            receives.slot(sequence).begin(sequence, RdmapControl.SEND, true, false);
+            receives.publish(sequence);
+        }
+        WorkQueue sends = pair.left().sendQueue();
+        long write = sends.claim();
+        Wqe wqe = sends.slot(write);
+        wqe.begin(write, RdmapControl.RDMA_WRITE, true, false);
+        wqe.remote(remote.stag(), remote.baseTaggedOffset());
+        wqe.addSge(local, 0, LENGTH);
+        wqe.immediate(RdmapControl.IMMEDIATE, write);
+        sends.publish(write);
+        long immediate = sends.claim();
+        wqe = sends.slot(immediate);
+        wqe.begin(immediate, RdmapControl.IMMEDIATE_WITH_SE, true, false);
+        wqe.immediate(RdmapControl.IMMEDIATE_WITH_SE, immediate);
+        sends.publish(immediate);
+        long add = sends.claim();
+        wqe = sends.slot(add);
+        wqe.begin(add, RdmapControl.ATOMIC_REQUEST, true, false);
+        wqe.remote(remote.stag(), remote.baseTaggedOffset());
+        wqe.addSge(local, 8, Long.BYTES);
+        wqe.atomic(AtomicOperation.FETCH_ADD, 1, 0, 0, -1L);
+        sends.publish(add);
+        long swap = sends.claim();
+        wqe = sends.slot(swap);
+        wqe.begin(swap, RdmapControl.ATOMIC_REQUEST, true, false);
+        wqe.remote(remote.stag(), remote.baseTaggedOffset() + 16);
+        wqe.atomic(AtomicOperation.CMP_SWAP, swap, -1L, 0, 0);
+        sends.publish(swap);
+        pair.left().stream().onWorkPosted();
+        pair.right().stream().onWorkPosted();
+        pair.run();
+    }
+
     private static void round(StreamPair pair, MemoryRegion local, MemoryRegion remote) {
         Endpoint left = pair.left();
         Endpoint right = pair.right();
@@ -104,6 +143,30 @@ class WarmPathAllocationTest {
         left.stream().onWorkPosted();
         right.stream().onWorkPosted();
         pair.run();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("links")
+    void warmImmediateDataAndAtomicOperationsAllocateNothing(String name, Link.Type type) {
+        EndpointOptions options = EndpointOptions.defaults().queueDepth(DEPTH);
+        try (StreamPair pair = new StreamPair(type, options.sink(leftSink), options.sink(rightSink))) {
+            MemoryRegion local = pair.left().region(LENGTH);
+            MemoryRegion remote = pair.right().region(LENGTH);
+            for (int i = 0; i < WARM_UP; i++) {
+                extensions(pair, local, remote);
+            }
+
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < MEASURED; i++) {
+                extensions(pair, local, remote);
+            }
+            long allocated = THREADS.getCurrentThreadAllocatedBytes() - before;
+
+            assertThat(leftSink.sends).isEqualTo(4 * (WARM_UP + MEASURED));
+            assertThat(rightSink.receives).isEqualTo(2 * (WARM_UP + MEASURED));
+            assertThat(leftSink.failures + rightSink.failures).isZero();
+            assertThat(allocated).isLessThan(MEASURED);
+        }
     }
 
     @ParameterizedTest(name = "{0}")

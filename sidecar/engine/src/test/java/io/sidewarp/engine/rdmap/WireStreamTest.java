@@ -81,12 +81,11 @@ class WireStreamTest {
         assertThat(segment.opcode()).isIn(0, 1, 2, 3, 4, 5, 6, 8, 9, 0xA, 0xB);
         assertThat(segment.tagged()).isEqualTo(segment.opcode() == 0 || segment.opcode() == 2);
         if (!segment.tagged()) {
-            int queue =
-                    switch (segment.opcode()) {
-                        case 1, 0xA -> 1;
-                        case 0xB -> 3;
-                        default -> 0;
-                    };
+            int queue = switch (segment.opcode()) {
+                case 1, 0xA -> 1;
+                case 0xB -> 3;
+                default -> 0;
+            };
             assertThat(segment.qn()).isEqualTo(queue);
             if (segment.opcode() != 4 && segment.opcode() != 6) {
                 assertThat(segment.ulpWord()).isZero();

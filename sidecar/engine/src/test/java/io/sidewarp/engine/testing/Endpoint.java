@@ -9,8 +9,10 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.rdmap.Receives;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.WorkQueue;
+import io.sidewarp.engine.rdmap.Wqe;
 
 /** A stream with its queues, its memory and somebody who keeps what it says. */
 public final class Endpoint implements AutoCloseable {
@@ -38,7 +40,9 @@ public final class Endpoint implements AutoCloseable {
                         memory.protectionDomain(),
                         memory.stags(),
                         sendQueue,
-                        receiveQueue,
+                        options.sharedReceives() == null
+                                ? Receives.of(receiveQueue)
+                                : Receives.of(options.sharedReceives()),
                         options.ird(),
                         options.ord(),
                         options.shortSegments(),
@@ -106,6 +110,15 @@ public final class Endpoint implements AutoCloseable {
     /** An operation without masks on 64 bits. */
     public Work compareSwap(long id, long compare, long swap) {
         return sendWork(RdmapControl.ATOMIC_REQUEST, id).atomic(AtomicOperation.CMP_SWAP, swap, -1L, compare, -1L);
+    }
+
+    public Work invalidate(long id, MemoryRegion region) {
+        return sendWork(Wqe.LOCAL_INVALIDATE, id).subject(region, 0);
+    }
+
+    /** @param key of the new STag */
+    public Work enable(long id, MemoryRegion region, int key) {
+        return sendWork(Wqe.ENABLE, id).subject(region, key);
     }
 
     private Work sendWork(int opcode, long id) {

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.testing;
 
 import io.sidewarp.engine.rdmap.CompletionSink;
+import io.sidewarp.engine.rdmap.SharedReceives;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param shortSegments of an inbound message, at most
  * @param extensions whether the stream has the messages of RFC 7306
  * @param sink takes the completions instead of the endpoint's recording sink, null for that one
+ * @param sharedReceives taken by messages instead of the receive queue, null for that one
  */
 public record EndpointOptions(
         @Nullable TestMemory memory,
@@ -22,40 +24,51 @@ public record EndpointOptions(
         int ord,
         int shortSegments,
         boolean extensions,
-        @Nullable CompletionSink sink) {
+        @Nullable CompletionSink sink,
+        @Nullable SharedReceives sharedReceives) {
 
     /**
      * Memory of its own, queue pair 1, 128 requests per queue, 4 reads in each direction, 4096 short segments, RFC 7306.
      */
     public static EndpointOptions defaults() {
-        return new EndpointOptions(null, 1, 128, 4, 4, 4096, true, null);
+        return new EndpointOptions(null, 1, 128, 4, 4, 4096, true, null, null);
     }
 
     public EndpointOptions memory(TestMemory newMemory) {
-        return new EndpointOptions(newMemory, queuePair, queueDepth, ird, ord, shortSegments, extensions, sink);
+        return new EndpointOptions(
+                newMemory, queuePair, queueDepth, ird, ord, shortSegments, extensions, sink, sharedReceives);
     }
 
     public EndpointOptions queuePair(long number) {
-        return new EndpointOptions(memory, number, queueDepth, ird, ord, shortSegments, extensions, sink);
+        return new EndpointOptions(
+                memory, number, queueDepth, ird, ord, shortSegments, extensions, sink, sharedReceives);
     }
 
     public EndpointOptions queueDepth(int requests) {
-        return new EndpointOptions(memory, queuePair, requests, ird, ord, shortSegments, extensions, sink);
+        return new EndpointOptions(
+                memory, queuePair, requests, ird, ord, shortSegments, extensions, sink, sharedReceives);
     }
 
     public EndpointOptions reads(int newIrd, int newOrd) {
-        return new EndpointOptions(memory, queuePair, queueDepth, newIrd, newOrd, shortSegments, extensions, sink);
+        return new EndpointOptions(
+                memory, queuePair, queueDepth, newIrd, newOrd, shortSegments, extensions, sink, sharedReceives);
     }
 
     public EndpointOptions shortSegments(int segments) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, segments, extensions, sink);
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, segments, extensions, sink, sharedReceives);
     }
 
     public EndpointOptions extensions(boolean on) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, on, sink);
+        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, on, sink, sharedReceives);
     }
 
     public EndpointOptions sink(CompletionSink newSink) {
-        return new EndpointOptions(memory, queuePair, queueDepth, ird, ord, shortSegments, extensions, newSink);
+        return new EndpointOptions(
+                memory, queuePair, queueDepth, ird, ord, shortSegments, extensions, newSink, sharedReceives);
+    }
+
+    public EndpointOptions sharedReceives(SharedReceives newReceives) {
+        return new EndpointOptions(
+                memory, queuePair, queueDepth, ird, ord, shortSegments, extensions, sink, newReceives);
     }
 }

@@ -21,6 +21,9 @@ public final class Work {
     private int opcode;
     private boolean signaled = true;
     private boolean fence;
+    private boolean localFence;
+    private MemoryRegion subject;
+    private int key;
     private int stag;
     private long taggedOffset;
     private int invalidateStag;
@@ -102,6 +105,19 @@ public final class Work {
         return this;
     }
 
+    /** Waits for all work before it. */
+    public Work fencedLocally() {
+        localFence = true;
+        return this;
+    }
+
+    /** The local region that is invalidated or enabled. */
+    Work subject(MemoryRegion region, int newKey) {
+        subject = region;
+        key = newKey;
+        return this;
+    }
+
     public Work unsignaled() {
         signaled = false;
         return this;
@@ -121,6 +137,12 @@ public final class Work {
         }
         Wqe wqe = queue.slot(sequence);
         wqe.begin(id, opcode, signaled, fence);
+        if (localFence) {
+            wqe.localFence();
+        }
+        if (subject != null) {
+            wqe.subject(subject, key);
+        }
         wqe.remote(stag, taggedOffset);
         wqe.invalidate(invalidateStag);
         if (withImmediate) {

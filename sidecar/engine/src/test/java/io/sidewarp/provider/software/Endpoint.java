@@ -17,6 +17,7 @@ import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.time.Duration;
@@ -24,6 +25,7 @@ import java.util.EnumSet;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 
 /** One side of a connection in tests: a queue pair with its completion queue and a region. */
 final class Endpoint {
@@ -43,10 +45,20 @@ final class Endpoint {
 
     /** @param completionEntries of its completion queue */
     Endpoint(Device device, long regionLength, int completionEntries) {
+        this(device, regionLength, completionEntries, device.allocateProtectionDomain(), null);
+    }
+
+    /** @param shared receives that it takes instead of its own, null for its own */
+    Endpoint(
+            Device device,
+            long regionLength,
+            int completionEntries,
+            ProtectionDomain domain,
+            @Nullable SharedReceiveQueue shared) {
         this.device = device;
-        domain = device.allocateProtectionDomain();
+        this.domain = domain;
         completions = device.createCompletionQueue(completionEntries);
-        queuePair = device.createQueuePair(new QueuePairAttributes(domain, completions, completions, 256, 256));
+        queuePair = device.createQueuePair(new QueuePairAttributes(domain, completions, completions, 256, 256, shared));
         EnumSet<AccessRight> access =
                 EnumSet.of(AccessRight.LOCAL_WRITE, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);
         region = device.registerMemory(

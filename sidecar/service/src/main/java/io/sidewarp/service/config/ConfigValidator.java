@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.config;
 
+import io.sidewarp.engine.memory.StagTable;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -85,7 +86,7 @@ public final class ConfigValidator {
 
     private void limits(SidewarpConfig.Limits limits) {
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
-        range("sidewarp.limits.regions", limits.regions(), 1, 1 << 24);
+        range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);
         range("sidewarp.limits.registered-octets", limits.registeredOctets(), 1, Long.MAX_VALUE);
         range("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE);

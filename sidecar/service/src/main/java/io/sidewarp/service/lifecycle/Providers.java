@@ -4,6 +4,7 @@
 package io.sidewarp.service.lifecycle;
 
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.provider.RdmaProvider;
@@ -18,8 +19,6 @@ import java.net.InetSocketAddress;
 /** Makes the provider that the settings name. */
 final class Providers {
 
-    private static final long MAX_REGIONS = 1 << 24;
-
     private Providers() {}
 
     static RdmaProvider create(SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
@@ -32,7 +31,7 @@ final class Providers {
                 Math.min(defaults.maxIrd(), limits.ird()),
                 Math.min(defaults.maxOrd(), limits.ord()),
                 config.extensions(),
-                (int) Math.min(MAX_REGIONS, (long) limits.sessions() * limits.regions()),
+                (int) Math.min(StagTable.MAX_REGIONS, (long) limits.sessions() * limits.regions()),
                 limits.shortSegments(),
                 defaults.terminateTimeout());
         return SoftwareProvider.builder()

@@ -100,6 +100,7 @@ public final class WorkTotals {
             }
             case FETCH_ADD, COMPARE_SWAP -> atomicOut.add(messages, 0);
             case RECEIVE -> sendIn.add(messages, octets);
+            case LOCAL_INVALIDATE, ENABLE -> {}
         }
     }
 
@@ -137,6 +138,8 @@ public final class WorkTotals {
             case RDMA_WRITE_WITH_IMMEDIATE -> "write_with_immediate";
             case FETCH_ADD -> "fetch_add";
             case COMPARE_SWAP -> "compare_swap";
+            case LOCAL_INVALIDATE -> "local_invalidate";
+            case ENABLE -> "enable";
         };
     }
 

@@ -30,6 +30,8 @@ public final class Completions {
             case RDMA_WRITE_WITH_IMMEDIATE -> io.sidewarp.v1.Opcode.OPCODE_WRITE_WITH_IMMEDIATE;
             case FETCH_ADD -> io.sidewarp.v1.Opcode.OPCODE_FETCH_ADD;
             case COMPARE_SWAP -> io.sidewarp.v1.Opcode.OPCODE_COMPARE_SWAP;
+            case LOCAL_INVALIDATE -> io.sidewarp.v1.Opcode.OPCODE_LOCAL_INVALIDATE;
+            case ENABLE -> io.sidewarp.v1.Opcode.OPCODE_ENABLE;
         };
     }
 

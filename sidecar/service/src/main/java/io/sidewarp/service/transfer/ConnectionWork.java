@@ -249,7 +249,7 @@ public final class ConnectionWork {
         switch (completion.opcode()) {
             case RDMA_READ, RECEIVE -> ownReceived += completion.length();
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND -> ownSent += completion.length();
-            case IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> {}
+            case IMMEDIATE, FETCH_ADD, COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE -> {}
         }
         meter.completed(completion, slots.time(slot));
         long id = slots.id(slot);

@@ -6,8 +6,10 @@ package io.sidewarp.service.transfer;
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.EnableWork;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;
+import io.sidewarp.v1.LocalInvalidateWork;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
@@ -40,6 +42,10 @@ final class QueueDecoder {
     private static final int IMMEDIATE = tag(WorkRequest.IMMEDIATE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int FETCH_ADD = tag(WorkRequest.FETCH_ADD_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int COMPARE_SWAP = tag(WorkRequest.COMPARE_SWAP_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int LOCAL_INVALIDATE =
+            tag(WorkRequest.LOCAL_INVALIDATE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int ENABLE = tag(WorkRequest.ENABLE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int LOCAL_FENCE = tag(WorkRequest.LOCAL_FENCE_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int RECEIVE = tag(WorkRequest.RECEIVE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
 
     /** WriteWork, ReadWork and the atomic operations begin with the same fields. */
@@ -56,6 +62,9 @@ final class QueueDecoder {
     private static final int SWAP_MASK = tag(CompareSwapWork.SWAP_MASK_FIELD_NUMBER, ProtoReader.FIXED64);
     private static final int IMMEDIATE_DATA = tag(ImmediateWork.DATA_FIELD_NUMBER, ProtoReader.FIXED64);
     private static final int IMMEDIATE_SOLICITED = tag(ImmediateWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int INVALIDATE_REGION = tag(LocalInvalidateWork.REGION_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int ENABLE_REGION = tag(EnableWork.REGION_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int ENABLE_KEY = tag(EnableWork.KEY_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int SEND_LOCAL = tag(SendWork.LOCAL_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int SEND_SOLICITED = tag(SendWork.SOLICITED_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int SEND_INVALIDATE = tag(SendWork.INVALIDATE_STAG_FIELD_NUMBER, ProtoReader.FIXED32);
@@ -68,8 +77,7 @@ final class QueueDecoder {
     private static final int REMOTE_OFFSET = tag(RemoteAddress.TAGGED_OFFSET_FIELD_NUMBER, ProtoReader.VARINT);
 
     static {
-        int[] locals = {
-            ReadWork.LOCAL_FIELD_NUMBER, FetchAddWork.LOCAL_FIELD_NUMBER, CompareSwapWork.LOCAL_FIELD_NUMBER
+        int[] locals = {ReadWork.LOCAL_FIELD_NUMBER, FetchAddWork.LOCAL_FIELD_NUMBER, CompareSwapWork.LOCAL_FIELD_NUMBER
         };
         int[] remotes = {
             ReadWork.REMOTE_FIELD_NUMBER, FetchAddWork.REMOTE_FIELD_NUMBER, CompareSwapWork.REMOTE_FIELD_NUMBER
@@ -181,6 +189,12 @@ final class QueueDecoder {
                 fetchAdd(item);
             } else if (tag == COMPARE_SWAP) {
                 compareSwap(item);
+            } else if (tag == LOCAL_INVALIDATE) {
+                localInvalidate(item);
+            } else if (tag == ENABLE) {
+                enable(item);
+            } else if (tag == LOCAL_FENCE) {
+                item.localFence = reader.bool();
             } else {
                 reader.skip(tag);
             }
@@ -254,6 +268,34 @@ final class QueueDecoder {
         } else {
             reader.skip(tag);
         }
+    }
+
+    private void localInvalidate(WorkItem item) {
+        int outer = begin(item, Opcode.LOCAL_INVALIDATE);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == INVALIDATE_REGION) {
+                item.subject = reader.varint();
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
+    }
+
+    private void enable(WorkItem item) {
+        int outer = begin(item, Opcode.ENABLE);
+        while (reader.hasMore()) {
+            int tag = reader.tag();
+            if (tag == ENABLE_REGION) {
+                item.subject = reader.varint();
+            } else if (tag == ENABLE_KEY) {
+                item.key = (int) reader.varint();
+            } else {
+                reader.skip(tag);
+            }
+        }
+        reader.leave(outer);
     }
 
     private void immediate(WorkItem item) {

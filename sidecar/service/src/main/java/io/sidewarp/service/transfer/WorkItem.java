@@ -22,6 +22,7 @@ final class WorkItem {
     long id;
     long connection;
     boolean fence;
+    boolean localFence;
     boolean unsignaled;
     /** Null when the request names no work. */
     @Nullable
@@ -33,6 +34,11 @@ final class WorkItem {
     boolean invalidate;
     int invalidateStag;
     long immediate;
+
+    /** Region that is invalidated or enabled, and the key of its new STag. */
+    long subject;
+
+    int key;
 
     /** What is added or swapped, and the masks; all bits unless the caller says otherwise. */
     long operand;
@@ -52,6 +58,7 @@ final class WorkItem {
         id = 0;
         connection = 0;
         fence = false;
+        localFence = false;
         unsignaled = false;
         resetWork(null);
     }
@@ -65,6 +72,8 @@ final class WorkItem {
         invalidate = false;
         invalidateStag = 0;
         immediate = 0;
+        subject = 0;
+        key = 0;
         operand = 0;
         operandMask = newOpcode == Opcode.COMPARE_SWAP ? -1L : 0;
         compare = 0;

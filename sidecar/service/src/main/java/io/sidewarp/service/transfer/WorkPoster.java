@@ -6,6 +6,7 @@ package io.sidewarp.service.transfer;
 import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
@@ -84,14 +85,13 @@ final class WorkPoster {
         for (int i = 0; i < item.sgeCount; i++) {
             RegisteredRegion region = memory.find(item.regions[i]);
             if (region == null) {
-                return Refusal.protection(
-                        Status.Code.NOT_FOUND,
-                        "region " + item.regions[i] + " is not registered in this session; register it first");
+                return missing(item.regions[i]);
             }
             request.addSge(region.region(), item.offsets[i], item.lengths[i]);
         }
         request.remote(item.remoteStag, item.remoteTaggedOffset)
                 .fence(item.fence)
+                .localFence(item.localFence)
                 .solicited(item.solicited);
         if (item.invalidate) {
             request.invalidateStag(item.invalidateStag);
@@ -99,11 +99,31 @@ final class WorkPoster {
         switch (opcode) {
             case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE -> request.immediate(item.immediate);
             case FETCH_ADD -> request.add(item.operand, item.operandMask);
-            case COMPARE_SWAP ->
-                request.compareSwap(item.compare, item.compareMask, item.operand, item.operandMask);
+            case COMPARE_SWAP -> request.compareSwap(item.compare, item.compareMask, item.operand, item.operandMask);
+            case LOCAL_INVALIDATE, ENABLE -> {
+                return fillSubject(item, opcode);
+            }
             case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
         }
         return null;
+    }
+
+    private @Nullable Refusal fillSubject(WorkItem item, Opcode opcode) {
+        RegisteredRegion region = memory.find(item.subject);
+        if (region == null) {
+            return missing(item.subject);
+        }
+        if (opcode == Opcode.ENABLE) {
+            request.enable(region.region(), item.key);
+        } else {
+            request.invalidate(region.region());
+        }
+        return null;
+    }
+
+    private static Refusal missing(long region) {
+        return Refusal.protection(
+                Status.Code.NOT_FOUND, "region " + region + " is not registered in this session; register it first");
     }
 
     private static Refusal receiveQueueFull(ConnectionWork work) {
@@ -124,6 +144,9 @@ final class WorkPoster {
 
     /** Looks for what the engine did not like. */
     private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
+        if (opcode.isLocal()) {
+            return explainSubject(work, item);
+        }
         boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
         boolean writes = requests || opcode == Opcode.RECEIVE;
         long total = 0;
@@ -156,8 +179,27 @@ final class WorkPoster {
     private static boolean isExtension(Opcode opcode) {
         return switch (opcode) {
             case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> true;
-            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> false;
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE, LOCAL_INVALIDATE, ENABLE -> false;
         };
+    }
+
+    private Refusal explainSubject(ConnectionWork work, WorkItem item) {
+        RegisteredRegion region = memory.find(item.subject);
+        if (region == null) {
+            return missing(item.subject);
+        }
+        if (region.region().queuePair() != work.queuePair().number()) {
+            return Refusal.protection(
+                    Status.Code.PERMISSION_DENIED,
+                    "region " + item.subject + " is not of connection " + work.connection()
+                            + " alone; register it with RegisterRegionRequest.connection");
+        }
+        return item.key < 0 || item.key > 0xFF
+                ? Refusal.invalid("key " + Integer.toUnsignedString(item.key) + " is not in 0..255")
+                : Refusal.protection(
+                        Status.Code.FAILED_PRECONDITION,
+                        "region " + item.subject + " is " + region.region().state()
+                                + " and cannot be used; deregister it and register anew");
     }
 
     private static @Nullable Refusal explain(
@@ -171,10 +213,12 @@ final class WorkPoster {
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
                             + " are outside of " + name + ", which has " + region.length() + " octets");
         }
-        if (!region.isValid()) {
+        if (!region.isValidOrExpected()) {
+            String remedy = region.state() == RegionState.INVALIDATED && region.queuePair() != 0
+                    ? "enable it (EnableWork), or deregister it and register anew"
+                    : "deregister it and register anew";
             return Refusal.protection(
-                    Status.Code.FAILED_PRECONDITION,
-                    name + " is " + region.state() + " and cannot be used; deregister it and register anew");
+                    Status.Code.FAILED_PRECONDITION, name + " is " + region.state() + " and cannot be used; " + remedy);
         }
         if (writes && !region.allows(AccessRight.LOCAL_WRITE.bit())) {
             return Refusal.protection(

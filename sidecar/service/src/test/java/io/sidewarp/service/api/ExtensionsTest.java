@@ -110,7 +110,8 @@ class ExtensionsTest {
                     WorkRequest.newBuilder()
                             .setId(5)
                             .setConnection(connection)
-                            .setImmediate(ImmediateWork.newBuilder().setData(DATA).setSolicited(true))
+                            .setImmediate(
+                                    ImmediateWork.newBuilder().setData(DATA).setSolicited(true))
                             .build(),
                     WorkRequest.newBuilder()
                             .setId(6)
@@ -196,7 +197,9 @@ class ExtensionsTest {
 
         assertThatThrownBy(() -> perform(WorkRequest.newBuilder()
                         .setConnection(connection)
-                        .setFetchAdd(FetchAddWork.newBuilder().setRemote(remote(words, 0)).setAdd(1))))
+                        .setFetchAdd(FetchAddWork.newBuilder()
+                                .setRemote(remote(words, 0))
+                                .setAdd(1))))
                 .hasMessageContaining("Access rights violation")
                 .extracting(failure -> Status.fromThrowable(failure).getCode())
                 .isEqualTo(Status.Code.PERMISSION_DENIED);

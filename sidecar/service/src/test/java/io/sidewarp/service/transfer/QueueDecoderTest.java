@@ -8,8 +8,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.EnableWork;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;
+import io.sidewarp.v1.LocalInvalidateWork;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
@@ -158,8 +160,9 @@ class QueueDecoderTest {
                 .setId(random.nextLong())
                 .setConnection(random.nextInt(3))
                 .setFence(random.nextBoolean())
+                .setLocalFence(random.nextBoolean())
                 .setUnsignaled(random.nextBoolean());
-        return switch (random.nextInt(9)) {
+        return switch (random.nextInt(11)) {
             case 0 ->
                 work.setWrite(WriteWork.newBuilder()
                                 .addLocal(sge())
@@ -202,6 +205,14 @@ class QueueDecoderTest {
                                 .setSwap(random.nextLong())
                                 .setSwapMask(random.nextLong()))
                         .build();
+            case 8 ->
+                work.setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(random.nextLong()))
+                        .build();
+            case 9 ->
+                work.setEnable(EnableWork.newBuilder()
+                                .setRegion(random.nextLong())
+                                .setKey(random.nextInt()))
+                        .build();
             default -> work.setReceive(ReceiveWork.newBuilder().addLocal(sge())).build();
         };
     }
@@ -226,6 +237,7 @@ class QueueDecoderTest {
                 .setId(item.id)
                 .setConnection(item.connection)
                 .setFence(item.fence)
+                .setLocalFence(item.localFence)
                 .setUnsignaled(item.unsignaled);
         RemoteAddress remote = RemoteAddress.newBuilder()
                 .setStag(item.remoteStag)
@@ -250,6 +262,10 @@ class QueueDecoderTest {
                     .setSolicited(item.solicited));
         } else if (item.opcode == Opcode.IMMEDIATE) {
             work.setImmediate(ImmediateWork.newBuilder().setData(item.immediate).setSolicited(item.solicited));
+        } else if (item.opcode == Opcode.LOCAL_INVALIDATE) {
+            work.setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(item.subject));
+        } else if (item.opcode == Opcode.ENABLE) {
+            work.setEnable(EnableWork.newBuilder().setRegion(item.subject).setKey(item.key));
         } else if (item.opcode == Opcode.FETCH_ADD) {
             work.setFetchAdd(FetchAddWork.newBuilder()
                     .addAllLocal(Arrays.asList(elements))

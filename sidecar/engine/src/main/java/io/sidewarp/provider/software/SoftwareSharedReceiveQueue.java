@@ -1,0 +1,86 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.RdmapControl;
+import io.sidewarp.engine.rdmap.SharedReceives;
+import io.sidewarp.engine.rdmap.Wqe;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A shared receive queue over the engine. */
+final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
+
+    private final ProtectionDomain domain;
+    private final SharedReceives receives;
+    private final AtomicInteger users = new AtomicInteger();
+    private volatile boolean closed;
+
+    SoftwareSharedReceiveQueue(ProtectionDomain domain, int capacity) {
+        this.domain = domain;
+        this.receives = new SharedReceives(capacity);
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    SharedReceives receives() {
+        return receives;
+    }
+
+    @Override
+    public PostResult postReceive(WorkRequest request) {
+        if (closed) {
+            return PostResult.INVALID_STATE;
+        }
+        PostResult check = PostChecks.checkReceive(request, domain, 0);
+        if (check != PostResult.POSTED) {
+            return check;
+        }
+        Wqe wqe = receives.claim();
+        if (wqe == null) {
+            return PostResult.QUEUE_FULL;
+        }
+        wqe.begin(request.id(), RdmapControl.SEND, true, false);
+        SoftwareQueuePair.copyElements(request, wqe);
+        receives.publish(wqe);
+        return PostResult.POSTED;
+    }
+
+    @Override
+    public int capacity() {
+        return receives.capacity();
+    }
+
+    @Override
+    public int size() {
+        return receives.size();
+    }
+
+    @Override
+    public void armLimit(int limit, Runnable listener) {
+        receives.arm(limit, listener);
+    }
+
+    void retain() {
+        users.incrementAndGet();
+    }
+
+    void release() {
+        users.decrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        if (users.get() > 0) {
+            throw new IllegalStateException("queue pairs use this shared receive queue; close them first");
+        }
+        closed = true;
+        receives.arm(0, () -> {});
+    }
+}

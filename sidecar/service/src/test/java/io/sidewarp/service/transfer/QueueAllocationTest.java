@@ -1,0 +1,394 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.grpc.Attributes;
+import io.grpc.Drainable;
+import io.grpc.KnownLength;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.ServerCall;
+import io.grpc.Status;
+import io.netty.channel.DefaultEventLoop;
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairEventListener;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.provider.RdmaProvider;
+import io.sidewarp.provider.software.SoftwareProvider;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.memory.RegionPlan;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.PeerQuotas;
+import io.sidewarp.service.quota.QuotaRefusals;
+import io.sidewarp.service.quota.SessionQuotas;
+import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.ImmediateWork;
+import io.sidewarp.v1.ManagedBacking;
+import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.RemoteAddress;
+import io.sidewarp.v1.SendWork;
+import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WorkRequest;
+import io.sidewarp.v1.WriteWork;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What the service itself allocates for work on a Queue call, from the octets of a request to those of its completions.
+ * gRPC and the engine are played by the test, so that nothing of theirs counts.
+ */
+class QueueAllocationTest {
+
+    private static final int WORK_PER_MESSAGE = 64;
+    private static final int WARM_UP = 3_000;
+    private static final int MEASURED = 1_000;
+    private static final long CONNECTION = 7;
+    /** Objects of a message: the frame, the task and the streams over its octets. */
+    private static final int PER_MESSAGE = 256;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private final Path directory = TestSidecar.newDirectory();
+    private final RdmaProvider provider =
+            SoftwareProvider.builder().eventLoops(1).build();
+    private final Device device = provider.open();
+    private final EventLoop loop = new DefaultEventLoop();
+    private final Engine engine = new Engine();
+    private Telemetry telemetry;
+    private SessionTransfers transfers;
+    private SentMessages sent;
+    private QueueCall call;
+    private long region;
+
+    @BeforeEach
+    void open() throws Exception {
+        SidewarpConfig config = TestSidecar.config(directory, "sidewarp.telemetry.latency-sampling", "1000000000");
+        telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
+        EffectiveLimits limits = EffectiveLimits.of(config.limits(), device.attributes());
+        QuotaRefusals refusals = new QuotaRefusals();
+        SessionContext context = new SessionContext(
+                "test",
+                Peer.ANONYMOUS,
+                loop,
+                Runnable::run,
+                device,
+                Optional.empty(),
+                config.connection(),
+                limits,
+                SessionQuotas.of(limits, SessionQuotas.managedOctets(limits, refusals), refusals),
+                new PeerQuotas(1, 1, refusals),
+                new AtomicLong(),
+                event -> {},
+                telemetry,
+                telemetry.work().meter(),
+                new PeerLogs(1));
+        SessionMemory memory = onLoop(() -> new SessionMemory(context));
+        ConnectionWork work = onLoop(() -> new ConnectionWork(
+                CONNECTION,
+                engine,
+                memory.defaultDomain(),
+                engine,
+                WORK_PER_MESSAGE,
+                WORK_PER_MESSAGE,
+                loop,
+                context.meter()));
+        RegisterRegionRequest request = RegisterRegionRequest.newBuilder()
+                .addAccess(Access.ACCESS_LOCAL_WRITE)
+                .setManaged(ManagedBacking.newBuilder().setLength(4096))
+                .build();
+        ProtectionDomain domain = memory.defaultDomain();
+        region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, false, limits)))
+                .get(10, TimeUnit.SECONDS)
+                .id();
+        transfers = onLoop(() -> new SessionTransfers(context, memory, new OneConnection(work)));
+        sent = new SentMessages();
+        call = new QueueCall(sent, (token, peer) -> transfers, Peer.CONTEXT.get());
+        QueueRequest open = QueueRequest.newBuilder()
+                .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(WORK_PER_MESSAGE))
+                .build();
+        onLoop(() -> {
+            call.onMessage(received(open.toByteArray()));
+            return true;
+        });
+    }
+
+    @AfterEach
+    void close() {
+        loop.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+        telemetry.close();
+        device.close();
+        provider.close();
+        TestSidecar.delete(directory);
+    }
+
+    private <T> T onLoop(Callable<T> task) throws Exception {
+        return loop.submit(task).get(60, TimeUnit.SECONDS);
+    }
+
+    private static QueueFrame received(byte[] octets) {
+        return QueueFrame.MARSHALLER.parse(new Known(octets));
+    }
+
+    private byte[] message() {
+        RemoteAddress remote = RemoteAddress.newBuilder()
+                .setStag(0x12345678)
+                .setTaggedOffset(64)
+                .build();
+        QueuePost.Builder post = QueuePost.newBuilder();
+        for (int i = 0; i < WORK_PER_MESSAGE; i++) {
+            Sge local =
+                    Sge.newBuilder().setRegion(region).setOffset(8).setLength(8).build();
+            WorkRequest.Builder work = WorkRequest.newBuilder().setId(i).setConnection(CONNECTION);
+            switch (i % 5) {
+                case 0 -> work.setWrite(WriteWork.newBuilder().addLocal(local).setRemote(remote));
+                case 1 -> work.setRead(ReadWork.newBuilder().addLocal(local).setRemote(remote));
+                case 2 -> work.setSend(SendWork.newBuilder().addLocal(local).setSolicited(true));
+                case 3 -> work.setImmediate(ImmediateWork.newBuilder().setData(i));
+                default ->
+                    work.setFetchAdd(FetchAddWork.newBuilder()
+                            .addLocal(local)
+                            .setRemote(remote)
+                            .setAdd(1));
+            }
+            post.addWork(work);
+        }
+        return QueueRequest.newBuilder().setPost(post).build().toByteArray();
+    }
+
+    @Test
+    void aWarmQueueAllocatesPerMessageAndNothingPerWorkRequest() throws Exception {
+        byte[] message = message();
+
+        long allocated = onLoop(() -> {
+            run(message, WARM_UP);
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            run(message, MEASURED);
+            return THREADS.getCurrentThreadAllocatedBytes() - before;
+        });
+
+        assertThat(engine.carriedOut).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
+        assertThat(sent.messages).isEqualTo(1 + WARM_UP + MEASURED);
+        assertThat(sent.closed).isNull();
+        // The octets of a message are kept as they came; one more object per work request would be 1024 octets more.
+        assertThat(allocated / MEASURED).isLessThan(message.length + PER_MESSAGE);
+    }
+
+    private void run(byte[] message, int times) {
+        for (int i = 0; i < times; i++) {
+            call.onMessage(received(message));
+            engine.complete();
+        }
+    }
+
+    /** Octets as gRPC hands them over. */
+    private static final class Known extends ByteArrayInputStream implements KnownLength {
+        Known(byte[] octets) {
+            super(octets);
+        }
+    }
+
+    private record OneConnection(ConnectionWork work) implements ConnectionLookup {
+
+        @Override
+        public @Nullable ConnectionWork find(long connection) {
+            return connection == CONNECTION ? work : null;
+        }
+
+        @Override
+        public ConnectionWork require(long connection) {
+            return work;
+        }
+    }
+
+    /** gRPC's side of a call: takes the octets and forgets them. */
+    private static final class SentMessages extends ServerCall<QueueFrame, CompletionBatch> {
+
+        private static final OutputStream FORGET = OutputStream.nullOutputStream();
+
+        private int messages;
+        private @Nullable Status closed;
+
+        @Override
+        public void request(int count) {}
+
+        @Override
+        public void sendHeaders(Metadata headers) {}
+
+        @Override
+        public void sendMessage(CompletionBatch message) {
+            try (InputStream octets = CompletionBatch.MARSHALLER.stream(message)) {
+                // As gRPC does.
+                ((Drainable) octets).drainTo(FORGET);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            messages++;
+        }
+
+        @Override
+        public boolean isReady() {
+            return true;
+        }
+
+        @Override
+        public void close(Status status, Metadata trailers) {
+            closed = status;
+        }
+
+        @Override
+        public boolean isCancelled() {
+            return false;
+        }
+
+        @Override
+        public Attributes getAttributes() {
+            return Attributes.EMPTY;
+        }
+
+        @Override
+        public MethodDescriptor<QueueFrame, CompletionBatch> getMethodDescriptor() {
+            throw new UnsupportedOperationException("not asked for");
+        }
+    }
+
+    /** A queue pair with its completion queue: all work succeeds when the test says so. */
+    private static final class Engine implements QueuePair, CompletionQueue {
+
+        private final long[] ids = new long[WORK_PER_MESSAGE];
+        private final Opcode[] opcodes = new Opcode[WORK_PER_MESSAGE];
+        private int posted;
+        private int polled;
+        private long carriedOut;
+        private Runnable listener = () -> {};
+
+        void complete() {
+            listener.run();
+            posted = 0;
+            polled = 0;
+        }
+
+        @Override
+        public PostResult postSend(io.sidewarp.engine.verbs.WorkRequest request) {
+            ids[posted] = request.id();
+            opcodes[posted] = request.opcode();
+            posted++;
+            carriedOut++;
+            return PostResult.POSTED;
+        }
+
+        @Override
+        public int poll(WorkCompletion[] into) {
+            int count = 0;
+            while (count < into.length && polled < posted) {
+                into[count].set(ids[polled], 1, opcodes[polled], CompletionStatus.SUCCESS, 8);
+                count++;
+                polled++;
+            }
+            return count;
+        }
+
+        @Override
+        public void requestNotification(Runnable newListener, boolean solicitedOnly) {
+            listener = newListener;
+        }
+
+        @Override
+        public long number() {
+            return 1;
+        }
+
+        @Override
+        public QueuePairState state() {
+            return QueuePairState.RTS;
+        }
+
+        @Override
+        public PostResult postReceive(io.sidewarp.engine.verbs.WorkRequest request) {
+            throw new UnsupportedOperationException("no receives here");
+        }
+
+        @Override
+        public CompletableFuture<ConnectionAttributes> connect(
+                InetSocketAddress remote, ConnectionParameters parameters) {
+            throw new UnsupportedOperationException("connected already");
+        }
+
+        @Override
+        public ConnectionAttributes attributes() {
+            throw new UnsupportedOperationException("not asked for");
+        }
+
+        @Override
+        public QueuePairCounters counters() {
+            throw new UnsupportedOperationException("not asked for");
+        }
+
+        @Override
+        public void setEventListener(QueuePairEventListener newListener) {}
+
+        @Override
+        public CompletableFuture<Void> disconnect() {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Void> abort() {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public int capacity() {
+            return WORK_PER_MESSAGE;
+        }
+
+        @Override
+        public boolean isOverrun() {
+            return false;
+        }
+
+        @Override
+        public void close() {}
+    }
+}
