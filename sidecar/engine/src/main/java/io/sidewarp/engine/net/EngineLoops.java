@@ -6,6 +6,7 @@ package io.sidewarp.engine.net;
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollEventLoopGroup;
@@ -16,7 +17,10 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ThreadPerTaskExecutor;
 import io.sidewarp.engine.memory.Quiescence;
+import java.nio.channels.spi.SelectorProvider;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -49,10 +53,22 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
 
     /** Loops of our own. */
     public static EngineLoops create(int loops, NetSettings settings) {
-        DefaultThreadFactory threads = new DefaultThreadFactory("sidewarp-loop", true);
-        EventLoopGroup group =
-                Epoll.isAvailable() ? new EpollEventLoopGroup(loops, threads) : new NioEventLoopGroup(loops, threads);
-        return new EngineLoops(group, true, settings);
+        return new EngineLoops(newGroup(loops, settings.busyPoll()), true, settings);
+    }
+
+    /**
+     * Event loops as the engine likes them, for an owner who shares them with others.
+     *
+     * @param loops number of threads
+     * @param busyPoll the longest time that a loop without work polls before it sleeps; zero never polls, as it should
+     *     be where there is one processor only
+     */
+    public static EventLoopGroup newGroup(int loops, Duration busyPoll) {
+        ThreadPerTaskExecutor threads = new ThreadPerTaskExecutor(new DefaultThreadFactory("sidewarp-loop", true));
+        SelectStrategyFactory waiting = () -> new AdaptivePolling(busyPoll, System::nanoTime);
+        return Epoll.isAvailable()
+                ? new EpollEventLoopGroup(loops, threads, waiting)
+                : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);
     }
 
     /** Loops that somebody else owns and closes; epoll or NIO ones. */

@@ -18,6 +18,7 @@ import java.time.Duration;
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, before its connection is
  *     aborted
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
+ * @param busyPoll the longest time that a loop without work polls before it sleeps
  */
 public record NetSettings(
         int stagingCapacity,
@@ -26,7 +27,8 @@ public record NetSettings(
         Duration lingerTimeout,
         Duration connectTimeout,
         Duration stallTimeout,
-        Duration keepAlive) {
+        Duration keepAlive,
+        Duration busyPoll) {
 
     /** Smallest {@link #stagingCapacity}: holds the largest FPDU with Markers. */
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
@@ -38,7 +40,7 @@ public record NetSettings(
         }
     }
 
-    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s, 60 s. */
+    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s, 60 s, and {@link #defaultBusyPoll()}. */
     public static NetSettings defaults() {
         return new NetSettings(
                 256 * 1024,
@@ -47,6 +49,12 @@ public record NetSettings(
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
-                Duration.ofSeconds(60));
+                Duration.ofSeconds(60),
+                defaultBusyPoll());
+    }
+
+    /** 50 us, or nothing where polling would keep the peer off the only processor. */
+    public static Duration defaultBusyPoll() {
+        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(50_000) : Duration.ZERO;
     }
 }

@@ -76,7 +76,8 @@ final class PeerLimitsTest {
                 SHORT,
                 Duration.ofSeconds(10),
                 SHORT,
-                Duration.ofSeconds(60));
+                Duration.ofSeconds(60),
+                Duration.ZERO);
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SoftwareSettings settings = new SoftwareSettings(
                 net,

@@ -48,7 +48,8 @@ final class SlowReaderTest {
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),
                 Duration.ofMillis(300),
-                Duration.ofSeconds(60));
+                Duration.ofSeconds(60),
+                Duration.ZERO);
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SoftwareSettings settings = new SoftwareSettings(
                 net,

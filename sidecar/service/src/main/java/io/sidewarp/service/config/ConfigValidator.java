@@ -43,6 +43,7 @@ public final class ConfigValidator {
             add("sidewarp.provider", config.provider(), "\"software\"");
         }
         config.eventLoops().ifPresent(loops -> range("sidewarp.event-loops", loops, 1, 1024));
+        config.busyPollMicros().ifPresent(micros -> range("sidewarp.busy-poll-micros", micros, 0, 1_000_000));
         range("sidewarp.worker-threads", config.workerThreads(), 1, 1024);
         duration("sidewarp.drain-timeout", config.drainTimeout(), Duration.ZERO, Duration.ofHours(1));
     }

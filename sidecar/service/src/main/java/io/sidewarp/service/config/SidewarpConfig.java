@@ -25,6 +25,12 @@ public interface SidewarpConfig {
     /** Threads that run the API and the connections. Unset: the processors that are available, at most 2. */
     OptionalInt eventLoops();
 
+    /**
+     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 50, or 0 where there is one
+     * processor only.
+     */
+    OptionalInt busyPollMicros();
+
     /** Threads for what blocks: registration of memory, name look-up. */
     @WithDefault("2")
     int workerThreads();

@@ -49,7 +49,8 @@ final class Providers {
                 config.connection().lingerTimeout(),
                 defaults.connectTimeout(),
                 config.connection().stallTimeout(),
-                config.connection().keepAlive());
+                config.connection().keepAlive(),
+                defaults.busyPoll());
     }
 
     /** Makes known what concerns no connection. */

@@ -6,6 +6,7 @@ package io.sidewarp.service.lifecycle;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException;
 import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.service.api.ApiServices;
@@ -24,6 +25,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -90,7 +93,7 @@ public final class Sidecar implements AutoCloseable {
         Telemetry telemetry = own(Telemetry.create(config.telemetry(), version, telemetryProperties));
         int loops = config.eventLoops()
                 .orElse(Math.min(DEFAULT_LOOPS, Runtime.getRuntime().availableProcessors()));
-        Transports transports = own(new Transports(loops));
+        Transports transports = own(new Transports(loops, busyPoll()));
         ExecutorService workers =
                 Executors.newFixedThreadPool(config.workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
         own(workers::shutdownNow);
@@ -183,6 +186,11 @@ public final class Sidecar implements AutoCloseable {
                 LOG.warnf(e, "event=close-failed part=%s", part.getClass().getSimpleName());
             }
         }
+    }
+
+    private Duration busyPoll() {
+        OptionalInt micros = config.busyPollMicros();
+        return micros.isPresent() ? Duration.of(micros.getAsInt(), ChronoUnit.MICROS) : NetSettings.defaultBusyPoll();
     }
 
     private Optional<SharedVolume> sharedVolume() throws IOException {

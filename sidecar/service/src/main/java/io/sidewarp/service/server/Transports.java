@@ -6,17 +6,16 @@ package io.sidewarp.service.server;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
-import io.netty.util.concurrent.DefaultThreadFactory;
+import io.sidewarp.engine.net.EngineLoops;
 import java.net.SocketAddress;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /** The event loops of the sidecar, shared by the API, the management listener and the engine: epoll, or else NIO. */
@@ -27,9 +26,12 @@ public final class Transports implements AutoCloseable {
     private final boolean epoll = Epoll.isAvailable();
     private final EventLoopGroup group;
 
-    public Transports(int loops) {
-        DefaultThreadFactory threads = new DefaultThreadFactory("sidewarp-loop", true);
-        group = epoll ? new EpollEventLoopGroup(loops, threads) : new NioEventLoopGroup(loops, threads);
+    /**
+     * @param loops number of threads
+     * @param busyPoll the longest time that a loop without work polls before it sleeps
+     */
+    public Transports(int loops, Duration busyPoll) {
+        group = EngineLoops.newGroup(loops, busyPoll);
     }
 
     public EventLoopGroup group() {

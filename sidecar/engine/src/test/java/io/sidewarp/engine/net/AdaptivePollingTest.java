@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.SelectStrategy;
+import io.netty.util.IntSupplier;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class AdaptivePollingTest {
+
+    private static final long LIMIT = 1600;
+    private static final long STEP = 10;
+    private static final IntSupplier NOTHING = () -> 0;
+
+    private long now;
+    private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP);
+
+    @Test
+    void aLoopWithoutWorkPollsForTheLimitAndThenSleeps() throws Exception {
+        assertThat(pollInVain()).isBetween(LIMIT - STEP, LIMIT + STEP);
+    }
+
+    @Test
+    void whatIsReadyIsHandedOutAtOnce() throws Exception {
+        assertThat(polling.calculateStrategy(() -> 3, false)).isEqualTo(3);
+    }
+
+    @Test
+    void tasksEndPolling() throws Exception {
+        assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.CONTINUE);
+
+        assertThat(polling.calculateStrategy(NOTHING, true)).isZero();
+    }
+
+    @Test
+    void pollingInVainGetsShorterDownToASixteenth() throws Exception {
+        pollInVain();
+        assertThat(pollInVain()).isBetween(LIMIT / 2 - STEP, LIMIT / 2 + STEP);
+        for (int times = 0; times < 10; times++) {
+            pollInVain();
+        }
+        assertThat(pollInVain()).isBetween(LIMIT / 16 - STEP, LIMIT / 16 + STEP);
+    }
+
+    @Test
+    void pollingThatPaysGetsLongerUpToTheLimit() throws Exception {
+        for (int times = 0; times < 10; times++) {
+            pollInVain();
+        }
+        for (int times = 0; times < 10; times++) {
+            assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.CONTINUE);
+            assertThat(polling.calculateStrategy(() -> 1, false)).isEqualTo(1);
+        }
+        assertThat(pollInVain()).isBetween(LIMIT - STEP, LIMIT + STEP);
+    }
+
+    @Test
+    void withoutALimitALoopSleepsAtOnce() throws Exception {
+        AdaptivePolling never = new AdaptivePolling(Duration.ZERO, () -> now += STEP);
+
+        assertThat(never.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
+        assertThat(never.calculateStrategy(() -> 2, true)).isEqualTo(2);
+    }
+
+    /** The time until the loop is told to sleep. */
+    private long pollInVain() throws Exception {
+        long begin = now;
+        for (int calls = 0; calls < 10_000; calls++) {
+            int strategy = polling.calculateStrategy(NOTHING, false);
+            if (strategy == SelectStrategy.SELECT) {
+                return now - begin - STEP;
+            }
+            assertThat(strategy).isEqualTo(SelectStrategy.CONTINUE);
+        }
+        throw new AssertionError("never sleeps");
+    }
+}
