@@ -25,15 +25,25 @@ public record Link(Connection initiator, Connection responder) {
 
     public static Link connect(
             Session from, ConnectionOptions initiatorOptions, Session to, ConnectionOptions responderOptions) {
+        return connect(LOOPBACK, from, initiatorOptions, to, responderOptions);
+    }
+
+    /** @param address of the responder */
+    public static Link connect(
+            String address,
+            Session from,
+            ConnectionOptions initiatorOptions,
+            Session to,
+            ConnectionOptions responderOptions) {
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
-        try (Listener listener = to.listen(LOOPBACK, 0, request -> {
+        try (Listener listener = to.listen(address, 0, request -> {
             try {
                 accepted.complete(request.accept(responderOptions));
             } catch (RuntimeException e) {
                 accepted.completeExceptionally(e);
             }
         })) {
-            Connection initiator = from.connect(LOOPBACK, listener.port(), initiatorOptions);
+            Connection initiator = from.connect(address, listener.port(), initiatorOptions);
             return new Link(initiator, Patience.get(accepted));
         }
     }

@@ -53,6 +53,7 @@ public final class SidecarProcess implements AutoCloseable {
         private final String name;
         private final Map<String, String> properties = new LinkedHashMap<>();
         private final List<String> jvmFlags = new ArrayList<>();
+        private final List<String> prefix = new ArrayList<>();
 
         private Builder(String name) {
             this.name = name;
@@ -67,6 +68,12 @@ public final class SidecarProcess implements AutoCloseable {
 
         public Builder jvmFlags(List<String> flags) {
             jvmFlags.addAll(flags);
+            return this;
+        }
+
+        /** A command that runs the sidecar's own, for example in a network namespace. */
+        public Builder prefix(List<String> command) {
+            prefix.addAll(command);
             return this;
         }
 
@@ -86,7 +93,7 @@ public final class SidecarProcess implements AutoCloseable {
         public SidecarProcess launch() {
             Path directory = Directories.temporary(name);
             Path volume = Directories.inMemory(name);
-            List<String> command = new ArrayList<>();
+            List<String> command = new ArrayList<>(prefix);
             command.add(Programs.java());
             command.addAll(Programs.jvmFlags());
             command.addAll(Programs.sidecarFlags());

@@ -54,6 +54,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
     private boolean waitingForBuffer;
+    private boolean corked;
     private boolean stallScheduled;
     private long stallProgress;
     private long writes;
@@ -235,7 +236,21 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (outputWanted && pending == null && !lost && !driveScheduled && !waitingForBuffer) {
             scheduleDrive();
         }
+        if (pending == null && !driveScheduled && !waitingForBuffer) {
+            cork(false);
+        }
         finishClose();
+    }
+
+    /**
+     * While there is much to send TCP sends full segments only. Without this a socket that takes part of a buffer sends
+     * that part's end as a small segment, and no segment behind it begins with an FPDU (RFC 5044 section 5.1).
+     */
+    private void cork(boolean more) {
+        if (more != corked && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
+            epoll.config().setTcpCork(more);
+            corked = more;
+        }
     }
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
@@ -254,6 +269,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             resources.releaseOutput(buffer, true);
             return false;
         }
+        cork(octets > settings.stagingCapacity() / 2);
         pending = buffer;
         pendingOctets = octets;
         writes++;

@@ -1,0 +1,208 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.client.Access;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.ManagedRegion;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.network.IpPacket;
+import io.sidewarp.e2e.network.TestNetwork;
+import io.sidewarp.e2e.network.TestNetwork.Carrier;
+import io.sidewarp.e2e.support.Link;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.SidecarProcess;
+import java.lang.foreign.ValueLayout;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Two sidecars in network namespaces, with a network between them that does what networks do. */
+@ExtendWith(Logs.class)
+class NetworkIT {
+
+    private static final int ETHERNET_MTU = 1500;
+    private static final int OCTETS = 4 << 20;
+    private static final int MESSAGES = 100;
+    private static final int MESSAGE_OCTETS = 5_000;
+
+    /** Two connected sidecars with a region to write to. */
+    private record Pair(Link link, Session here, Session there, SharedRegion source, SharedRegion target) {}
+
+    private static void withPair(Carrier carrier, Consumer<Pair> test) {
+        try (TestNetwork network = TestNetwork.open(ETHERNET_MTU, carrier);
+                SidecarProcess left = SidecarProcess.with("near")
+                        .prefix(network.left().prefix())
+                        .start();
+                SidecarProcess right = SidecarProcess.with("far")
+                        .prefix(network.right().prefix())
+                        .start();
+                SidewarpClient leftClient = left.client();
+                SidewarpClient rightClient = right.client();
+                Session here = leftClient.openSession("here");
+                Session there = rightClient.openSession("there")) {
+            SharedRegion source = here.createSharedRegion("source", OCTETS, Access.LOCAL_WRITE);
+            SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
+            Pattern.fill(source.segment(), 1);
+            Link link = Link.connect(
+                    network.right().address(), here, ConnectionOptions.defaults(), there, ConnectionOptions.defaults());
+            test.accept(new Pair(link, here, there, source, target));
+        }
+    }
+
+    /** Writes the whole region and waits until all of it is there: the completion of a Read behind it says so. */
+    private static void writeAll(Pair pair) {
+        pair.link().initiator().write(pair.source().slice(), pair.target().address());
+        pair.link().initiator().read(pair.source().slice(0, 1), pair.target().address());
+        assertThat(pair.target().segment().mismatch(pair.source().segment())).isEqualTo(-1);
+    }
+
+    @Test
+    @Requirement({"DDP-3-05", "DDP-3-11", "RDMAP-5.5-03"})
+    void lossRepetitionAndReorderingChangeNothing() {
+        SplittableRandom random = new SplittableRandom(1);
+        Carrier bad = (packet, fromLeft, out) -> {
+            if (random.nextInt(100) < 1) {
+                return;
+            }
+            out.deliver(packet, random.nextInt(10) == 0 ? 2_000 : 0);
+            if (random.nextInt(20) == 0) {
+                out.deliver(packet, 3_000);
+            }
+        };
+        withPair(bad, pair -> {
+            writeAll(pair);
+
+            // What is written twice ends with what was sent last, since placement is in order.
+            pair.link()
+                    .initiator()
+                    .write(pair.source().slice(0, OCTETS / 2), pair.target().address());
+            pair.link()
+                    .initiator()
+                    .write(
+                            pair.source().slice(OCTETS / 2, OCTETS / 2),
+                            pair.target().address());
+            pair.link()
+                    .initiator()
+                    .read(pair.source().slice(0, 1), pair.target().address());
+            assertThat(pair.target()
+                            .segment()
+                            .asSlice(0, OCTETS / 2)
+                            .mismatch(pair.source().segment().asSlice(OCTETS / 2)))
+                    .isEqualTo(-1);
+
+            ManagedRegion inbox = pair.there().registerManaged(MESSAGE_OCTETS, Access.LOCAL_WRITE);
+            for (int i = 0; i < MESSAGES; i++) {
+                var received = pair.link().responder().receiveAsync(inbox.slice());
+                pair.link().responder().info();
+                pair.link().initiator().send(pair.source().slice(i, MESSAGE_OCTETS - i));
+                WorkCompletion completion = Patience.get(received);
+                assertThat(completion.length()).isEqualTo(MESSAGE_OCTETS - i);
+                assertThat(inbox.load(0, 1)[0])
+                        .isEqualTo(pair.source().segment().get(ValueLayout.JAVA_BYTE, i));
+            }
+        });
+    }
+
+    @Test
+    @Requirement({"MPA-A-02", "DDP-3-11"})
+    void segmentsThatComeAgainWithOtherOctetsChangeNothing() {
+        AtomicInteger repeated = new AtomicInteger();
+        Carrier forger = (packet, fromLeft, out) -> {
+            out.deliver(packet, 0);
+            if (fromLeft && packet.isTcp() && packet.payloadLength() > 0) {
+                out.deliver(packet.withOtherPayload(), 1_000);
+                repeated.incrementAndGet();
+            }
+        };
+        withPair(forger, NetworkIT::writeAll);
+
+        assertThat(repeated).hasValueGreaterThan(1000);
+    }
+
+    @Test
+    @Requirement({"MPA-5.1-01", "MPA-3-03"})
+    void segmentsOfALongMessageBeginWithAnFpduOfMulpdu() {
+        AtomicInteger mulpdu = new AtomicInteger();
+        AtomicInteger segments = new AtomicInteger();
+        AtomicInteger aligned = new AtomicInteger();
+        Carrier observer = (packet, fromLeft, out) -> {
+            if (fromLeft && packet.isTcp() && packet.payloadLength() > ETHERNET_MTU / 2) {
+                segments.incrementAndGet();
+                if (packet.payload(0) << 8 == (mulpdu.get() & 0xff00) && packet.payload(1) == (mulpdu.get() & 0xff)) {
+                    aligned.incrementAndGet();
+                }
+            }
+            out.deliver(packet, 0);
+        };
+        withPair(observer, pair -> {
+            mulpdu.set(pair.link().initiator().info().getMulpdu());
+            writeAll(pair);
+        });
+
+        assertThat(mulpdu.get()).isBetween(ETHERNET_MTU - 80, ETHERNET_MTU - 46);
+        assertThat(segments.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
+        assertThat(aligned.get()).isGreaterThan(segments.get() * 9 / 10);
+    }
+
+    @Test
+    @Requirement("MPA-A-03")
+    void packetsAskNotToBeFragmentedAndFragmentsAreTakenAllTheSame() {
+        AtomicInteger withoutFlag = new AtomicInteger();
+        AtomicInteger fragments = new AtomicInteger();
+        Carrier router = (packet, fromLeft, out) -> {
+            if (packet.isTcp() && packet.payloadLength() > 0) {
+                withoutFlag.addAndGet(packet.dontFragment() ? 0 : 1);
+                for (IpPacket fragment : packet.fragments(160)) {
+                    out.deliver(fragment, 0);
+                    fragments.incrementAndGet();
+                }
+            } else {
+                out.deliver(packet, 0);
+            }
+        };
+        withPair(router, NetworkIT::writeAll);
+
+        assertThat(withoutFlag).hasValue(0);
+        assertThat(fragments.get()).isGreaterThan(OCTETS / 160);
+    }
+
+    @Test
+    @Requirement("DDP-A-01")
+    void theReceiveWindowHoldsManySegmentsAndItsRightEdgeNeverMovesLeft() {
+        AtomicInteger scale = new AtomicInteger();
+        AtomicLong edge = new AtomicLong(-1);
+        AtomicLong widest = new AtomicLong();
+        AtomicInteger retreats = new AtomicInteger();
+        Carrier observer = (packet, fromLeft, out) -> {
+            if (!fromLeft && packet.isTcp() && packet.isSyn()) {
+                scale.set(packet.windowScale());
+            } else if (!fromLeft && packet.isTcp() && packet.hasAck() && !packet.isReset()) {
+                long window = (long) packet.window() << scale.get();
+                long next = packet.acknowledgment() + window & 0xffff_ffffL;
+                if (edge.get() >= 0 && (int) (next - edge.get()) < 0) {
+                    retreats.incrementAndGet();
+                }
+                edge.set(next);
+                widest.accumulateAndGet(window, Math::max);
+            }
+            out.deliver(packet, 25_000);
+        };
+        withPair(observer, NetworkIT::writeAll);
+
+        assertThat(retreats).hasValue(0);
+        assertThat(widest.get()).isGreaterThan(256L * ETHERNET_MTU);
+    }
+}
