@@ -57,6 +57,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     private volatile EventLoop loop;
     private volatile QueuePairState state = QueuePairState.IDLE;
+    // Ahead of the loop, which changes the state a moment later (RFC 5041 section 6.2.1).
+    private volatile boolean disconnecting;
     private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
     private volatile boolean extensions;
@@ -110,7 +112,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     @Override
     public PostResult postSend(WorkRequest request) {
-        if (state != QueuePairState.RTS) {
+        if (state != QueuePairState.RTS || disconnecting) {
             return PostResult.INVALID_STATE;
         }
         PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord, extensions);
@@ -384,6 +386,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     @Override
     public CompletableFuture<Void> disconnect() {
+        disconnecting = true;
         onLoop(() -> {
             RdmapStream current = stream;
             if (current == null) {

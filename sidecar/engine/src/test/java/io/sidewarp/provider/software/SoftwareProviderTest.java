@@ -19,6 +19,7 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
@@ -226,6 +227,22 @@ final class SoftwareProviderTest {
             assertThat(done.status()).isEqualTo(CompletionStatus.SUCCESS);
         }
         assertThat(careful.queuePair.state()).isEqualTo(QueuePairState.RTS);
+    }
+
+    @Test
+    @Requirement("DDP-6.2.1-02")
+    void takesNoTransferAfterADisconnect() throws Exception {
+        Endpoint client = new Endpoint(clientDevice, 16);
+        Endpoint server = new Endpoint(serverDevice, 16);
+        connect(client, server, ConnectionParameters.defaults());
+
+        CompletableFuture<Void> closed = client.queuePair.disconnect();
+        PostResult write = client.queuePair.postSend(
+                request.reset(1, Opcode.RDMA_WRITE).addSge(client.region, 0, 16).remote(server.region.stag(), 0));
+
+        assertThat(write).isEqualTo(PostResult.INVALID_STATE);
+        closed.get(10, TimeUnit.SECONDS);
+        server.awaitState(QueuePairState.CLOSED);
     }
 
     @Test
