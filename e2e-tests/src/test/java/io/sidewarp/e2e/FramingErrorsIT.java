@@ -32,7 +32,7 @@ class FramingErrorsIT extends MisbehavingPeer {
     private static final byte[] PAYLOAD = Pattern.bytes(6, 1000);
 
     @Test
-    @Requirement({"MPA-8-02", "MPA-8-07", "MPA-8-08", "MPA-4.4-10", "MPA-6-01", "RDMAP-4.8-03"})
+    @Requirement({"MPA-8-02", "MPA-8-07", "MPA-8-08", "MPA-4.4-10", "MPA-6-01", "RDMAP-4.8-03", "DDP-3-06"})
     void aWrongCrcIsReportedAndNothingIsPlaced() throws Exception {
         region.store(0, new byte[REGION_OCTETS]);
         try (RawStream stream = open()) {

@@ -26,7 +26,15 @@ class TaggedErrorsIT extends MisbehavingPeer {
     private static final byte[] PAYLOAD = Pattern.bytes(1, 100);
 
     @Test
-    @Requirement({"DDP-7.1-06", "RDMAP-4.8-01", "RDMAP-4.8-03", "RDMAP-4.8-07", "RDMAP-4.8-09", "RDMAP-4.8-10"})
+    @Requirement({
+        "DDP-7.1-06",
+        "RDMAP-4.8-01",
+        "RDMAP-4.8-03",
+        "RDMAP-4.8-07",
+        "RDMAP-4.8-09",
+        "RDMAP-4.8-10",
+        "DDP-3-10"
+    })
     void aWriteToAnUnknownStagIsAnInvalidStag() throws Exception {
         try (RawStream stream = open()) {
             byte[] bad = Ulpdu.write(region.stag() ^ 0x5A5A5A5A, BASE, PAYLOAD);

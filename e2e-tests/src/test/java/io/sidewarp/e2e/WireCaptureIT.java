@@ -151,6 +151,7 @@ class WireCaptureIT {
         "MPA-C.3-01",
         "DDP-4.1-03",
         "DDP-5.2-01",
+        "DDP-6.1-01",
         "RDMAP-5.2-01"
     })
     void eachCombinationOfCrcAndMarkersIsFramedByTheRules(boolean crc, boolean toInitiator, boolean toResponder)

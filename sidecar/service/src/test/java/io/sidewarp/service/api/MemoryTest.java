@@ -180,6 +180,22 @@ class MemoryTest {
     }
 
     @Test
+    @Requirement("DDP-8.2-02")
+    void aRegionBelongsToADomainThatExists() {
+        Region inDefaultDomain = session.managed(10);
+        RegisterRegionRequest elsewhere = RegisterRegionRequest.newBuilder()
+                .setSession(session.token())
+                .setProtectionDomain(inDefaultDomain.getProtectionDomain() + 1000)
+                .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10))
+                .build();
+
+        assertThat(inDefaultDomain.getProtectionDomain()).isPositive();
+        assertThat(Waiting.status(() -> session.memory().registerRegion(elsewhere))
+                        .getCode())
+                .isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
     void aProtectionDomainStaysWhileItIsInUse() {
         long domain = session.memory()
                 .allocateProtectionDomain(AllocateProtectionDomainRequest.newBuilder()
