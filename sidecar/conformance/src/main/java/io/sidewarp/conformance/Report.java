@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * Writes {@code docs/conformance.md} from the list of requirements and the results of all tests; the build runs it last.
@@ -18,7 +20,8 @@ import java.util.TreeSet;
  * report, or {@code --check} to say when the one in the repository is not the same. When only part of the tests ran,
  * {@code --write} leaves the repository alone and writes below {@code target} of the last module.
  *
- * <p>Exit status: 0; 1 when a tag is wrong, a tagged test failed, or not all ran in a check; 64 for wrong arguments.
+ * <p>Exit status: 0; 1 when a tag is wrong, a tagged test failed, a requirement has neither a test nor a delegate, or not
+ * all ran in a check; 64 for wrong arguments.
  */
 public final class Report {
     private static final String REPORT = "docs/conformance.md";
@@ -51,6 +54,7 @@ public final class Report {
                     + " stays as it is; what these tests prove is in " + PARTIAL_REPORT + ".");
             return !check;
         }
+        boolean complete = findUntested(requirements, runs, out);
         Path report = root.resolve(REPORT);
         boolean same = Files.exists(report) && Files.readString(report).equals(text);
         if (same) {
@@ -63,7 +67,19 @@ public final class Report {
             Files.writeString(report, text);
             out.println("Conformance: wrote " + REPORT + "; commit it.");
         }
-        return true;
+        return complete;
+    }
+
+    /** A test that this machine skips counts: it is there. */
+    private static boolean findUntested(Requirements requirements, TestRuns runs, PrintStream out) {
+        Set<String> tested = runs.rows().stream().map(Results.Row::id).collect(Collectors.toSet());
+        List<String> untested = requirements.entries().stream()
+                .filter(entry -> !requirements.isDelegated(entry.id()) && !requirements.isPlanned(entry))
+                .map(Requirements.Entry::id)
+                .filter(id -> !tested.contains(id))
+                .toList();
+        untested.forEach(id -> out.println("Conformance: " + id + " has neither a test nor a delegate."));
+        return untested.isEmpty();
     }
 
     private static boolean validate(Requirements requirements, TestRuns runs, PrintStream out) {

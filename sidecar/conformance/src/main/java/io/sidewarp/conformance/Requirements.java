@@ -9,17 +9,24 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
-/** The requirements that the product answers for, in the order of their list, and those that others answer for. */
+/**
+ * The requirements that the product answers for, in the order of their list, those that others answer for, and the
+ * specifications that are still to come.
+ */
 final class Requirements {
     private static final String LIST = "docs/conformance.tsv";
     private static final String DELEGATED = "docs/conformance-delegated.tsv";
+    private static final String PLANNED = "docs/conformance-planned.tsv";
 
     private final Map<String, Entry> entries = new LinkedHashMap<>();
     private final Map<String, String> delegates = new LinkedHashMap<>();
+    private final Set<String> planned = new HashSet<>();
 
     /** One line of the list: {@code level} is MUST, SHOULD and so on. */
     record Entry(String id, String level) {
@@ -44,6 +51,9 @@ final class Requirements {
             }
             requirements.delegates.put(fields[0], fields[1]);
         }
+        for (String[] fields : rows(root.resolve(PLANNED), 2)) {
+            requirements.planned.add(fields[0]);
+        }
         return requirements;
     }
 
@@ -53,6 +63,11 @@ final class Requirements {
 
     boolean has(String id) {
         return entries.containsKey(id);
+    }
+
+    /** Whether it is of a specification that is not implemented yet. */
+    boolean isPlanned(Entry entry) {
+        return planned.contains(entry.family());
     }
 
     boolean isDelegated(String id) {

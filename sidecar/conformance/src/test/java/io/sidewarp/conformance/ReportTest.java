@@ -35,6 +35,7 @@ class ReportTest {
                 DDP-1-01\tMUST NOT\tsender\tstops\twire: look
                 """);
         write("docs/conformance-delegated.tsv", "id\tto\nMPA-1-02\tthe node\n");
+        write("docs/conformance-planned.tsv", "specification\twhy\nDDP\tnot built yet\n");
         write("a/src/test/java/x/ATest.java", "");
         write("deep/b/src/test/java/x/BIT.java", "");
         results("a", "unit.tsv", "MPA-1-01\tx.ATest#sends\tpassed\nMPA-1-01\tx.ATest#sometimes\tskipped\n");
@@ -77,6 +78,22 @@ class ReportTest {
 
         assertThat(run(false)).isFalse();
         assertThat(said()).contains("x.ATest#sends is tagged MPA-9-99");
+    }
+
+    @Test
+    void refusesARequirementWithoutTestAndDelegate() throws IOException {
+        write("docs/conformance-planned.tsv", "specification\twhy\n");
+
+        assertThat(run(false)).isFalse();
+        assertThat(said()).contains("DDP-1-01 has neither a test nor a delegate").doesNotContain("MPA-1-0");
+    }
+
+    @Test
+    void aTestThatIsSkippedIsATest() throws IOException {
+        results("a", "unit.tsv", "MPA-1-01\tx.ATest#sends\tskipped\n");
+
+        assertThat(run(false)).isTrue();
+        assertThat(report()).content().contains("| MPA-1-01 | MUST | open | |\n");
     }
 
     @Test

@@ -12,6 +12,9 @@ import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import io.sidewarp.conformance.Requirement;
+import java.io.ObjectInputStream;
+import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -87,6 +90,23 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("io.netty..")
                 .allowEmptyShould(true)
+                .check(ENGINE);
+    }
+
+    @Test
+    @Requirement("RDMAP-8.1.1-12")
+    void nothingLoadsCodeOrStartsProgramsSoNoPeerCanMakeIt() {
+        DescribedPredicate<JavaClass> loaders = DescribedPredicate.describe(
+                "load code or run programs",
+                type -> type.isAssignableTo(ClassLoader.class)
+                        || type.isAssignableTo(ObjectInputStream.class)
+                        || type.isAssignableTo(ProcessBuilder.class));
+        noClasses().should().dependOnClassesThat(loaders).check(ENGINE);
+        noClasses()
+                .should()
+                .callMethod(MethodHandles.Lookup.class, "defineClass", byte[].class)
+                .orShould()
+                .callMethod(Runtime.class, "exec", String[].class)
                 .check(ENGINE);
     }
 
