@@ -133,7 +133,7 @@ public final class IpPacket {
 
     private short tcpChecksum() {
         int length = totalLength - headerLength;
-        long pseudoHeader = TCP + length;
+        long pseudoHeader = (long) TCP + length;
         for (int i = ADDRESSES_OFFSET; i < ADDRESSES_OFFSET + 8; i += 2) {
             pseudoHeader += Short.toUnsignedInt(octets.getShort(i));
         }
