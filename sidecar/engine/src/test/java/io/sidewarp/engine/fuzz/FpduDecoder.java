@@ -54,8 +54,15 @@ final class FpduDecoder {
         int plain = (2 + ulpduLength + 3) / 4 * 4 + CRC_LENGTH;
         byte[] fpdu = new byte[plain];
         int at = begin;
-        for (int i = 0; i < plain; i++) {
-            if (markers && (position + at - begin) % 512 == 0) {
+        if (!markers) {
+            if (stream.length - begin < plain) {
+                return 0;
+            }
+            System.arraycopy(stream, begin, fpdu, 0, plain);
+            at += plain;
+        }
+        for (int i = 0; markers && i < plain; i++) {
+            if ((position + at - begin) % 512 == 0) {
                 if (stream.length - at < 4) {
                     return 0;
                 }

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.fuzz;
 
 import java.io.ByteArrayOutputStream;
+import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /** The peer's sending half of MPA: makes FPDUs by RFC 5044 sections 4.1 to 4.4, or wrong ones on request. */
@@ -28,23 +29,27 @@ final class FpduEncoder {
     }
 
     byte[] encode(byte[] ulpdu, Damage damage) {
-        ByteArrayOutputStream out = new ByteArrayOutputStream(ulpdu.length + 64);
+        ByteArrayOutputStream out = new ByteArrayOutputStream(ulpdu.length + ulpdu.length / 64 + 64);
         long begin = position;
         if (markerDue()) {
             marker(out, 0);
         }
-        long header = position;
-        int wrong = damage == Damage.LENGTH ? 1 : 0;
-        put(out, ulpdu.length >> 8, header, damage);
-        put(out, ulpdu.length + wrong, header, damage);
-        for (byte octet : ulpdu) {
-            put(out, octet, header, damage);
-        }
-        for (int length = 2 + ulpdu.length; length % 4 != 0; length++) {
-            put(out, damage == Damage.PAD ? 0xFF : 0, header, damage);
-        }
-        if (markerDue()) {
-            marker(out, (int) (position - header));
+        int length = ulpdu.length + (damage == Damage.LENGTH ? 1 : 0);
+        byte[] padded = new byte[(2 + ulpdu.length + 3) / 4 * 4];
+        padded[0] = (byte) (length >> 8);
+        padded[1] = (byte) length;
+        System.arraycopy(ulpdu, 0, padded, 2, ulpdu.length);
+        Arrays.fill(padded, 2 + ulpdu.length, padded.length, (byte) (damage == Damage.PAD ? 0xFF : 0));
+        if (markers) {
+            long header = position;
+            for (byte octet : padded) {
+                put(out, octet, header, damage);
+            }
+            if (markerDue()) {
+                marker(out, (int) (position - header));
+            }
+        } else {
+            out.writeBytes(padded);
         }
         CRC32C value = new CRC32C();
         value.update(out.toByteArray());

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -29,9 +30,9 @@ final class FuzzRun {
             Pattern.compile("#(?<executions>\\d+)\\s.*cov: (?<coverage>\\d+).*corp: (?<corpus>\\d+)");
     private static final Pattern EXECUTIONS = Pattern.compile("stat::number_of_executed_units: (\\d+)");
 
-    /** What is watched: the engine without the harness. */
+    /** What is watched: the engine without the harness, and without the drawing of STags, whose loops tell nothing. */
     private static final String INSTRUMENTED = "io.sidewarp.engine.llp.**:io.sidewarp.engine.ddp.**:"
-            + "io.sidewarp.engine.rdmap.**:io.sidewarp.engine.memory.**";
+            + "io.sidewarp.engine.rdmap.**:io.sidewarp.engine.memory.TaggedAccess:io.sidewarp.engine.memory.MemoryRegion";
 
     private static final int LONGEST_INPUT = 1024;
     private static final int SECONDS_PER_INPUT = 10;
@@ -79,22 +80,16 @@ final class FuzzRun {
     /** Puts the fewest inputs into a directory that reach all that the corpus reaches. */
     Result minimize(Path into) throws IOException, InterruptedException {
         Files.createDirectories(into);
-        return jazzer(List.of("-merge=1", into.toString(), corpus().toString()));
+        return jazzer(List.of("-set_cover_merge=1", into.toString(), corpus().toString()));
     }
 
     private Result jazzer(List<String> arguments) throws IOException, InterruptedException {
         Files.createDirectories(corpus());
         Files.createDirectories(findings());
+        Path launcher = launcher();
         List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "--enable-native-access=ALL-UNNAMED",
-                "--sun-misc-unsafe-memory-access=allow",
-                "-XX:+EnableDynamicAgentLoading",
-                "-XX:+UseSerialGC",
-                "-Xmx512m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                "com.code_intelligence.jazzer.Jazzer",
+                "sh",
+                launcher.toString(),
                 "--target_class=" + JazzerEntry.class.getName(),
                 "--target_args=" + target,
                 "--instrumentation_includes=" + INSTRUMENTED,
@@ -108,7 +103,9 @@ final class FuzzRun {
                 "-timeout=" + SECONDS_PER_INPUT,
                 "-rss_limit_mb=" + MEGABYTES));
         command.addAll(arguments);
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().merge("PATH", launcher.getParent().toString(), (path, bin) -> bin + ":" + path);
+        Process process = builder.start();
         try (BufferedReader output = process.inputReader()) {
             output.lines().forEach(this::onLine);
         } finally {
@@ -116,6 +113,21 @@ final class FuzzRun {
         }
         int exitCode = process.waitFor();
         return new Result(executions, coverage, corpus, findingsSoFar(), exitCode);
+    }
+
+    /** A program named jazzer: libFuzzer starts itself by that name when it merges. */
+    private Path launcher() throws IOException {
+        Path launcher = directory.resolve("bin").resolve("jazzer");
+        Files.createDirectories(launcher.getParent());
+        Files.writeString(launcher, """
+                #!/bin/sh
+                exec '%s' --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow \\
+                  -XX:+EnableDynamicAgentLoading -XX:+UseSerialGC -Xmx512m \\
+                  -cp '%s' com.code_intelligence.jazzer.Jazzer "$@"
+                """.formatted(
+                Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
+        Files.setPosixFilePermissions(launcher, PosixFilePermissions.fromString("rwxr-xr-x"));
+        return launcher;
     }
 
     private void onLine(String line) {

@@ -24,6 +24,7 @@ class FuzzTest {
     private static final int RANDOM_INPUTS = 2000;
     private static final int LONGEST_RANDOM_INPUT = 400;
     private static final int EXECUTIONS = 5000;
+    private static final int SECONDS = 5;
 
     @ParameterizedTest
     @EnumSource(FuzzTarget.class)
@@ -55,11 +56,11 @@ class FuzzTest {
         FuzzRun run = new FuzzRun(target, directory, new PrintStream(log, true, StandardCharsets.UTF_8));
         Corpus.unpack(corpus(target), run.corpus());
 
-        FuzzRun.Result result = run.fuzz("-runs=" + EXECUTIONS);
+        FuzzRun.Result result = run.fuzz("-runs=" + EXECUTIONS, "-max_total_time=" + SECONDS);
 
         assertThat(result.findings()).as(log.toString(StandardCharsets.UTF_8)).isEmpty();
         assertThat(result.exitCode()).as(log.toString(StandardCharsets.UTF_8)).isZero();
-        assertThat(result.executions()).isGreaterThanOrEqualTo(EXECUTIONS);
+        assertThat(result.executions()).isPositive();
     }
 
     private static List<byte[]> corpus(FuzzTarget target) throws URISyntaxException {
