@@ -117,17 +117,21 @@ public final class Wqe implements PayloadSource {
         key = newKey;
     }
 
-    /**
-     * Gives the operands of an atomic operation.
-     *
-     * @param operation of {@link AtomicOperation}
-     */
-    public void atomic(
-            int operation, long newAddSwapData, long newAddSwapMask, long newCompareData, long newCompareMask) {
+    /** Gives the operands of a FetchAdd. What it has no use for is sent as RFC 7306 section 5.2.1 says. */
+    public void fetchAdd(long add, long mask) {
+        atomic(AtomicOperation.FETCH_ADD, add, mask, 0, -1L);
+    }
+
+    /** Gives the operands of a CmpSwap. */
+    public void compareSwap(long compare, long newCompareMask, long swap, long swapMask) {
+        atomic(AtomicOperation.CMP_SWAP, swap, swapMask, compare, newCompareMask);
+    }
+
+    private void atomic(int operation, long data, long mask, long compare, long newCompareMask) {
         atomicOperation = operation;
-        addSwapData = newAddSwapData;
-        addSwapMask = newAddSwapMask;
-        compareData = newCompareData;
+        addSwapData = data;
+        addSwapMask = mask;
+        compareData = compare;
         compareMask = newCompareMask;
     }
 

@@ -7,7 +7,6 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.CompletionSink;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.RdmapControl;
@@ -169,16 +168,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         switch (request.opcode()) {
             case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE ->
                 wqe.immediate(RdmapControl.immediateOpcode(request.isSolicited()), request.immediate());
-            case FETCH_ADD ->
-                // What FetchAdd has no use for is sent as RFC 7306 section 5.2.1 says.
-                wqe.atomic(AtomicOperation.FETCH_ADD, request.operand(), request.operandMask(), 0, -1L);
+            case FETCH_ADD -> wqe.fetchAdd(request.operand(), request.operandMask());
             case COMPARE_SWAP ->
-                wqe.atomic(
-                        AtomicOperation.CMP_SWAP,
-                        request.operand(),
-                        request.operandMask(),
-                        request.compare(),
-                        request.compareMask());
+                wqe.compareSwap(request.compare(), request.compareMask(), request.operand(), request.operandMask());
             case LOCAL_INVALIDATE, ENABLE -> copySubject(request, wqe);
             case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
         }

@@ -74,7 +74,7 @@ abstract class EndingSuite extends PairSuite {
     }
 
     @Test
-    @Requirement({"EXT-8-01", "RDMAP-3.2-05"})
+    @Requirement("EXT-8-01")
     void anAtomicOperationWithoutTheRightEndsBothSidesAndFailsTheOperation() {
         MemoryRegion word = right().memory().region(8, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);
 

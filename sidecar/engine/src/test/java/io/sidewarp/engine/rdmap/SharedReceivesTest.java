@@ -10,7 +10,6 @@ import static io.sidewarp.engine.testing.Ulpdus.sendLast;
 import static io.sidewarp.engine.testing.Ulpdus.sendMore;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
@@ -64,7 +63,6 @@ class SharedReceivesTest {
     }
 
     @Test
-    @Requirement("DDP-4.3-04")
     void eachStreamCountsItsOwnMessages() {
         post(1);
         post(2);

@@ -120,13 +120,13 @@ class WarmPathAllocationTest {
         wqe.begin(add, RdmapControl.ATOMIC_REQUEST, true, false);
         wqe.remote(remote.stag(), remote.baseTaggedOffset());
         wqe.addSge(local, 8, Long.BYTES);
-        wqe.atomic(AtomicOperation.FETCH_ADD, 1, 0, 0, -1L);
+        wqe.fetchAdd(1, 0);
         sends.publish(add);
         long swap = sends.claim();
         wqe = sends.slot(swap);
         wqe.begin(swap, RdmapControl.ATOMIC_REQUEST, true, false);
         wqe.remote(remote.stag(), remote.baseTaggedOffset() + 16);
-        wqe.atomic(AtomicOperation.CMP_SWAP, swap, -1L, 0, 0);
+        wqe.compareSwap(0, 0, swap, -1L);
         sends.publish(swap);
         pair.left().stream().onWorkPosted();
         pair.right().stream().onWorkPosted();

@@ -6,7 +6,6 @@ package io.sidewarp.engine.testing;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
-import io.sidewarp.engine.rdmap.AtomicOperation;
 import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.Receives;
@@ -104,12 +103,12 @@ public final class Endpoint implements AutoCloseable {
 
     /** An operation without masks on 64 bits. */
     public Work fetchAdd(long id, long add) {
-        return sendWork(RdmapControl.ATOMIC_REQUEST, id).atomic(AtomicOperation.FETCH_ADD, add, 0, 0, -1L);
+        return sendWork(RdmapControl.ATOMIC_REQUEST, id).add(add, 0);
     }
 
     /** An operation without masks on 64 bits. */
     public Work compareSwap(long id, long compare, long swap) {
-        return sendWork(RdmapControl.ATOMIC_REQUEST, id).atomic(AtomicOperation.CMP_SWAP, swap, -1L, compare, -1L);
+        return sendWork(RdmapControl.ATOMIC_REQUEST, id).compareSwap(compare, -1L, swap, -1L);
     }
 
     public Work invalidate(long id, MemoryRegion region) {

@@ -9,6 +9,7 @@ import io.sidewarp.engine.rdmap.WorkQueue;
 import io.sidewarp.engine.rdmap.Wqe;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /** A work request of a test, on its way into a work queue. */
 public final class Work {
@@ -30,8 +31,7 @@ public final class Work {
     private boolean withImmediate;
     private boolean solicited;
     private long immediate;
-    private int atomicOperation;
-    private final long[] operands = new long[4];
+    private Consumer<Wqe> operands = wqe -> {};
     private final List<Part> parts = new ArrayList<>();
 
     /** @param doorbell called when the work is in the queue */
@@ -83,13 +83,15 @@ public final class Work {
         return this;
     }
 
-    /** The operands of an atomic operation. */
-    public Work atomic(int operation, long addSwap, long addSwapMask, long compare, long compareMask) {
-        atomicOperation = operation;
-        operands[0] = addSwap;
-        operands[1] = addSwapMask;
-        operands[2] = compare;
-        operands[3] = compareMask;
+    /** The operands of a FetchAdd. */
+    public Work add(long value, long mask) {
+        operands = wqe -> wqe.fetchAdd(value, mask);
+        return this;
+    }
+
+    /** The operands of a CmpSwap. */
+    public Work compareSwap(long compare, long compareMask, long swap, long swapMask) {
+        operands = wqe -> wqe.compareSwap(compare, compareMask, swap, swapMask);
         return this;
     }
 
@@ -148,7 +150,7 @@ public final class Work {
         if (withImmediate) {
             wqe.immediate(RdmapControl.immediateOpcode(solicited), immediate);
         }
-        wqe.atomic(atomicOperation, operands[0], operands[1], operands[2], operands[3]);
+        operands.accept(wqe);
         for (Part part : parts) {
             wqe.addSge(part.region(), part.offset(), part.octets());
         }
