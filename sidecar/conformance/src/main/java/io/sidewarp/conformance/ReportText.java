@@ -63,7 +63,8 @@ final class ReportText {
                 .append("- proved: at least one test carries the id, and it passed.\n")
                 .append("- delegated: something outside of Sidewarp answers for it, as")
                 .append(" [conformance-delegated.tsv](conformance-delegated.tsv) says.\n")
-                .append("- open: neither, because a specification of [conformance-planned.tsv](conformance-planned.tsv) is still to")
+                .append(
+                        "- open: neither, because a specification of [conformance-planned.tsv](conformance-planned.tsv) is still to")
                 .append(" come, or because the machine that wrote this page skips the test.\n\n")
                 .append("| Specification | Requirements | Proved | Delegated | Open | Open and MUST (NOT) |\n")
                 .append("|---|--:|--:|--:|--:|--:|\n");

@@ -85,7 +85,9 @@ class ReportTest {
         write("docs/conformance-planned.tsv", "specification\twhy\n");
 
         assertThat(run(false)).isFalse();
-        assertThat(said()).contains("DDP-1-01 has neither a test nor a delegate").doesNotContain("MPA-1-0");
+        assertThat(said())
+                .contains("DDP-1-01 has neither a test nor a delegate")
+                .doesNotContain("MPA-1-0");
     }
 
     @Test
