@@ -18,6 +18,14 @@ public enum AccessRight {
     /** The peer may apply atomic operations to it (Atomic Request, RFC 7306 section 5). */
     REMOTE_ATOMIC;
 
+    /** True for the rights by which somebody changes what the memory holds. */
+    public boolean permitsChange() {
+        return switch (this) {
+            case LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC -> true;
+            case REMOTE_READ, REMOTE_INVALIDATE -> false;
+        };
+    }
+
     /** The right as a bit, for {@link MemoryRegion#allows(int)}. */
     public int bit() {
         return 1 << ordinal();

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.memory;
 
 import static io.sidewarp.engine.memory.AccessRight.LOCAL_WRITE;
+import static io.sidewarp.engine.memory.AccessRight.REMOTE_ATOMIC;
 import static io.sidewarp.engine.memory.AccessRight.REMOTE_READ;
 import static io.sidewarp.engine.memory.AccessRight.REMOTE_WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -16,6 +17,13 @@ class AccessRightTest {
     @Test
     void eachRightHasABitOfItsOwn() {
         assertThat(Integer.bitCount(AccessRight.mask(AccessRight.values()))).isEqualTo(AccessRight.values().length);
+    }
+
+    @Test
+    void memoryIsChangedByWhoMayWriteToItOrApplyAtomicOperations() {
+        assertThat(AccessRight.values())
+                .filteredOn(AccessRight::permitsChange)
+                .containsExactly(LOCAL_WRITE, REMOTE_WRITE, REMOTE_ATOMIC);
     }
 
     @Test

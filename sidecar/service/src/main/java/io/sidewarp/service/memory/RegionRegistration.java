@@ -119,8 +119,7 @@ final class RegionRegistration {
     /** The sidecar may be able to open what its caller is not (RFC 5040 section 8.1.2 item 4). */
     private void checkPermitted(RegionPlan plan, RegionPlan.Shared shared, SharedBacking backing) {
         long user = context.peer().uid();
-        boolean write = plan.attributes().access().contains(AccessRight.LOCAL_WRITE)
-                || plan.attributes().access().contains(AccessRight.REMOTE_WRITE);
+        boolean write = plan.attributes().access().stream().anyMatch(AccessRight::permitsChange);
         if (user != Peer.UNKNOWN && !shared.create() && !backing.permits(user, write)) {
             throw ApiError.of(
                     Status.Code.PERMISSION_DENIED,
