@@ -29,6 +29,7 @@ import io.sidewarp.v1.ConnectionCounters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.foreign.ValueLayout;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -36,6 +37,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -68,6 +70,7 @@ class WireCaptureIT {
     private SharedRegion sink;
     private SharedRegion remote;
     private SharedRegion inbox;
+    private SharedRegion words;
 
     @BeforeAll
     static void startSidecars() {
@@ -95,6 +98,7 @@ class WireCaptureIT {
         sink = here.createSharedRegion("sink", REGION, Access.LOCAL_WRITE);
         remote = there.createSharedRegion("remote", REGION, Access.REMOTE_READ, Access.REMOTE_WRITE);
         inbox = there.createSharedRegion("inbox", REGION, Access.LOCAL_WRITE);
+        words = there.createSharedRegion("words", 4096, Access.REMOTE_ATOMIC);
         Pattern.fill(local.segment(), 1);
     }
 
@@ -163,6 +167,21 @@ class WireCaptureIT {
         // Three messages of each size from the side that asks, and the responses to its reads.
         assertThat(initiatorMessages).isEqualTo(3 * SIZES.length);
         assertThat(responderMessages).isEqualTo(SIZES.length);
+        recorded.close();
+    }
+
+    /** tshark 4.0 has no name for Immediate Data, but knows the atomic operations. */
+    @Test
+    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.2-01", "EXT-6.3-01"})
+    void tsharkDecodesAtomicOperationsAndFindsNothingWrongWithImmediateData() {
+        Recorded recorded = record("extensions", true, false, false, this::extensions);
+        List<String> dissected = recorded.capture().dissect();
+        assertNothingMalformed(dissected);
+        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(recorded.segments());
+        assertThat(count(dissected, "OpCode: Atomic Request")).isEqualTo(2);
+        assertThat(count(dissected, "OpCode: Atomic Response")).isEqualTo(2);
+        assertThat(count(dissected, "(0x8)")).isEqualTo(1);
+        assertThat(count(dissected, "(0x9)")).isEqualTo(1);
         recorded.close();
     }
 
@@ -263,6 +282,21 @@ class WireCaptureIT {
             link.initiator().send(local.slice(0, size));
             assertThat(link.responder().receive().length()).isEqualTo(size);
         }
+    }
+
+    private void extensions(Link link) {
+        Connection connection = link.initiator();
+        assertThat(connection.fetchAdd(words.address(8), 5)).isZero();
+        assertThat(connection.compareSwap(words.address(8), 5, 7)).isEqualTo(5);
+        connection.perform(WorkRequest.immediate(connection, 1));
+        connection.perform(WorkRequest.write(connection, remote.address(), local.slice(0, 8))
+                .withImmediate(2)
+                .solicited());
+        assertThat(link.responder().receive().immediate()).hasValue(1);
+        assertThat(link.responder().receive().immediate()).hasValue(2);
+        assertThat(words.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 8)).isEqualTo(7);
+        assertThat(remote.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
+                .isEqualTo(local.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0));
     }
 
     private static void assertNothingMalformed(List<String> dissected) {
