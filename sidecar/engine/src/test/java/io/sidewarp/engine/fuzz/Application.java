@@ -18,6 +18,7 @@ final class Application {
     static final int QUEUE_DEPTH = 16;
     static final int READS = 4;
 
+    private static final int ATOMIC_LENGTH = 8;
     private static final int UNKNOWN_STAG = 0x1234_5678;
 
     private final GuardedRegions regions;
@@ -85,11 +86,27 @@ final class Application {
     }
 
     private void end(FuzzInput in) {
-        if (in.below(4) == 0) {
+        int what = in.octet();
+        if (what >= 0x80) {
+            postAtomic(in, what);
+        } else if (what % 4 == 0) {
             endpoint.stream().abort();
         } else {
             endpoint.stream().close();
         }
+    }
+
+    private void postAtomic(FuzzInput in, int what) {
+        if (endpoint.sendQueue().outstanding() == QUEUE_DEPTH) {
+            return;
+        }
+        int offset = in.octet() * 8;
+        ledger.posting(nextId, true, true, offset, ATOMIC_LENGTH);
+        Work work = what % 2 == 0
+                ? endpoint.fetchAdd(nextId, in.octet())
+                : endpoint.compareSwap(nextId, in.octet(), in.octet());
+        nextId++;
+        post(in, work.with(regions.get(Kind.LOCAL), offset, ATOMIC_LENGTH));
     }
 
     private void postReceive(FuzzInput in) {
@@ -135,6 +152,12 @@ final class Application {
         if ((flags & 2) != 0) {
             work.fenced();
         }
+        post(in, work);
+        return length;
+    }
+
+    /** Names the peer's memory and posts. */
+    private void post(FuzzInput in, Work work) {
         if (peerRegions == null) {
             work.remote(UNKNOWN_STAG, 0x1000);
         } else {
@@ -142,6 +165,5 @@ final class Application {
             work.remote(remote.stag(), remote.baseTaggedOffset() + in.octet() * 8L);
         }
         work.post();
-        return length;
     }
 }

@@ -35,7 +35,7 @@ final class ConnectionFuzzer {
         MpaOptions options = MpaOptions.defaults().withCrc((flags & 1) != 0).withReceiveMarkers((flags & 2) != 0);
         int pieceCode = in.octet();
         piece = pieceCode < 0x80 ? 0 : pieceCode - 0x7F;
-        connection = new FuzzedConnection(REGIONS, role, options, answer, peer::onReadRequest, octets -> {});
+        connection = new FuzzedConnection(REGIONS, role, options, answer, peer::onRequest, octets -> {});
         if (!madeUpStartup) {
             int peerFlags = in.octet();
             connection.receive(startupFrame(role, peerFlags), piece);

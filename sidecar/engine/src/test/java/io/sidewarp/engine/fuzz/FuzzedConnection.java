@@ -59,7 +59,7 @@ final class FuzzedConnection implements MpaStartupListener {
     private boolean over;
 
     /**
-     * @param onReadRequest told of each Read Request that the endpoint sends
+     * @param onRequest told of each Read Request and Atomic Request that the endpoint sends
      * @param onOutput gets all octets that it sends
      */
     FuzzedConnection(
@@ -67,14 +67,14 @@ final class FuzzedConnection implements MpaStartupListener {
             MpaRole role,
             MpaOptions options,
             Answer answer,
-            Consumer<Segment> onReadRequest,
+            Consumer<Segment> onRequest,
             Consumer<byte[]> onOutput) {
         this.regions = regions;
         this.options = options;
         this.answer = answer;
         this.onOutput = onOutput;
         this.application = new Application(regions, ledger);
-        this.judge = new OutputJudge(AccountingTransport.EMSS, onReadRequest);
+        this.judge = new OutputJudge(AccountingTransport.EMSS, onRequest);
         this.mpa = new MpaConnection(role, options, transport, this);
         step(0, mpa::start);
     }

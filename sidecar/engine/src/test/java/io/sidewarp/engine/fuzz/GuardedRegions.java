@@ -36,7 +36,14 @@ final class GuardedRegions {
         TARGET(0, 0, true, AccessRight.REMOTE_WRITE, AccessRight.LOCAL_WRITE),
         SOURCE(0x1000, 0, true, AccessRight.REMOTE_READ),
         /** At the very end of the tagged offsets, where sums wrap. */
-        BOTH(-LENGTH, 0, true, AccessRight.REMOTE_WRITE, AccessRight.REMOTE_READ, AccessRight.LOCAL_WRITE),
+        BOTH(
+                -LENGTH,
+                0,
+                true,
+                AccessRight.REMOTE_WRITE,
+                AccessRight.REMOTE_READ,
+                AccessRight.REMOTE_ATOMIC,
+                AccessRight.LOCAL_WRITE),
         /** Receives and the sinks of reads. */
         LOCAL(0, 0, true, AccessRight.LOCAL_WRITE),
         OWN(7, QUEUE_PAIR, true, AccessRight.REMOTE_WRITE, AccessRight.REMOTE_INVALIDATE),

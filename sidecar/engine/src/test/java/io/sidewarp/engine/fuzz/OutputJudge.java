@@ -11,20 +11,20 @@ final class OutputJudge {
 
     private static final int QUEUES = 4;
     private static final int TERMINATE = 7;
-    private static final int READ_REQUEST = 1;
+    private static final int REQUEST_QUEUE = 1;
     private static final int SMALLEST_TERMINATE = 4;
 
     private final int mostUlpdu;
-    private final Consumer<Segment> onReadRequest;
+    private final Consumer<Segment> onRequest;
     private final int[] msn = {1, 1, 1, 1};
     private final long[] offset = new long[QUEUES];
     private boolean insideTagged;
     private boolean terminated;
 
-    /** @param onReadRequest told of each Read Request of the endpoint */
-    OutputJudge(int mostUlpdu, Consumer<Segment> onReadRequest) {
+    /** @param onRequest told of each Read Request and Atomic Request of the endpoint */
+    OutputJudge(int mostUlpdu, Consumer<Segment> onRequest) {
         this.mostUlpdu = mostUlpdu;
-        this.onReadRequest = onReadRequest;
+        this.onRequest = onRequest;
     }
 
     boolean terminated() {
@@ -51,8 +51,8 @@ final class OutputJudge {
             offset[queue] = 0;
             msn[queue]++;
         }
-        if (segment.opcode() == READ_REQUEST) {
-            onReadRequest.accept(segment);
+        if (queue == REQUEST_QUEUE) {
+            onRequest.accept(segment);
         }
     }
 }

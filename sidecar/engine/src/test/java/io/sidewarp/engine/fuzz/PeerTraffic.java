@@ -21,12 +21,14 @@ final class PeerTraffic {
     /** Kinds of segments that {@link #next} makes. */
     private static final int KINDS = 10;
 
+    private static final int ATOMIC_REQUEST = 0xA;
     private static final int PATTERN_LENGTH = 1 << 16;
     private static final byte[] PATTERN = Octets.pattern(PATTERN_LENGTH, 42);
 
     private final GuardedRegions regions;
     private final int[] nextMsn = {1, 1, 1, 1};
     private final ArrayDeque<ReadRequest> reads = new ArrayDeque<>();
+    private final ArrayDeque<Integer> atomics = new ArrayDeque<>();
     private long sendOffset;
     private long readOffset;
 
@@ -37,9 +39,13 @@ final class PeerTraffic {
         this.regions = regions;
     }
 
-    /** The endpoint sent a Read Request. */
-    void onReadRequest(Segment segment) {
+    /** The endpoint sent a Read Request or an Atomic Request. */
+    void onRequest(Segment segment) {
         ByteBuffer request = ByteBuffer.wrap(segment.payload());
+        if (segment.opcode() == ATOMIC_REQUEST) {
+            atomics.add(request.getInt(4));
+            return;
+        }
         reads.add(new ReadRequest(request.getInt(0), request.getLong(4), request.getInt(12) & 0xFFFF_FFFFL));
     }
 
@@ -52,7 +58,7 @@ final class PeerTraffic {
             case 2, 3 -> send(in);
             case 4 -> readRequest(in);
             case 5, 6 -> readResponse(in);
-            case 7 -> terminate(in);
+            case 7 -> rare(in);
             case 8 -> anyHeader(in, true);
             default -> anyHeader(in, false);
         };
@@ -106,8 +112,31 @@ final class PeerTraffic {
         return ulpdu;
     }
 
-    private static byte[] terminate(FuzzInput in) {
-        return Ulpdus.untagged(untagged(true), 0x47, 0, 2, 1, 0, in.octets(in.below(80)));
+    /** A Terminate, or a message of RFC 7306. */
+    private byte[] rare(FuzzInput in) {
+        int what = in.octet();
+        if (what < 0x80) {
+            return Ulpdus.untagged(untagged(true), 0x47, 0, 2, 1, 0, in.octets(what % 80));
+        }
+        return switch (what % 3) {
+            case 0 -> atomicRequest(in);
+            case 1 -> atomicResponse(in);
+            default -> Ulpdus.untagged(untagged(true), 0x48 | what >> 2 & 1, 0, 0, nextMsn[0]++, 0, in.octets(8));
+        };
+    }
+
+    private byte[] atomicRequest(FuzzInput in) {
+        MemoryRegion region = regions.get(Kind.of(in.octet()));
+        long to = region.baseTaggedOffset() + in.octet() * 8L;
+        byte[] header = Ulpdus.atomicRequestHeader(
+                in.below(4), in.octet(), region.stag(), to, in.longWord(), in.octet(), in.octet(), in.octet());
+        return Ulpdus.atomicRequest(nextMsn[1]++, header);
+    }
+
+    /** The answer to the oldest atomic operation, or to none. */
+    private byte[] atomicResponse(FuzzInput in) {
+        Integer identifier = atomics.poll();
+        return Ulpdus.atomicResponse(nextMsn[3]++, identifier == null ? in.octet() : identifier, in.octet());
     }
 
     private byte[] anyHeader(FuzzInput in, boolean tagged) {
