@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 
 /** Stores what clients push, and offers what they pull. */
-final class CopyServer implements Server.Handler {
+final class CopyServer implements Server.GreetedHandler {
 
     private final Session session;
     private final ServedDirectory directory;

@@ -73,7 +73,8 @@ public final class ServeCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp serve")) {
             CopyServer server = new CopyServer(session, served, readOnly, maxSize, flags);
-            return new Server(Service.COPY.server(), server, spec.commandLine().getOut(), once)
+            return Server.greeted(
+                            Service.COPY.server(), server, spec.commandLine().getOut(), once)
                     .run(session, listen, flags);
         }
     }

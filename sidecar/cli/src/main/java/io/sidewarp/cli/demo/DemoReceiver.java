@@ -23,7 +23,7 @@ import java.security.MessageDigest;
 import java.time.Duration;
 
 /** The process that the file is written to. It looks at its own memory only. */
-final class DemoReceiver implements Server.Handler {
+final class DemoReceiver implements Server.GreetedHandler {
 
     private static final Duration PATIENCE = Duration.ofMinutes(30);
     private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(10);

@@ -44,7 +44,7 @@ public final class DemoReceiverCommand implements Callable<Integer> {
                 Session session = client.openSession("demo receiver")) {
             PerfServer perf = new PerfServer(session, flags, new ProcessCpu(sidecarPid), false);
             DemoReceiver receiver = new DemoReceiver(session, flags, perf, out);
-            return new Server(Service.DEMO.server(), receiver, out, false)
+            return Server.greeted(Service.DEMO.server(), receiver, out, false)
                     .run(session, new HostPort("127.0.0.1", 0), flags);
         }
     }

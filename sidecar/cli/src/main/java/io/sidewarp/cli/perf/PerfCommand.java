@@ -169,7 +169,7 @@ public final class PerfCommand implements Callable<Integer> {
             PrintWriter out = spec.commandLine().getOut();
             if (listen.isPresent()) {
                 PerfServer server = new PerfServer(session, flags, sidecar, busyPoll);
-                return new Server(Service.PERF.server(), server, out, once).run(session, listen.get(), flags);
+                return Server.greeted(Service.PERF.server(), server, out, once).run(session, listen.get(), flags);
             }
             measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, busyPoll), plans, out);
             return ExitCode.OK;

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The passive end of tests: offers memory, and takes or answers Sends. Serves any number of clients. */
-public final class PerfServer implements Server.Handler {
+public final class PerfServer implements Server.GreetedHandler {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -19,8 +19,8 @@ import io.sidewarp.client.SharedRegion;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-/** Pings a server: each round it has its source read and its sink written by the peer. */
-final class PingClient implements AutoCloseable {
+/** Pings a server of this command, which checks what it reads, and writes something else. */
+final class PingClient implements Pinger {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
@@ -37,17 +37,13 @@ final class PingClient implements AutoCloseable {
         channel = Channel.connect(session, peer, new Hello(Service.PING, parameters), flags);
     }
 
-    Connection connection() {
+    @Override
+    public Connection connection() {
         return channel.connection();
     }
 
-    /**
-     * One round.
-     *
-     * @return its nanoseconds, from the offer of the memory until the peer said that it has read and written
-     * @throws Failure when what one side read or the other was written is not the pattern
-     */
-    long round(int round) {
+    @Override
+    public long round(int round) {
         long seed = System.nanoTime() ^ ((long) round << 48);
         Pattern.fill(source.segment(), seed);
         long start = System.nanoTime();

@@ -36,10 +36,15 @@ import picocli.CommandLine.Spec;
         description = {
             "Like rping: the client offers memory by a Send; the server reads it by RDMA Read, checks it, writes a"
                     + " pattern by RDMA Write, and the client checks that. Start the server with --listen.",
+            "With --rping either end speaks to rping of librdmacm instead, on any other iWARP endpoint.",
             ""
         },
         footerHeading = "%nExamples:%n",
-        footer = {"  sidewarp ping --listen 7471", "  sidewarp ping peer.example:7471 --count 5 --size 64K"})
+        footer = {
+            "  sidewarp ping --listen 7471",
+            "  sidewarp ping peer.example:7471 --count 5 --size 64K",
+            "  sidewarp ping --listen 7174 --rping      (and there: rping -c -a this.example -C 5 -V)"
+        })
 public final class PingCommand implements Callable<Integer> {
 
     @ParentCommand
@@ -64,6 +69,9 @@ public final class PingCommand implements Callable<Integer> {
             converter = HostPort.ListenConverter.class,
             description = "Answer pings; port 0 takes any free one.")
     private Optional<HostPort> listen = Optional.empty();
+
+    @Option(names = "--rping", description = "The peer is rping of librdmacm, such as on Linux soft-iWARP or an RNIC.")
+    private boolean rping;
 
     @Option(names = "--once", description = "With --listen: end after the first client.")
     private boolean once;
@@ -101,25 +109,34 @@ public final class PingCommand implements Callable<Integer> {
         if (listen.isPresent() == peer.isPresent()) {
             throw new ParameterException(spec.commandLine(), "give either HOST:PORT or --listen [HOST:]PORT");
         }
-        if (size < 1 || size > PingServer.MAX_OCTETS) {
-            throw new ParameterException(
-                    spec.commandLine(), "--size is 1 octet to " + Sizes.format(PingServer.MAX_OCTETS));
+        int most = rping ? RpingServer.MAX_OCTETS : PingServer.MAX_OCTETS;
+        if (size < 1 || size > most) {
+            throw new ParameterException(spec.commandLine(), "--size is 1 octet to " + Sizes.format(most));
         }
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp ping")) {
             PrintWriter out = spec.commandLine().getOut();
             if (listen.isPresent()) {
-                return new Server(Service.PING.server(), new PingServer(session, flags), out, once)
-                        .run(session, listen.get(), flags);
+                return server(session, out).run(session, listen.get(), flags);
             }
             return ping(session, peer.orElseThrow(), out);
         }
     }
 
+    private Server server(Session session, PrintWriter out) {
+        return rping
+                ? new Server(new RpingServer(session, flags), out, once)
+                : Server.greeted(Service.PING.server(), new PingServer(session, flags), out, once);
+    }
+
+    private Pinger pinger(Session session, HostPort to) {
+        return rping ? new RpingClient(session, to, (int) size, flags) : new PingClient(session, to, (int) size, flags);
+    }
+
     private int ping(Session session, HostPort to, PrintWriter out) {
         Histogram times = new Histogram();
         int round = 0;
-        try (PingClient client = new PingClient(session, to, (int) size, flags)) {
+        try (Pinger client = pinger(session, to)) {
             io.sidewarp.v1.Connection link = client.connection().established();
             out.println("ping " + to + ": " + Sizes.format(size) + " each way, MULPDU " + link.getMulpdu() + ", CRC "
                     + (link.getCrc() ? "on" : "off"));

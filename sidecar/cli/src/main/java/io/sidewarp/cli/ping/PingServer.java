@@ -23,7 +23,7 @@ import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
 
 /** Answers pings: reads the client's source, checks it, and writes the client's sink. */
-final class PingServer implements Server.Handler {
+final class PingServer implements Server.GreetedHandler {
 
     static final int MAX_OCTETS = 1 << 26;
 

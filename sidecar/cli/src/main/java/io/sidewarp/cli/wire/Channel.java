@@ -18,7 +18,6 @@ import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
-import io.sidewarp.v1.ConnectionStateChange;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
@@ -43,7 +42,6 @@ public final class Channel implements AutoCloseable {
     private static final int SENDS = RECEIVES;
     private static final int DATA_REQUESTS = 128;
     private static final Duration SEND_PATIENCE = Duration.ofSeconds(30);
-    private static final long CLOSE_PATIENCE_SECONDS = 5;
 
     /** Stands for the end of the connection in the queue of messages. */
     private static final Frame END = new Frame(-1, ByteBuffer.allocate(0));
@@ -74,7 +72,7 @@ public final class Channel implements AutoCloseable {
                     Connector.connect(session, peer, hello, withReceives(flags.options(), region), flags.patience());
             return new Channel(session, region, connection);
         } catch (RuntimeException e) {
-            release(connection, region);
+            ConnectionEnd.release(connection, region);
             throw e;
         }
     }
@@ -89,7 +87,7 @@ public final class Channel implements AutoCloseable {
                     .build());
             return new Channel(session, region, connection);
         } catch (RuntimeException e) {
-            release(connection, region);
+            ConnectionEnd.release(connection, region);
             throw e;
         }
     }
@@ -130,7 +128,10 @@ public final class Channel implements AutoCloseable {
         }
         if (frame.equals(END)) {
             incoming.add(END);
-            throw reason(ended());
+            throw reason(new Failure(
+                    ExitCode.FAILED,
+                    "the connection ended before all was done: "
+                            + ConnectionEnd.error(connection).orElse("the peer closed it")));
         }
         if (frame.type() == ErrorMessage.TYPE) {
             throw frame.read(ErrorMessage::decode).toFailure();
@@ -164,7 +165,7 @@ public final class Channel implements AutoCloseable {
     @Override
     public void close() {
         queue.close();
-        release(connection, region);
+        ConnectionEnd.release(connection, region);
     }
 
     private static SharedRegion createRegion(Session session) {
@@ -187,23 +188,6 @@ public final class Channel implements AutoCloseable {
         return (long) (RECEIVES + slot) * Message.MAX_LENGTH;
     }
 
-    private static void release(@Nullable Connection connection, SharedRegion region) {
-        try {
-            if (connection != null) {
-                connection.disconnectAsync().get(CLOSE_PATIENCE_SECONDS, TimeUnit.SECONDS);
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // It is gone already, or ends with the session.
-        }
-        try {
-            region.close();
-        } catch (SidewarpException e) {
-            // Regions end with the session, too.
-        }
-    }
-
     private static <T> @Nullable T take(BlockingQueue<T> from, Duration patience) {
         try {
             return from.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
@@ -216,30 +200,6 @@ public final class Channel implements AutoCloseable {
     private Failure reason(Failure otherwise) {
         Failure known = failure;
         return known != null ? known : otherwise;
-    }
-
-    /** Why the connection ended, as far as the sidecar told. */
-    private Failure ended() {
-        String why = "the peer closed it";
-        try {
-            ConnectionStateChange change = connection.closed().get(2, TimeUnit.SECONDS);
-            if (change.hasError()) {
-                why = (change.getError().getRemote() ? "the peer reported: " : "")
-                        + change.getError().getName()
-                        + (change.getMessage().isEmpty() ? "" : ", ")
-                        + change.getMessage();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            return Failure.interrupted();
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof SidewarpException lost) {
-                throw lost;
-            }
-        } catch (TimeoutException e) {
-            why = "its work was flushed";
-        }
-        return new Failure(ExitCode.FAILED, "the connection ended before all was done: " + why);
     }
 
     /** Called on the client's event loop. */

@@ -14,8 +14,9 @@ import io.sidewarp.client.ConnectionRejectedException;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpException;
 import java.time.Duration;
+import java.util.function.Supplier;
 
-/** Connects to another end of this command, and tells what is wrong when that fails. */
+/** Connects to a peer, and tells what is wrong when that fails. */
 public final class Connector {
 
     private static final Duration PAUSE = Duration.ofMillis(100);
@@ -23,7 +24,7 @@ public final class Connector {
     private Connector() {}
 
     /**
-     * Connects, and tries again while nobody listens.
+     * Connects to another end of this command, and tries again while nobody listens.
      *
      * @param hello goes as private data
      * @param options all else
@@ -32,10 +33,70 @@ public final class Connector {
      */
     static Connection connect(
             Session session, HostPort peer, Hello hello, ConnectionOptions.Builder options, Duration patience) {
+        return patiently(() -> connect(session, peer, hello, options), patience);
+    }
+
+    /**
+     * Connects to another end of this command.
+     *
+     * @param hello goes as private data
+     * @param options all else
+     * @throws Failure when nobody listens, or the peer refuses, or is something else
+     */
+    public static Connection connect(Session session, HostPort peer, Hello hello, ConnectionOptions.Builder options) {
+        String server = hello.service().server();
+        Connection connection =
+                open(session, peer, server, options.privateData(hello.encode()).build());
+        Service answered =
+                Hello.decode(connection.privateData()).map(Hello::service).orElse(null);
+        if (answered != hello.service()) {
+            connection.abort();
+            throw new Failure(
+                    ExitCode.PROTOCOL,
+                    peer + " accepted the connection, but is not \"" + server + "\" of this release");
+        }
+        return connection;
+    }
+
+    /**
+     * Connects to any program.
+     *
+     * @param server what should listen there
+     * @throws Failure when nobody listens, or the peer refuses
+     */
+    static Connection open(Session session, HostPort peer, String server, ConnectionOptions options) {
+        try {
+            return session.connect(peer.host(), peer.port(), options);
+        } catch (ConnectionRejectedException e) {
+            throw new Failure(
+                    ExitCode.TEMPORARY,
+                    peer + " refused the connection: "
+                            + Hello.decodeRefusal(e.privateData())
+                                    .orElse("it gave no reason that this command understands; is it \"" + server
+                                            + "\"?"),
+                    e);
+        } catch (SidewarpException e) {
+            if (!isMissing(e) || session.closed().isDone()) {
+                throw e;
+            }
+            throw new Failure(
+                    ExitCode.TEMPORARY,
+                    "cannot connect to " + peer + ": " + e.getMessage() + "; does \"" + server + "\" listen there?",
+                    e);
+        }
+    }
+
+    /** Connects to any program, and tries again while nobody listens. */
+    public static Connection open(
+            Session session, HostPort peer, String server, ConnectionOptions options, Duration patience) {
+        return patiently(() -> open(session, peer, server, options), patience);
+    }
+
+    private static Connection patiently(Supplier<Connection> connecting, Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
             try {
-                return connect(session, peer, hello, options);
+                return connecting.get();
             } catch (Failure failure) {
                 boolean nobodyListens = failure.getCause() instanceof SidewarpException cause && isMissing(cause);
                 if (!nobodyListens || System.nanoTime() - end >= 0) {
@@ -44,50 +105,6 @@ public final class Connector {
                 pause();
             }
         }
-    }
-
-    /**
-     * Connects.
-     *
-     * @param hello goes as private data
-     * @param options all else
-     * @throws Failure when nobody listens, or the peer refuses, or is something else
-     */
-    public static Connection connect(Session session, HostPort peer, Hello hello, ConnectionOptions.Builder options) {
-        Connection connection;
-        try {
-            connection = session.connect(
-                    peer.host(),
-                    peer.port(),
-                    options.privateData(hello.encode()).build());
-        } catch (ConnectionRejectedException e) {
-            throw new Failure(
-                    ExitCode.TEMPORARY,
-                    peer + " refused the connection: "
-                            + Hello.decodeRefusal(e.privateData())
-                                    .orElse("it gave no reason that this command understands; is it \""
-                                            + hello.service().server() + "\"?"),
-                    e);
-        } catch (SidewarpException e) {
-            if (!isMissing(e) || session.closed().isDone()) {
-                throw e;
-            }
-            throw new Failure(
-                    ExitCode.TEMPORARY,
-                    "cannot connect to " + peer + ": " + e.getMessage() + "; does \""
-                            + hello.service().server() + "\" listen there?",
-                    e);
-        }
-        Service answered =
-                Hello.decode(connection.privateData()).map(Hello::service).orElse(null);
-        if (answered != hello.service()) {
-            connection.abort();
-            throw new Failure(
-                    ExitCode.PROTOCOL,
-                    peer + " accepted the connection, but is not \""
-                            + hello.service().server() + "\" of this release");
-        }
-        return connection;
     }
 
     private static boolean isMissing(SidewarpException e) {

@@ -16,24 +16,34 @@ import java.io.PrintWriter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** Listens for other ends of this command and serves each on a thread of its own, until it is interrupted. */
+/** Listens for connection requests and serves each on a thread of its own, until it is interrupted. */
 public final class Server {
 
-    /** Serves one peer. */
+    /** Serves one connection request. */
     @FunctionalInterface
     public interface Handler {
 
         /**
          * Accepts and serves, or rejects.
          *
-         * @param hello what the peer wants
-         * @return what to tell on standard output about it; empty for nothing
+         * @return what to tell on standard output about it; empty when it is only a part of what is to be served
          * @throws Exception what went wrong with this peer; the server lives on
+         */
+        String serve(IncomingConnection request) throws Exception;
+    }
+
+    /** Serves one connection request of another end of this command. */
+    @FunctionalInterface
+    public interface GreetedHandler {
+
+        /**
+         * As {@link Handler#serve}.
+         *
+         * @param hello what the peer wants
          */
         String serve(IncomingConnection request, Hello hello) throws Exception;
     }
 
-    private final String name;
     private final Handler handler;
     private final PrintWriter out;
     private final boolean once;
@@ -42,15 +52,20 @@ public final class Server {
     /** What becomes of peers is a consequence of this side's end from then on. */
     private volatile boolean ending;
 
-    /**
-     * @param name of what is offered, for refusals
-     * @param once end when the first peer was served
-     */
-    public Server(String name, Handler handler, PrintWriter out, boolean once) {
-        this.name = name;
+    /** @param once end when the first peer was served */
+    public Server(Handler handler, PrintWriter out, boolean once) {
         this.handler = handler;
         this.out = out;
         this.once = once;
+    }
+
+    /**
+     * A server of this command, which turns others away.
+     *
+     * @param name of what is offered, for refusals
+     */
+    public static Server greeted(String name, GreetedHandler handler, PrintWriter out, boolean once) {
+        return new Server(request -> greet(name, handler, out, request), out, once);
     }
 
     /**
@@ -84,29 +99,39 @@ public final class Server {
     }
 
     private void handle(IncomingConnection request) {
-        HostPort peer = new HostPort(request.remoteAddress(), request.remotePort());
-        Hello hello = Hello.decode(request.privateData()).orElse(null);
-        if (hello == null) {
-            reject(request, "this is \"" + name + "\", which serves the sidewarp command of the same release");
-            out.println(peer + ": refused, not a sidewarp command of this release");
-            return;
-        }
         int exitCode = ExitCode.OK;
+        boolean served = true;
         try {
-            String told = handler.serve(request, hello);
-            if (!told.isEmpty()) {
-                out.println(peer + ": " + told);
+            String told = handler.serve(request);
+            served = !told.isEmpty();
+            if (served) {
+                out.println(peer(request) + ": " + told);
             }
         } catch (Exception e) {
             Failure failure = Failures.of(e);
             exitCode = failure.exitCode();
             if (!ending) {
-                out.println(peer + ": " + failure.getMessage());
+                out.println(peer(request) + ": " + failure.getMessage());
             }
         }
-        if (once && hello.service() != Service.PERF_DATA) {
+        if (once && served) {
             first.complete(exitCode);
         }
+    }
+
+    private static String greet(String name, GreetedHandler handler, PrintWriter out, IncomingConnection request)
+            throws Exception {
+        Hello hello = Hello.decode(request.privateData()).orElse(null);
+        if (hello == null) {
+            reject(request, "this is \"" + name + "\", which serves the sidewarp command of the same release");
+            out.println(peer(request) + ": refused, not a sidewarp command of this release");
+            return "";
+        }
+        return handler.serve(request, hello);
+    }
+
+    private static HostPort peer(IncomingConnection request) {
+        return new HostPort(request.remoteAddress(), request.remotePort());
     }
 
     /** Rejects with a reason; the request may have lapsed meanwhile. */

@@ -1,0 +1,65 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.wire;
+
+import io.sidewarp.cli.Failure;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.SidewarpException;
+import io.sidewarp.v1.ConnectionStateChange;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** How a connection ended, and how this side ends one. */
+final class ConnectionEnd {
+
+    private static final long CLOSE_PATIENCE_SECONDS = 5;
+    private static final long REASON_PATIENCE_SECONDS = 2;
+
+    private ConnectionEnd() {}
+
+    /** What was wrong, as far as the sidecar told; empty when the peer closed the connection in order. */
+    static Optional<String> error(Connection connection) {
+        try {
+            ConnectionStateChange change = connection.closed().get(REASON_PATIENCE_SECONDS, TimeUnit.SECONDS);
+            if (!change.hasError()) {
+                return Optional.empty();
+            }
+            return Optional.of((change.getError().getRemote() ? "the peer reported: " : "")
+                    + change.getError().getName()
+                    + (change.getMessage().isEmpty() ? "" : ", ")
+                    + change.getMessage());
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SidewarpException lost) {
+                throw lost;
+            }
+            return Optional.empty();
+        } catch (TimeoutException e) {
+            return Optional.of("its work was flushed");
+        }
+    }
+
+    /** Closes a connection when everything posted is carried out, and then the region that it used. */
+    static void release(@Nullable Connection connection, SharedRegion region) {
+        try {
+            if (connection != null) {
+                connection.disconnectAsync().get(CLOSE_PATIENCE_SECONDS, TimeUnit.SECONDS);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // It is gone already, or ends with the session.
+        }
+        try {
+            region.close();
+        } catch (SidewarpException e) {
+            // Regions end with the session, too.
+        }
+    }
+}

@@ -1,0 +1,169 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.wire;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
+import io.sidewarp.cli.text.HostPort;
+import io.sidewarp.client.Access;
+import io.sidewarp.client.CompletionStatus;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Small messages by Sends, as programs for other iWARP endpoints exchange them: in turns, so that a few receives at each
+ * side suffice. For one thread.
+ */
+public final class Mailbox implements AutoCloseable {
+
+    /** Octets of the largest message. */
+    public static final int MAX_LENGTH = 64;
+
+    private static final int RECEIVES = 4;
+    private static final int QUEUE_LENGTH = 16;
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    /** A message that comes before its queue pair is ready is overlooked by Linux siw until another one comes. */
+    private static final Duration SETTLING_TIME = Duration.ofMillis(100);
+
+    private final SharedRegion region;
+    private final Connection connection;
+    private final WorkQueue queue;
+
+    private Mailbox(Session session, SharedRegion region, Connection connection) {
+        this.region = region;
+        this.connection = connection;
+        queue = session.openQueue(QUEUE_LENGTH, connection);
+    }
+
+    /**
+     * Connects.
+     *
+     * @param server what should listen there
+     */
+    public static Mailbox connect(Session session, HostPort peer, String server, ConnectionOptions.Builder options) {
+        return open(session, region -> {
+            Connection connection = Connector.open(session, peer, server, withReceives(options, region));
+            try {
+                Thread.sleep(SETTLING_TIME);
+            } catch (InterruptedException e) {
+                throw Failure.interrupted();
+            }
+            return connection;
+        });
+    }
+
+    /** Accepts a connection. */
+    public static Mailbox accept(Session session, IncomingConnection request, ConnectionOptions.Builder options) {
+        return open(session, region -> request.accept(withReceives(options, region)));
+    }
+
+    public Connection connection() {
+        return connection;
+    }
+
+    /** Sends what is in the buffer, and waits until this is complete at this side. */
+    public void send(ByteBuffer message) {
+        Sge slot = region.slice((long) RECEIVES * MAX_LENGTH, message.remaining());
+        region.buffer(slot.offset(), message.remaining()).put(message.duplicate());
+        carryOut(WorkRequest.send(connection, slot));
+    }
+
+    /** Carries out other work of the connection. */
+    public void carryOut(WorkRequest request) {
+        try {
+            queue.submit(request)
+                    .get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+                    .orThrow();
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        } catch (ExecutionException e) {
+            throw Failures.of(e);
+        } catch (TimeoutException e) {
+            throw new Failure(ExitCode.TEMPORARY, "the peer takes nothing any more", e);
+        }
+    }
+
+    /**
+     * The next message.
+     *
+     * @return empty when the peer closed the connection instead
+     * @throws Failure when nothing comes in time, or the connection broke
+     */
+    public Optional<ByteBuffer> receive(Duration patience) {
+        WorkCompletion completion = queue.poll(patience)
+                .orElseThrow(() -> new Failure(
+                        ExitCode.TEMPORARY,
+                        "the peer said nothing for " + patience.toSeconds()
+                                + " seconds; is it stopped or overloaded?"));
+        if (completion.status() == CompletionStatus.FLUSHED) {
+            Optional<String> error = ConnectionEnd.error(connection);
+            if (error.isPresent()) {
+                throw new Failure(ExitCode.FAILED, "the connection broke: " + error.get());
+            }
+            return Optional.empty();
+        }
+        completion.orThrow();
+        int slot = (int) completion.id();
+        ByteBuffer message = ByteBuffer.allocate((int) completion.length());
+        message.put(region.buffer((long) slot * MAX_LENGTH, message.capacity())).flip();
+        queue.post(slot, WorkRequest.receive(connection, receiveSlot(region, slot)));
+        return Optional.of(message);
+    }
+
+    /** As {@link #receive}, of a peer that has to say something. */
+    public ByteBuffer receive() {
+        return receive(PATIENCE)
+                .orElseThrow(() -> new Failure(ExitCode.FAILED, "the peer closed the connection before all was done"));
+    }
+
+    @Override
+    public void close() {
+        queue.close();
+        ConnectionEnd.release(connection, region);
+    }
+
+    /** How the connection comes about. */
+    private interface Opening {
+        Connection open(SharedRegion region);
+    }
+
+    private static Mailbox open(Session session, Opening opening) {
+        SharedRegion region = session.createSharedRegion(
+                RegionNames.next("mailbox"), (RECEIVES + 1L) * MAX_LENGTH, Access.LOCAL_WRITE);
+        Connection connection = null;
+        try {
+            connection = opening.open(region);
+            return new Mailbox(session, region, connection);
+        } catch (RuntimeException e) {
+            ConnectionEnd.release(connection, region);
+            throw e;
+        }
+    }
+
+    private static ConnectionOptions withReceives(ConnectionOptions.Builder options, SharedRegion region) {
+        for (int slot = 0; slot < RECEIVES; slot++) {
+            options.receive(slot, receiveSlot(region, slot));
+        }
+        return options.build();
+    }
+
+    private static Sge receiveSlot(SharedRegion region, int slot) {
+        return region.slice((long) slot * MAX_LENGTH, MAX_LENGTH);
+    }
+}
