@@ -9,6 +9,7 @@ import io.sidewarp.cli.demo.DemoCommand;
 import io.sidewarp.cli.demo.DemoReceiverCommand;
 import io.sidewarp.cli.demo.DemoSenderCommand;
 import io.sidewarp.cli.perf.PerfCommand;
+import io.sidewarp.cli.perftest.PerftestCommand;
 import io.sidewarp.cli.ping.PingCommand;
 import io.sidewarp.cli.show.ShowCommand;
 import io.sidewarp.cli.text.Times;
@@ -58,6 +59,7 @@ import picocli.CommandLine.Spec;
         subcommands = {
             PingCommand.class,
             PerfCommand.class,
+            PerftestCommand.class,
             CopyCommand.class,
             ServeCommand.class,
             ShowCommand.class,

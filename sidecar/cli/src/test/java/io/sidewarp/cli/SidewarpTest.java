@@ -32,6 +32,7 @@ class SidewarpTest {
                 "ping peer:1 --listen 2",
                 "ping peer:1 --size 4X",
                 "ping peer:1 --size 0",
+                "ping peer:1 --rping --size 64K",
                 "perf",
                 "perf write",
                 "perf fly peer:1",
@@ -39,6 +40,11 @@ class SidewarpTest {
                 "perf write peer:1 --depth 8 --signal 3",
                 "perf write peer:1 --latency --connections 2",
                 "perf write peer:1 --time soon",
+                "perftest",
+                "perftest write_bw",
+                "perftest send_lat peer:1",
+                "perftest write_bw peer:1 --listen 2",
+                "perftest write_lat peer:1 --connections 2",
                 "cp a b",
                 "cp a:1/b c:1/d",
                 "cp a:1/b c --slots 0",
@@ -53,7 +59,7 @@ class SidewarpTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "ping", "perf", "cp", "serve", "show", "demo"})
+    @ValueSource(strings = {"", "ping", "perf", "perftest", "cp", "serve", "show", "demo"})
     void helpTellsOptionsAndExitCodes(String command) {
         assertThat(run((command + " --help").trim().split(" "))).isZero();
         assertThat(out.toString()).contains("--api", "SIDEWARP_API", "--volume", "Exit codes", "75");
@@ -63,7 +69,7 @@ class SidewarpTest {
     void theListOfCommandsHidesTheHelpersOfTheDemo() {
         assertThat(run("--help")).isZero();
         assertThat(out.toString())
-                .contains("ping", "perf", "cp", "serve", "show", "demo")
+                .contains("ping", "perf", "perftest", "cp", "serve", "show", "demo")
                 .doesNotContain("demo-");
     }
 

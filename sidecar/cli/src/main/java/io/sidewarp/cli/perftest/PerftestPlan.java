@@ -1,0 +1,42 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perftest;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.perf.Operation;
+
+/**
+ * What is measured, which both sides have to be told alike.
+ *
+ * @param connections queue pairs of the test
+ * @param depth messages under way on a connection
+ * @param iterations messages of a connection
+ * @param size octets of a message
+ */
+record PerftestPlan(PerftestKind kind, int connections, int depth, int iterations, int size) {
+
+    /** @throws Failure when a number is out of its range */
+    PerftestPlan {
+        check("connections", connections, 1, kind.latency() ? 1 : 1024);
+        check("depth", depth, 1, 1 << 12);
+        check("iterations", iterations, 1, 1_000_000_000);
+        check("size", size, 1, 1 << 30);
+    }
+
+    long messages() {
+        return (long) connections * iterations;
+    }
+
+    /** Receives that the server of Sends posts on a connection: for all, as iWARP knows no retry (RFC 5041 section 7.1). */
+    int receives() {
+        return kind.operation() == Operation.SEND ? iterations : 0;
+    }
+
+    private static void check(String what, int value, int least, int most) {
+        if (value < least || value > most) {
+            throw new Failure(ExitCode.USAGE, what + " is " + value + ", and must be " + least + " to " + most);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.cli.perftest;
+
+import io.sidewarp.cli.perf.Operation;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Mailbox;
+import io.sidewarp.client.Connection;
+import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.WorkQueue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
+
+/** One test from its first message to its last: the same steps at both sides. */
+final class PerftestRun {
+
+    private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(10);
+
+    private final Session session;
+    private final PerftestPlan plan;
+    private final ConnectionFlags flags;
+    private final boolean client;
+    private final Function<ConnectionOptions, Connection> opener;
+    private final List<Connection> connections = new ArrayList<>();
+
+    /**
+     * @param client this side connects, and measures
+     * @param opener makes a connection for data
+     */
+    PerftestRun(
+            Session session,
+            PerftestPlan plan,
+            ConnectionFlags flags,
+            boolean client,
+            Function<ConnectionOptions, Connection> opener) {
+        this.session = session;
+        this.plan = plan;
+        this.flags = flags;
+        this.client = client;
+        this.opener = opener;
+    }
+
+    /** @param control the connection that the sides talk through */
+    PerftestResult run(Mailbox control) {
+        Exchange exchange = new Exchange(control, client);
+        int page = exchange.begin();
+        try (Buffers buffers = new Buffers(session, plan, page)) {
+            try {
+                exchange.meet(Destination.NONE);
+                for (int i = 0; i < plan.connections(); i++) {
+                    connections.add(opener.apply(options(buffers, i)));
+                }
+                exchange.meet(Destination.NONE);
+                return transfer(exchange, buffers);
+            } finally {
+                connections.forEach(this::close);
+            }
+        }
+    }
+
+    private PerftestResult transfer(Exchange exchange, Buffers buffers) {
+        int reads = connections.getFirst().established().getIrd();
+        List<Destination> peers = destinations(exchange, buffers, reads);
+        destinations(exchange, buffers, reads);
+        try (WorkQueue queue = DataPhase.openQueue(session, plan, connections)) {
+            DataPhase data = new DataPhase(plan, buffers, connections, queue);
+            Destination mine = buffers.destination(0, reads);
+            for (int i = 0; i < plan.kind().meetings(); i++) {
+                exchange.meet(mine);
+            }
+            long start = System.nanoTime();
+            move(data, peers);
+            PerftestResult result =
+                    new PerftestResult(plan, System.nanoTime() - start, data.latencies(), Exchange.Report.NONE);
+            if (plan.kind().reports()) {
+                exchange.meet(mine);
+                result = result.with(exchange.report(result.report()));
+            }
+            if (plan.kind().farewell()) {
+                exchange.meet(mine);
+            }
+            return result;
+        }
+    }
+
+    /** Perftest has each connection's told twice, before and after the step that connects queue pairs without rdma_cm. */
+    private List<Destination> destinations(Exchange exchange, Buffers buffers, int reads) {
+        List<Destination> peers = new ArrayList<>();
+        for (int i = 0; i < plan.connections(); i++) {
+            peers.add(exchange.meet(buffers.destination(i, reads)));
+        }
+        return peers;
+    }
+
+    private void move(DataPhase data, List<Destination> peers) {
+        if (plan.kind().latency()) {
+            data.pingPong(peers.getFirst(), !client);
+        } else if (client) {
+            data.stream(peers);
+        } else if (plan.kind().operation() == Operation.SEND) {
+            data.receive(peers);
+        }
+    }
+
+    private ConnectionOptions options(Buffers buffers, int connection) {
+        ConnectionOptions.Builder options = flags.options().sendQueue(plan.depth());
+        if (plan.kind().operation() == Operation.READ && !client) {
+            options.ird(session.limits().getMaxIrd());
+        }
+        if (!client && plan.receives() > 0) {
+            options.receiveQueue(plan.receives());
+            for (int i = 0; i < plan.receives(); i++) {
+                options.receive(connection, buffers.offeredSlice(connection));
+            }
+        }
+        return options.build();
+    }
+
+    /** The server ends the connections, and the client waits for that: perftest counts on it. */
+    private void close(Connection connection) {
+        try {
+            var closed = client ? connection.closed() : connection.disconnectAsync();
+            closed.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // It is gone already, or ends now.
+        }
+        connection.abort();
+    }
+}
