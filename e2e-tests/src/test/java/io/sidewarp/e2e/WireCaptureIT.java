@@ -17,6 +17,7 @@ import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Capture;
+import io.sidewarp.e2e.support.Dissection;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
@@ -30,7 +31,6 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -113,15 +113,14 @@ class WireCaptureIT {
     @Requirement({"MPA-4.4-07", "MPA-4.4-08", "DDP-4.2-01", "DDP-4.3-01", "RDMAP-4.4-01"})
     void tsharkFindsNothingWrongInAPipelinedSession(boolean crc) throws Exception {
         Recorded recorded = record("pipelined-crc-" + crc, crc, false, false, this::pipeline);
-        List<String> dissected = recorded.capture().dissect();
-        assertNothingMalformed(dissected);
-        assertThat(count(dissected, "ULPDU length:")).isEqualTo(recorded.segments());
-        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(crc ? recorded.segments() : 0);
+        Dissection dissected = recorded.capture().dissect().assertNothingMalformed();
+        assertThat(dissected.fpdus()).isEqualTo(recorded.segments());
+        assertThat(dissected.goodCrcs()).isEqualTo(crc ? recorded.segments() : 0);
         // As many Read Requests as reads; the other messages may take several segments.
-        assertThat(count(dissected, "OpCode: Read Request")).isEqualTo(SIZES.length);
-        assertThat(count(dissected, "OpCode: Write")).isGreaterThan(SIZES.length);
-        assertThat(count(dissected, "OpCode: Read Response")).isGreaterThan(SIZES.length);
-        assertThat(count(dissected, "OpCode: Send")).isGreaterThan(SIZES.length);
+        assertThat(dissected.count("OpCode: Read Request")).isEqualTo(SIZES.length);
+        assertThat(dissected.count("OpCode: Write")).isGreaterThan(SIZES.length);
+        assertThat(dissected.count("OpCode: Read Response")).isGreaterThan(SIZES.length);
+        assertThat(dissected.count("OpCode: Send")).isGreaterThan(SIZES.length);
         recorded.close();
     }
 
@@ -130,11 +129,10 @@ class WireCaptureIT {
     @Requirement({"MPA-4.3-01", "MPA-4.3-02", "MPA-4.3-03", "MPA-4.3-04", "MPA-4.3-05", "MPA-4.4-09"})
     void tsharkFindsTheMarkersWhereTheyBelong(boolean crc) throws Exception {
         Recorded recorded = record("markers-crc-" + crc, crc, true, true, this::oneAfterTheOther);
-        List<String> dissected = recorded.capture().dissect();
-        assertNothingMalformed(dissected);
-        assertThat(count(dissected, "ULPDU length:")).isEqualTo(recorded.segments());
-        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(crc ? recorded.segments() : 0);
-        assertThat(count(dissected, "FPDU back pointer:"))
+        Dissection dissected = recorded.capture().dissect().assertNothingMalformed();
+        assertThat(dissected.fpdus()).isEqualTo(recorded.segments());
+        assertThat(dissected.goodCrcs()).isEqualTo(crc ? recorded.segments() : 0);
+        assertThat(dissected.count("FPDU back pointer:"))
                 .isEqualTo(markers(recorded.initiatorOctets()) + markers(recorded.responderOctets()));
         recorded.close();
     }
@@ -175,13 +173,12 @@ class WireCaptureIT {
     @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.2-01", "EXT-6.3-01"})
     void tsharkDecodesAtomicOperationsAndFindsNothingWrongWithImmediateData() {
         Recorded recorded = record("extensions", true, false, false, this::extensions);
-        List<String> dissected = recorded.capture().dissect();
-        assertNothingMalformed(dissected);
-        assertThat(count(dissected, "(Good CRC32)")).isEqualTo(recorded.segments());
-        assertThat(count(dissected, "OpCode: Atomic Request")).isEqualTo(2);
-        assertThat(count(dissected, "OpCode: Atomic Response")).isEqualTo(2);
-        assertThat(count(dissected, "(0x8)")).isEqualTo(1);
-        assertThat(count(dissected, "(0x9)")).isEqualTo(1);
+        Dissection dissected = recorded.capture().dissect().assertNothingMalformed();
+        assertThat(dissected.goodCrcs()).isEqualTo(recorded.segments());
+        assertThat(dissected.count("OpCode: Atomic Request")).isEqualTo(2);
+        assertThat(dissected.count("OpCode: Atomic Response")).isEqualTo(2);
+        assertThat(dissected.count("(0x8)")).isEqualTo(1);
+        assertThat(dissected.count("(0x9)")).isEqualTo(1);
         recorded.close();
     }
 
@@ -297,15 +294,6 @@ class WireCaptureIT {
         assertThat(words.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 8)).isEqualTo(7);
         assertThat(remote.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
                 .isEqualTo(local.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0));
-    }
-
-    private static void assertNothingMalformed(List<String> dissected) {
-        assertThat(dissected).noneMatch(line -> line.contains("Malformed") || line.contains("(Bad CRC32"));
-        assertThat(dissected).noneMatch(line -> line.contains("segment(s) not captured"));
-    }
-
-    private static long count(List<String> dissected, String text) {
-        return dissected.stream().filter(line -> line.contains(text)).count();
     }
 
     /** Markers of a direction: one before the first octet behind the start-up frame, and one each 512 octets. */

@@ -8,13 +8,16 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 
 /** Records what goes over one TCP port of the loopback interface, and has tshark judge it. */
 public final class Capture implements AutoCloseable {
 
     private static final String FIN = "tcp.flags.fin == 1";
+    private static final String END = "tcp.flags.fin == 1 || tcp.flags.reset == 1";
 
     private final OwnedProcess dumpcap;
     private final Path file;
@@ -45,20 +48,59 @@ public final class Capture implements AutoCloseable {
 
     /** Waits until a connection's end was recorded in both directions, and stops. */
     public void stopBehindTheConnection() {
-        Patience.await("the end of the connection is recorded")
-                .until(() -> tshark("-Y", FIN, "-T", "fields", "-e", "tcp.srcport").stream()
-                                .distinct()
-                                .count()
-                        == 2);
+        stopWhenRecorded(FIN, "tcp.srcport", 2);
+    }
+
+    /** Waits until the ends of so many connections were recorded, and stops. */
+    public void stopBehind(int connections) {
+        stopWhenRecorded(END, "tcp.stream", connections);
+    }
+
+    private void stopWhenRecorded(String filter, String field, int values) {
+        Patience.await("the end of what happens at the port is recorded")
+                .until(() -> fields(filter, field).stream().distinct().count() == values);
         dumpcap.interrupt();
         assertThat(dumpcap.awaitExit()).isZero();
         assertThat(dumpcap.text()).as("all packets were recorded").contains("(pcap:0/dumpcap:0/");
     }
 
     /** Everything that tshark says about the recorded packets. */
-    public List<String> dissect() {
-        // Each Send whose beginning looks like a header of RPC would be dissected as one otherwise.
-        return tshark("--disable-protocol", "rpcordma", "-V");
+    public Dissection dissect() {
+        List<String> lines = new ArrayList<>();
+        List<Integer> parts = parts();
+        for (int i = 0; i < parts.size(); i++) {
+            String from = "tcp.stream >= " + parts.get(i);
+            String to = i + 1 < parts.size() ? " && tcp.stream < " + parts.get(i + 1) : "";
+            Path part = Programs.output().resolve(file.getFileName() + ".part");
+            tshark("-Y", from + to, "-w", part.toString());
+            // Each Send whose beginning looks like a header of RPC would be dissected as one otherwise.
+            lines.addAll(tsharkOf(part, "--disable-protocol", "rpcordma", "-V"));
+        }
+        return new Dissection(lines);
+    }
+
+    /**
+     * The first connections of parts in which no port is used twice: tshark takes the second for a continuation of the
+     * first.
+     */
+    private List<Integer> parts() {
+        List<Integer> parts = new ArrayList<>(List.of(0));
+        Set<String> ports = new HashSet<>();
+        int streams = 0;
+        for (String port : fields("tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.srcport")) {
+            if (!ports.add(port)) {
+                ports.clear();
+                ports.add(port);
+                parts.add(streams);
+            }
+            streams++;
+        }
+        return parts;
+    }
+
+    /** One field of the recorded packets that a filter lets through. */
+    public List<String> fields(String filter, String field) {
+        return tshark("-Y", filter, "-T", "fields", "-e", field);
     }
 
     /**
@@ -78,6 +120,10 @@ public final class Capture implements AutoCloseable {
     }
 
     private List<String> tshark(String... arguments) {
+        return tsharkOf(file, arguments);
+    }
+
+    private static List<String> tsharkOf(Path file, String... arguments) {
         List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString()));
         command.addAll(List.of(arguments));
         return Tools.output(command, Programs.output().resolve("tshark.err"));

@@ -1,0 +1,32 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+
+/** What tshark says about recorded packets. */
+public record Dissection(List<String> lines) {
+
+    /** Fails when something is malformed, lost, or has a wrong CRC. */
+    public Dissection assertNothingMalformed() {
+        assertThat(lines).noneMatch(line -> line.contains("Malformed") || line.contains("(Bad CRC32"));
+        assertThat(lines).noneMatch(line -> line.contains("segment(s) not captured"));
+        return this;
+    }
+
+    /** How many lines have a text. */
+    public long count(String text) {
+        return lines.stream().filter(line -> line.contains(text)).count();
+    }
+
+    public long fpdus() {
+        return count("ULPDU length:");
+    }
+
+    public long goodCrcs() {
+        return count("(Good CRC32)");
+    }
+}

@@ -1,0 +1,158 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * A virtual machine with Linux soft-iWARP (siw), rping and perftest, as the scripts in e2e-tests/siw make and run it. One
+ * serves all tests and ends with them.
+ */
+public final class SiwGuest {
+
+    /** The loopback interface of this machine, seen from the guest. */
+    public static final String HOST = "10.0.2.2";
+
+    /** Where rping and perftest listen. */
+    public static final int RPING_PORT = 7174;
+
+    public static final int PERFTEST_PORT = 18515;
+
+    /** Exit status of the scripts when this machine lacks what they need. */
+    private static final int UNAVAILABLE = 69;
+
+    private static final int COMMAND_PORT = 9;
+
+    /** Packages are downloaded and a kernel module is compiled. */
+    private static final Duration BUILD_LIMIT = Duration.ofMinutes(15);
+
+    private static final String STATUS = "exit status ";
+
+    private static Optional<SiwGuest> shared = Optional.empty();
+    private static Optional<String> unavailable = Optional.empty();
+
+    private final int commands;
+    private final int rping;
+    private final int perftest;
+
+    private SiwGuest(int commands, int rping, int perftest) {
+        this.commands = commands;
+        this.rping = rping;
+        this.perftest = perftest;
+    }
+
+    /** The guest; the test ends as skipped where there can be none. */
+    public static synchronized SiwGuest get() {
+        if (shared.isEmpty() && unavailable.isEmpty()) {
+            start();
+        }
+        unavailable.ifPresent(why -> abort("no siw guest: " + why));
+        return shared.orElseThrow();
+    }
+
+    private static void start() {
+        Path scripts = Programs.root().resolve("e2e-tests/siw");
+        try (OwnedProcess build =
+                OwnedProcess.start("siw-build", List.of(scripts.resolve("build").toString()))) {
+            int status = build.awaitExit(BUILD_LIMIT);
+            if (status == UNAVAILABLE) {
+                unavailable = Optional.of(build.output().getLast());
+                return;
+            }
+            assertThat(status).as(build.text()).isZero();
+        }
+        SiwGuest guest = new SiwGuest(Ports.free(), Ports.free(), Ports.free());
+        OwnedProcess machine = OwnedProcess.start(
+                "siw-guest",
+                List.of(
+                        scripts.resolve("run").toString(),
+                        guest.commands + ":" + COMMAND_PORT,
+                        guest.rping + ":" + RPING_PORT,
+                        guest.perftest + ":" + PERFTEST_PORT));
+        machine.awaitLine(line -> line.contains("siw guest is ready"));
+        shared = Optional.of(guest);
+    }
+
+    /** The port of this machine's loopback interface that leads to the guest's rping. */
+    public int rpingPort() {
+        return rping;
+    }
+
+    /** The port that leads to the guest's perftest. */
+    public int perftestPort() {
+        return perftest;
+    }
+
+    /** How siw sets up connections from now on. */
+    public void configure(int revision, boolean crc, boolean peerToPeer) {
+        run("cd /sys/module/siw/parameters; echo " + revision + " >mpa_version; echo " + (crc ? 1 : 0)
+                        + " >mpa_crc_required; echo " + (peerToPeer ? 1 : 0) + " >peer_to_peer")
+                .orThrow();
+    }
+
+    /** What commands of the guest wrote, standard output and standard error together, and how they ended. */
+    public record Result(int status, String text) {
+
+        public Result orThrow() {
+            assertThat(status).as(text).isZero();
+            return this;
+        }
+    }
+
+    /** Runs shell commands in the guest. */
+    public Result run(String script) {
+        return run(script, Patience.LIMIT);
+    }
+
+    /** Runs shell commands in the guest, which ends them after a time. */
+    public Result run(String script, Duration limit) {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), commands)) {
+            String limited = "script=$(cat <<'END-OF-SCRIPT'\n" + script + "\nEND-OF-SCRIPT\n)\n"
+                    + "timeout " + limit.toSeconds() + " sh -c \"$script\" </dev/null 2>&1\n"
+                    + "echo \"" + STATUS + "$?\"\nexit\n";
+            OutputStream out = socket.getOutputStream();
+            out.write(limited.getBytes(StandardCharsets.UTF_8));
+            out.flush();
+            String text = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            int status = text.lastIndexOf(STATUS);
+            assertThat(status).as("the guest answers: " + text).isNotNegative();
+            return new Result(
+                    Integer.parseInt(text.substring(status + STATUS.length()).strip()), text.substring(0, status));
+        } catch (IOException e) {
+            throw new UncheckedIOException("the guest does not answer", e);
+        }
+    }
+
+    /** Runs shell commands meanwhile. */
+    public CompletableFuture<Result> start(String script) {
+        CompletableFuture<Result> result = new CompletableFuture<>();
+        Thread.ofVirtual().name("siw guest").start(() -> {
+            try {
+                result.complete(run(script));
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e);
+            }
+        });
+        return result;
+    }
+
+    /** Waits until something in the guest listens for RDMA connections at a port. */
+    public void awaitListening(int port) {
+        Patience.await("the guest listens at " + port)
+                .until(() -> run("rdma resource show cm_id").text().contains(":" + port + " "));
+    }
+}
