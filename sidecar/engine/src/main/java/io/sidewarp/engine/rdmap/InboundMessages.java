@@ -100,6 +100,7 @@ final class InboundMessages implements DdpUser {
         if (!limits.admit(header, payload)) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
+        stream.ready().onOther();
         return switch (RdmapControl.opcode(control)) {
             case RdmapControl.RDMA_WRITE -> null;
             case RdmapControl.RDMA_READ_RESPONSE -> admitReadResponse(header, payload);
@@ -109,6 +110,9 @@ final class InboundMessages implements DdpUser {
 
     /** A response has to be the one asked for (RFC 5040 section 5.2.2 permits the check). */
     private @Nullable ProtocolError admitReadResponse(TaggedHeaderFlyweight header, int payload) {
+        if (stream.ready().awaitsResponse()) {
+            return payload == 0 && header.last() ? null : DdpError.BASE_OR_BOUNDS;
+        }
         Wqe read = oldestRequest(RdmapControl.RDMA_READ_REQUEST);
         if (read == null) {
             return RdmapError.UNEXPECTED_OPCODE;
@@ -140,6 +144,10 @@ final class InboundMessages implements DdpUser {
             if (header.last()) {
                 counters.writeReceived();
             }
+            return;
+        }
+        if (stream.ready().awaitsResponse()) {
+            stream.onReadyResponse();
             return;
         }
         Wqe read = oldestRequest(RdmapControl.RDMA_READ_REQUEST);
@@ -181,6 +189,11 @@ final class InboundMessages implements DdpUser {
             return RdmapError.UNEXPECTED_OPCODE;
         }
         unfinished[qn] = header.last() ? NO_OPCODE : opcode;
+        if (opcode == RdmapControl.SEND) {
+            stream.ready().onSend(header.last(), payload);
+        } else {
+            stream.ready().onOther();
+        }
         return null;
     }
 
@@ -192,7 +205,7 @@ final class InboundMessages implements DdpUser {
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> immediateBuffer;
             case RdmapControl.ATOMIC_REQUEST -> atomics.buffer();
             case RdmapControl.ATOMIC_RESPONSE -> atomicResponseBuffer;
-            default -> receiveBuffers;
+            default -> stream.ready().isSendArriving() ? stream.ready() : receiveBuffers;
         };
     }
 
@@ -210,6 +223,10 @@ final class InboundMessages implements DdpUser {
     }
 
     private void onSend(UntaggedHeaderFlyweight header, long messageLength) {
+        if (stream.ready().isSendArriving()) {
+            stream.ready().onSendDelivered();
+            return;
+        }
         Wqe receive = receives.current();
         if (receive == null) {
             return;

@@ -7,6 +7,7 @@ import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.ProtocolError;
+import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
@@ -26,6 +27,7 @@ public final class RdmapStream implements UpperLayer {
         NOTHING,
         WORK,
         RESPONSE,
+        READY,
         TERMINATE
     }
 
@@ -35,6 +37,7 @@ public final class RdmapStream implements UpperLayer {
     private final StreamCounters counters = new StreamCounters();
     private final DdpSender sender = new DdpSender(RdmapControl.QUEUES);
     private final boolean extensions;
+    private final ReadyIndication ready = new ReadyIndication();
     private final SendWork work;
     private final InboundRequests inboundRequests;
     private final InboundMessages inbound;
@@ -95,6 +98,24 @@ public final class RdmapStream implements UpperLayer {
     }
 
     // Requests of the application's side, on the event loop.
+
+    /**
+     * Sends a message without payload before everything else, to tell the peer that this side is ready to receive (RFC
+     * 6581 section 9.2). Nothing completes with it. Legal before anything was sent.
+     */
+    public void indicateReady(RtrKind kind) {
+        ready.request(kind);
+        llp.requestOutput();
+    }
+
+    /** A Send without payload that comes before everything else is the peer's indication that it is ready. */
+    public void expectReadySend() {
+        ready.expectSend();
+    }
+
+    ReadyIndication ready() {
+        return ready;
+    }
 
     /** Something was posted to a work queue. */
     public void onWorkPosted() {
@@ -170,6 +191,11 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.TERMINATED) {
             return false;
         }
+        if (ready.isDue()) {
+            outbound = Outbound.READY;
+            ready.begin(sender, llp.protocolVersion());
+            return true;
+        }
         // Responses and own work take turns, so that neither starves the other.
         return responseWasLast ? beginWork() || beginResponse() : beginResponse() || beginWork();
     }
@@ -233,6 +259,9 @@ public final class RdmapStream implements UpperLayer {
             fail(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
         }
+        if (ready.awaitsResponse() && RdmapControl.isRequest(wqe.opcode())) {
+            return false;
+        }
         outbound = Outbound.WORK;
         work.begin(wqe, sender, llp.protocolVersion());
         return true;
@@ -260,13 +289,14 @@ public final class RdmapStream implements UpperLayer {
                 outputClosed = true;
                 llp.close();
             }
-            case NOTHING -> {}
+            case READY, NOTHING -> {}
         }
         outbound = Outbound.NOTHING;
     }
 
     private void closeOutputWhenDrained() {
-        if (state == StreamState.CLOSING && !outputClosed && work.isDrained() && inboundRequests.isEmpty()) {
+        boolean drained = ready.isOver() && work.isDrained() && inboundRequests.isEmpty();
+        if (state == StreamState.CLOSING && !outputClosed && drained) {
             outputClosed = true;
             llp.closeOutput();
         }
@@ -310,6 +340,16 @@ public final class RdmapStream implements UpperLayer {
     void onResponse(Wqe request) {
         work.onResponse(request);
         work.retire(llp.transferredPosition());
+        goOnBehindResponse();
+    }
+
+    /** The read that was no more than an indication is answered. */
+    void onReadyResponse() {
+        ready.onResponse();
+        goOnBehindResponse();
+    }
+
+    private void goOnBehindResponse() {
         // A request that waited for ORD, a fence or a graceful close may go on now.
         if (work.hasUnstarted() || state == StreamState.CLOSING) {
             llp.requestOutput();
@@ -335,7 +375,7 @@ public final class RdmapStream implements UpperLayer {
             changeState(StreamState.CLOSING, "closed by the peer");
         }
         if (state == StreamState.CLOSING) {
-            if (inbound.receiver().isInsideMessage() || !work.requests().isEmpty()) {
+            if (inbound.receiver().isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
                 // What the peer still owes cannot come any more.
                 fail(LlpError.CONNECTION_LOST);
             } else {

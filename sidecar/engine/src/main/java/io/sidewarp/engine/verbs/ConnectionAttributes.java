@@ -9,7 +9,12 @@ import java.net.InetSocketAddress;
  * What start-up agreed on.
  *
  * @param privateData the peer's
- * @param mpaRevision revision of MPA in use; 0 before start-up ended and on SCTP
+ * @param ird inbound RDMA Read Requests served at a time
+ * @param ord outbound RDMA Read Requests at a time
+ * @param peerDepths what the peer said of its own
+ * @param peerToPeer whether either side may send first (RFC 6581 section 9.2)
+ * @param mpaRevision revision of MPA in use: 0 with an RDMAC peer, before start-up ended and on SCTP
+ * @param protocolVersion of DDP and RDMAP: 1, or 0 with an RDMAC peer (RFC 5044 C.1)
  * @param mulpdu octets of the largest segment that is sent now
  */
 public record ConnectionAttributes(
@@ -20,8 +25,32 @@ public record ConnectionAttributes(
         byte[] privateData,
         int ird,
         int ord,
+        ReadDepths peerDepths,
+        boolean peerToPeer,
         boolean crc,
         boolean receiveMarkers,
         boolean sendMarkers,
         int mpaRevision,
-        int mulpdu) {}
+        int protocolVersion,
+        int mulpdu) {
+
+    /** The attributes with another segment size. */
+    public ConnectionAttributes withMulpdu(int octets) {
+        return new ConnectionAttributes(
+                llp,
+                initiator,
+                localAddress,
+                remoteAddress,
+                privateData,
+                ird,
+                ord,
+                peerDepths,
+                peerToPeer,
+                crc,
+                receiveMarkers,
+                sendMarkers,
+                mpaRevision,
+                protocolVersion,
+                octets);
+    }
+}

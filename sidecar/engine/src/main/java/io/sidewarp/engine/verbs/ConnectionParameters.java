@@ -3,55 +3,41 @@
 
 package io.sidewarp.engine.verbs;
 
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import java.time.Duration;
+import java.util.function.UnaryOperator;
 
 /**
  * What one side wants of a connection.
  *
- * @param privateData at most 512 octets for the peer's application (RFC 5044 section 7.1.1)
+ * @param privateData for the peer's application, at most 512 octets less what MPA takes of them to negotiate IRD and ORD
+ *     (RFC 5044 section 7.1.1, RFC 6581 section 6)
  * @param ird inbound RDMA Read Requests and Atomic Requests served at a time (RFC 5040 section 6.1)
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time
- * @param crc whether this side needs CRCs; they are used if either side does (RFC 5044 section 4.4)
- * @param receiveMarkers whether the peer has to insert Markers (RFC 5044 section 4.3)
- * @param maxFpdu octets, 0 for no cap but the path's
+ * @param mpa how start-up goes on TCP
  * @param timeout for the start-up
  */
-public record ConnectionParameters(
-        Llp llp,
-        byte[] privateData,
-        int ird,
-        int ord,
-        boolean crc,
-        boolean receiveMarkers,
-        int maxFpdu,
-        Duration timeout) {
+public record ConnectionParameters(Llp llp, byte[] privateData, int ird, int ord, MpaPolicy mpa, Duration timeout) {
 
-    /** TCP, no private data, IRD and ORD 16, CRC on, no Markers, no cap, 10 s. */
+    /** TCP, no private data, IRD and ORD 16, the default policy, 10 s. */
     public static ConnectionParameters defaults() {
-        return new ConnectionParameters(Llp.TCP, new byte[0], 16, 16, true, false, 0, Duration.ofSeconds(10));
+        return new ConnectionParameters(Llp.TCP, new byte[0], 16, 16, MpaPolicy.defaults(), Duration.ofSeconds(10));
     }
 
     public ConnectionParameters withPrivateData(byte[] data) {
-        return new ConnectionParameters(llp, data, ird, ord, crc, receiveMarkers, maxFpdu, timeout);
+        return new ConnectionParameters(llp, data, ird, ord, mpa, timeout);
     }
 
     public ConnectionParameters withReadDepth(int newIrd, int newOrd) {
-        return new ConnectionParameters(llp, privateData, newIrd, newOrd, crc, receiveMarkers, maxFpdu, timeout);
+        return new ConnectionParameters(llp, privateData, newIrd, newOrd, mpa, timeout);
     }
 
-    public ConnectionParameters withCrc(boolean newCrc) {
-        return new ConnectionParameters(llp, privateData, ird, ord, newCrc, receiveMarkers, maxFpdu, timeout);
-    }
-
-    public ConnectionParameters withReceiveMarkers(boolean markers) {
-        return new ConnectionParameters(llp, privateData, ird, ord, crc, markers, maxFpdu, timeout);
-    }
-
-    public ConnectionParameters withMaxFpdu(int octets) {
-        return new ConnectionParameters(llp, privateData, ird, ord, crc, receiveMarkers, octets, timeout);
+    /** With a changed policy. */
+    public ConnectionParameters withMpa(UnaryOperator<MpaPolicy> change) {
+        return new ConnectionParameters(llp, privateData, ird, ord, change.apply(mpa), timeout);
     }
 
     public ConnectionParameters withTimeout(Duration newTimeout) {
-        return new ConnectionParameters(llp, privateData, ird, ord, crc, receiveMarkers, maxFpdu, newTimeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, newTimeout);
     }
 }

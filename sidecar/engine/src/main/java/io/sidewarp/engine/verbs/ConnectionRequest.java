@@ -16,9 +16,21 @@ public interface ConnectionRequest {
     /** The peer's private data, at most 512 octets. */
     byte[] privateData();
 
+    /** Revision of MPA that the peer asks with (RFC 5044 section 7.1.1); 0 is an RDMAC peer. */
+    int mpaRevision();
+
+    /** What the peer said of RDMA Reads. */
+    ReadDepths peerDepths();
+
     /** Accepts with a queue pair in state IDLE. Complete when the queue pair is in state RTS. */
     CompletableFuture<ConnectionAttributes> accept(QueuePair queuePair, ConnectionParameters parameters);
 
-    /** Rejects; the peer gets the private data (at most 512 octets). */
+    /** Rejects; the peer gets the private data (at most 512 octets less what MPA needs). */
     CompletableFuture<Void> reject(byte[] privateData);
+
+    /**
+     * Rejects because the peer serves too few RDMA Reads, and tells it how many would do, if its start-up has room for
+     * that (RFC 6581 section 9.1).
+     */
+    CompletableFuture<Void> reject(byte[] privateData, int requiredOrd);
 }

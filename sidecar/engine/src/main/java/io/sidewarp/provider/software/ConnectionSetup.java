@@ -12,9 +12,12 @@ import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** What both directions of connection set-up share: limits, options, and the step into RDMA mode. */
@@ -29,10 +32,13 @@ abstract class ConnectionSetup {
             new byte[0],
             0,
             0,
+            ReadDepths.UNKNOWN,
+            false,
             false,
             false,
             false,
             0,
+            1,
             0);
 
     private final SoftwareDevice device;
@@ -53,38 +59,52 @@ abstract class ConnectionSetup {
         String problem = null;
         if (parameters.llp() != Llp.TCP) {
             problem = "the software provider has no " + parameters.llp() + " here; use TCP";
-        } else if (parameters.privateData().length > MpaOptions.MAX_PRIVATE_DATA) {
-            problem = "private data of " + parameters.privateData().length + " octets; at most "
-                    + MpaOptions.MAX_PRIVATE_DATA + " can be carried";
-        } else if (parameters.ird() < 0 || parameters.ird() > settings.maxIrd()) {
-            problem = "IRD " + parameters.ird() + " is not in 0.." + settings.maxIrd();
-        } else if (parameters.ord() < 0 || parameters.ord() > settings.maxOrd()) {
-            problem = "ORD " + parameters.ord() + " is not in 0.." + settings.maxOrd();
-        } else if (parameters.maxFpdu() < 0) {
-            problem = "an FPDU cap of " + parameters.maxFpdu() + " octets; use 0 for none";
+        } else if (parameters.ird() < 0 || parameters.ird() > maxDepth(settings.maxIrd())) {
+            problem = "IRD " + parameters.ird() + " is not in 0.." + maxDepth(settings.maxIrd());
+        } else if (parameters.ord() < 0 || parameters.ord() > maxDepth(settings.maxOrd())) {
+            problem = "ORD " + parameters.ord() + " is not in 0.." + maxDepth(settings.maxOrd());
         }
-        return problem == null
+        return problem == null ? null : new ConnectionFailedException(Kind.INVALID_PARAMETERS, problem);
+    }
+
+    /** Whether private data fits into a start-up frame that has so much room, or why not. */
+    static @Nullable ConnectionFailedException checkPrivateData(byte[] privateData, int room) {
+        return privateData.length <= room
                 ? null
-                : new ConnectionFailedException(ConnectionFailedException.Kind.INVALID_PARAMETERS, problem);
+                : new ConnectionFailedException(
+                        Kind.INVALID_PARAMETERS,
+                        "private data of " + privateData.length + " octets; at most " + room
+                                + " can be carried in this start-up");
     }
 
-    static MpaOptions mpaOptions(ConnectionParameters parameters) {
+    /** What MPA needs to know of parameters that were checked. */
+    MpaOptions mpaOptions(ConnectionParameters parameters) {
         return MpaOptions.defaults()
-                .withCrc(parameters.crc())
-                .withReceiveMarkers(parameters.receiveMarkers())
-                .withPrivateData(parameters.privateData().clone())
-                .withMaxFpdu(parameters.maxFpdu())
-                .withEnhanced(EnhancedData.clientServer(parameters.ird(), parameters.ord()));
+                .withPolicy(parameters.mpa())
+                .withDepths(
+                        parameters.ird(),
+                        parameters.ord(),
+                        maxDepth(device.settings().maxIrd()))
+                .withPrivateData(parameters.privateData().clone());
     }
 
-    /** Full Operation begins: puts the RDMAP stream on top and tells the queue pair. */
-    ConnectionAttributes establish(
-            SoftwareQueuePair queuePair,
-            MpaConnection mpa,
-            TcpTransport transport,
-            MpaStartup agreed,
-            ConnectionParameters parameters,
-            boolean initiator) {
+    /** A depth of this device, as far as it can be negotiated. */
+    static int maxDepth(int depth) {
+        return Math.min(depth, MpaOptions.MAX_DEPTH);
+    }
+
+    /** What the peer said of its own depths. */
+    static ReadDepths depthsOfPeer(MpaStartup startup) {
+        EnhancedData peer = startup.peer();
+        return peer == null ? ReadDepths.UNKNOWN : new ReadDepths(depth(peer.ird()), depth(peer.ord()));
+    }
+
+    private static OptionalInt depth(int told) {
+        return told == EnhancedData.NOT_NEGOTIATED ? OptionalInt.empty() : OptionalInt.of(told);
+    }
+
+    /** Full Operation begins: puts the RDMAP stream on top. */
+    RdmapStream attachStream(SoftwareQueuePair queuePair, MpaConnection mpa, MpaStartup agreed) {
         RdmapStream stream = new RdmapStream(
                 mpa,
                 new StreamSettings(
@@ -93,45 +113,43 @@ abstract class ConnectionSetup {
                         device.stags(),
                         queuePair.sendQueue(),
                         queuePair.receives(),
-                        agreed.ird(parameters.ird()),
-                        agreed.ord(parameters.ord()),
+                        agreed.ird(),
+                        agreed.ord(),
                         device.settings().maxShortSegments(),
                         device.atomics(),
                         device.settings().extensions(),
                         queuePair,
                         queuePair));
         mpa.attach(stream);
+        return stream;
+    }
+
+    /** Tells the queue pair that RDMA mode has begun. */
+    static ConnectionAttributes establish(
+            SoftwareQueuePair queuePair,
+            RdmapStream stream,
+            TcpTransport transport,
+            MpaStartup agreed,
+            boolean initiator) {
+        EnhancedData local = agreed.local();
+        EnhancedData peer = agreed.peer();
         ConnectionAttributes attributes = new ConnectionAttributes(
                 Llp.TCP,
                 initiator,
                 transport.localAddress(),
                 transport.remoteAddress(),
                 agreed.privateData(),
-                agreed.ird(parameters.ird()),
-                agreed.ord(parameters.ord()),
+                agreed.ird(),
+                agreed.ord(),
+                depthsOfPeer(agreed),
+                local != null && local.peerToPeer() && peer != null && peer.peerToPeer(),
                 agreed.crc(),
                 agreed.receiveMarkers(),
                 agreed.sendMarkers(),
                 agreed.revision(),
-                mpa.mulpdu());
+                agreed.protocolVersion(),
+                stream.mulpdu());
         queuePair.onEstablished(stream, attributes);
         return attributes;
-    }
-
-    /** The attributes with the segment size of this moment. */
-    static ConnectionAttributes withMulpdu(ConnectionAttributes of, int mulpdu) {
-        return new ConnectionAttributes(
-                of.llp(),
-                of.initiator(),
-                of.localAddress(),
-                of.remoteAddress(),
-                of.privateData(),
-                of.ird(),
-                of.ord(),
-                of.crc(),
-                of.receiveMarkers(),
-                of.sendMarkers(),
-                of.mpaRevision(),
-                mulpdu);
     }
 }

@@ -5,19 +5,20 @@ package io.sidewarp.provider.software;
 
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.LlpError;
-import io.sidewarp.engine.llp.mpa.EnhancedData;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,16 +40,17 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
 
     private final SoftwareListener listener;
     private final TcpTransport transport;
+    /** In force until the application answers. */
+    private final MpaOptions options;
+
     private final MpaConnection mpa;
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
-    private byte[] privateData = {};
-    private boolean enhanced;
+    private @Nullable MpaStartup request;
     private Phase phase = Phase.WAITING_FOR_REQUEST;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable SoftwareQueuePair queuePair;
-    private @Nullable ConnectionParameters parameters;
 
     IncomingSetup(SoftwareDevice device, SoftwareListener listener, TcpTransport transport) {
         super(device);
@@ -56,7 +58,11 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         this.transport = transport;
         this.remote = transport.remoteAddress();
         this.local = transport.localAddress();
-        this.mpa = new MpaConnection(MpaRole.RESPONDER, MpaOptions.defaults(), transport, this);
+        int maxIrd = maxDepth(device.settings().maxIrd());
+        this.options = MpaOptions.defaults()
+                .withPolicy(listener.mpa())
+                .withDepths(maxIrd, maxDepth(device.settings().maxOrd()), maxIrd);
+        this.mpa = new MpaConnection(MpaRole.RESPONDER, options, transport, this);
         transport.bind(mpa);
     }
 
@@ -84,17 +90,16 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     }
 
     @Override
-    public void onRequest(MpaStartup request) {
+    public void onRequest(MpaStartup asked) {
         stopTimer();
-        privateData = request.privateData();
-        enhanced = request.peer() != null;
+        request = asked;
         phase = Phase.WAITING_FOR_ANSWER;
         if (listener.onRequest(this)) {
             startTimer();
             listener.deliver(this);
         } else {
             phase = Phase.OVER;
-            mpa.reject(new byte[0]);
+            mpa.reject(options);
         }
     }
 
@@ -110,7 +115,26 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
 
     @Override
     public byte[] privateData() {
-        return privateData.clone();
+        return requireRequest().privateData().clone();
+    }
+
+    @Override
+    public int mpaRevision() {
+        return requireRequest().revision();
+    }
+
+    @Override
+    public ReadDepths peerDepths() {
+        return depthsOfPeer(requireRequest());
+    }
+
+    /** There is one when the application knows of this. */
+    private MpaStartup requireRequest() {
+        MpaStartup asked = request;
+        if (asked == null) {
+            throw new IllegalStateException("no MPA Request yet");
+        }
+        return asked;
     }
 
     @Override
@@ -129,15 +153,18 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
 
     private void acceptOnLoop(SoftwareQueuePair software, ConnectionParameters wanted) {
         if (phase != Phase.WAITING_FOR_ANSWER) {
-            result.completeExceptionally(new ConnectionFailedException(
-                    Kind.TIMEOUT, "the connection request of " + remote + " has lapsed or was answered before"));
+            result.completeExceptionally(lapsed());
             return;
         }
-        if (enhanced && wanted.privateData().length > MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH) {
-            result.completeExceptionally(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS,
-                    "private data of " + wanted.privateData().length + " octets; the peer's revision of MPA leaves "
-                            + (MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH)));
+        MpaStartup asked = requireRequest();
+        ConnectionFailedException problem = checkPrivateData(wanted.privateData(), asked.replyRoom());
+        if (problem == null) {
+            problem = MpaConnection.refusal(wanted.mpa(), asked)
+                    .map(refusal -> new ConnectionFailedException(Kind.INVALID_PARAMETERS, refusal))
+                    .orElse(null);
+        }
+        if (problem != null) {
+            result.completeExceptionally(problem);
             return;
         }
         if (!software.beginAccept(transport.loop(), this)) {
@@ -146,37 +173,42 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         }
         answered();
         queuePair = software;
-        parameters = wanted;
         mpa.accept(mpaOptions(wanted));
     }
 
     @Override
     public CompletableFuture<Void> reject(byte[] reason) {
-        if (reason.length > MpaOptions.MAX_PRIVATE_DATA) {
-            return CompletableFuture.failedFuture(new ConnectionFailedException(
-                    Kind.INVALID_PARAMETERS,
-                    "private data of " + reason.length + " octets; at most " + MpaOptions.MAX_PRIVATE_DATA
-                            + " can be carried"));
-        }
+        return reject(reason, options.ord());
+    }
+
+    @Override
+    public CompletableFuture<Void> reject(byte[] reason, int requiredOrd) {
         byte[] copy = reason.clone();
         CompletableFuture<Void> rejected = new CompletableFuture<>();
         transport.loop().execute(() -> {
-            if (enhanced && copy.length > MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH) {
-                rejected.completeExceptionally(new ConnectionFailedException(
-                        Kind.INVALID_PARAMETERS,
-                        "private data of " + copy.length + " octets; the peer's revision of MPA leaves "
-                                + (MpaOptions.MAX_PRIVATE_DATA - EnhancedData.LENGTH)));
-            } else if (phase == Phase.WAITING_FOR_ANSWER) {
-                answered();
-                phase = Phase.OVER;
-                mpa.reject(copy);
+            ConnectionFailedException problem = phase == Phase.WAITING_FOR_ANSWER
+                    ? checkPrivateData(copy, requireRequest().replyRoom())
+                    : lapsed();
+            if (problem == null) {
+                rejectOnLoop(options.withPrivateData(copy)
+                        .withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH), options.maxIrd()));
                 rejected.complete(null);
             } else {
-                rejected.completeExceptionally(new ConnectionFailedException(
-                        Kind.TIMEOUT, "the connection request of " + remote + " has lapsed or was answered before"));
+                rejected.completeExceptionally(problem);
             }
         });
         return rejected;
+    }
+
+    private void rejectOnLoop(MpaOptions chosen) {
+        answered();
+        phase = Phase.OVER;
+        mpa.reject(chosen);
+    }
+
+    private ConnectionFailedException lapsed() {
+        return new ConnectionFailedException(
+                Kind.TIMEOUT, "the connection request of " + remote + " has lapsed or was answered before");
     }
 
     private void answered() {
@@ -188,17 +220,25 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     @Override
     public void onEstablished(MpaStartup agreed) {
         SoftwareQueuePair software = queuePair;
-        ConnectionParameters wanted = parameters;
-        if (software == null || wanted == null || phase != Phase.ANSWERED) {
+        if (software == null || phase != Phase.ANSWERED) {
             return;
         }
         phase = Phase.OVER;
-        result.complete(establish(software, mpa, transport, agreed, wanted, false));
+        RdmapStream stream = attachStream(software, mpa, agreed);
+        if (agreed.rtrBySend()) {
+            stream.expectReadySend();
+        }
+        result.complete(establish(software, stream, transport, agreed, false));
     }
 
     @Override
-    public void onRejected(byte[] reason) {
+    public void onRejected(MpaStartup reply) {
         throw new IllegalStateException("a Responder gets no Reply");
+    }
+
+    @Override
+    public void onUnenhancedPeer(String message) {
+        throw new IllegalStateException("a Responder asks for nothing");
     }
 
     @Override
@@ -233,9 +273,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         if (phase == Phase.WAITING_FOR_REQUEST) {
             abort();
         } else if (phase == Phase.WAITING_FOR_ANSWER) {
-            answered();
-            phase = Phase.OVER;
-            mpa.reject(new byte[0]);
+            rejectOnLoop(options);
         }
     }
 

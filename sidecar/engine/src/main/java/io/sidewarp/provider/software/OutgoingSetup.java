@@ -5,12 +5,15 @@ package io.sidewarp.provider.software;
 
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.net.TcpConnector;
 import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
@@ -49,13 +52,32 @@ final class OutgoingSetup extends ConnectionSetup implements MpaStartupListener 
     }
 
     void start() {
+        byte[] privateData = parameters.privateData();
         ConnectionFailedException problem = check(device().settings(), parameters);
+        if (problem == null) {
+            problem = checkPrivateData(privateData, MpaOptions.MAX_PRIVATE_DATA);
+        }
+        if (problem != null) {
+            fail(problem);
+            return;
+        }
+        MpaOptions options = mpaOptions(parameters);
+        problem = checkPrivateData(privateData, options.requestRoom());
         if (problem != null) {
             fail(problem);
             return;
         }
         timer = queuePair.loop().schedule(this::onTimeout, parameters.timeout().toNanos(), TimeUnit.NANOSECONDS);
-        TcpConnector.connect(device().loops(), queuePair.loop(), remote, parameters.timeout(), this::onConnected)
+        connect(options);
+    }
+
+    private void connect(MpaOptions options) {
+        TcpConnector.connect(
+                        device().loops(),
+                        queuePair.loop(),
+                        remote,
+                        parameters.timeout(),
+                        connected -> onConnected(connected, options))
                 .whenComplete((ignored, failure) -> {
                     if (failure != null) {
                         fail(new ConnectionFailedException(
@@ -67,8 +89,8 @@ final class OutgoingSetup extends ConnectionSetup implements MpaStartupListener 
                 });
     }
 
-    private void onConnected(TcpTransport connected) {
-        MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, mpaOptions(parameters), connected, this);
+    private void onConnected(TcpTransport connected, MpaOptions options) {
+        MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, options, connected, this);
         connected.bind(connection);
         if (over) {
             connected.abort();
@@ -77,6 +99,16 @@ final class OutgoingSetup extends ConnectionSetup implements MpaStartupListener 
         transport = connected;
         mpa = connection;
         connection.start();
+    }
+
+    /** The TCP connection is of no more use; a second one asks with revision 1, in what is left of the time. */
+    @Override
+    public void onUnenhancedPeer(String message) {
+        if (!over) {
+            mpa = null;
+            transport = null;
+            connect(mpaOptions(parameters).with(policy -> policy.withRequestRevision(1)));
+        }
     }
 
     private void onTimeout() {
@@ -105,16 +137,38 @@ final class OutgoingSetup extends ConnectionSetup implements MpaStartupListener 
             return;
         }
         end();
-        result.complete(establish(queuePair, connection, below, agreed, parameters, true));
+        RdmapStream stream = attachStream(queuePair, connection, agreed);
+        LlpError error = agreed.error();
+        if (error != null) {
+            queuePair.onRefused(stream);
+            result.completeExceptionally(new ConnectionFailedException(
+                    Kind.PROTOCOL, "start-up with " + remote + " failed: " + refusal(error, agreed)));
+            return;
+        }
+        RtrKind rtr = agreed.rtr();
+        if (rtr != null) {
+            stream.indicateReady(rtr);
+        }
+        result.complete(establish(queuePair, stream, below, agreed, true));
+    }
+
+    private static String refusal(LlpError error, MpaStartup agreed) {
+        return error == LlpError.INSUFFICIENT_IRD
+                ? "the peer wants " + depthsOfPeer(agreed).ord().orElse(0)
+                        + " RDMA Reads at a time, more than this device serves; lower its ORD"
+                : "the peer offers no ready-to-receive indication that this side can send; permit more kinds, or the"
+                        + " client-server model";
     }
 
     @Override
-    public void onRejected(byte[] privateData) {
+    public void onRejected(MpaStartup reply) {
         if (!over) {
             end();
             queuePair.onSetupFailed("rejected by the peer");
             result.completeExceptionally(new ConnectionRejectedException(
-                    "the application at " + remote + " rejected the connection", privateData));
+                    "the application at " + remote + " rejected the connection",
+                    reply.privateData(),
+                    depthsOfPeer(reply)));
         }
     }
 

@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.net.TcpAcceptor;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
@@ -46,6 +47,10 @@ final class SoftwareListener implements Listener {
                     acceptor = bound;
                     return this;
                 });
+    }
+
+    MpaPolicy mpa() {
+        return attributes.mpa();
     }
 
     Duration startupTimeout() {

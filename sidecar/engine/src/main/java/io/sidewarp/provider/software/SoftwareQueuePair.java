@@ -320,6 +320,12 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         changeState(QueuePairState.RTS, null, "established");
     }
 
+    /** Start-up ends with a Terminate: the stream is there for nothing else. On the event loop. */
+    void onRefused(RdmapStream newStream) {
+        stream = newStream;
+        setup = null;
+    }
+
     /** Start-up failed. On the event loop. */
     void onSetupFailed(String message) {
         setup = null;
@@ -439,7 +445,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     public ConnectionAttributes attributes() {
         ConnectionAttributes agreed = attributes;
         RdmapStream current = stream;
-        return current == null ? agreed : ConnectionSetup.withMulpdu(agreed, current.mulpdu());
+        return current == null ? agreed : agreed.withMulpdu(current.mulpdu());
     }
 
     @Override

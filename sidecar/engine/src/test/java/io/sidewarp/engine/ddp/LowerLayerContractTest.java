@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.ddp;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
@@ -86,8 +87,8 @@ class LowerLayerContractTest {
     static Stream<Arguments> links() {
         Link.Type wire = WireLink::connect;
         MpaOptions crc = MpaOptions.defaults();
-        MpaOptions markers = crc.withReceiveMarkers(true);
-        MpaOptions plain = crc.withCrc(false);
+        MpaOptions markers = crc.with(bits(true, true));
+        MpaOptions plain = crc.with(bits(false, false));
         return Stream.of(
                 Arguments.of("wire", wire),
                 Arguments.of("MPA", MpaLink.type(crc, crc)),

@@ -3,10 +3,21 @@
 
 package io.sidewarp.engine.rdmap;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.Link;
+import io.sidewarp.engine.testing.Link.Side;
 import io.sidewarp.engine.testing.MpaLink;
+import io.sidewarp.engine.testing.StreamPair;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Streams over MPA, with everything that start-up can agree on. */
 class MpaStreamTest {
@@ -16,13 +27,20 @@ class MpaStreamTest {
     }
 
     private static Link.Type markers() {
-        MpaOptions markers = MpaOptions.defaults().withReceiveMarkers(true);
+        MpaOptions markers = MpaOptions.defaults().with(bits(true, true));
         return MpaLink.type(markers, markers);
     }
 
     private static Link.Type noCrcAndMarkersInOneDirection() {
-        MpaOptions plain = MpaOptions.defaults().withCrc(false);
-        return MpaLink.type(plain.withReceiveMarkers(true), plain);
+        MpaOptions plain = MpaOptions.defaults().with(bits(false, false));
+        return MpaLink.type(plain.with(bits(true, false)), plain);
+    }
+
+    private static Link.Type peerToPeer(RtrKind rtr) {
+        MpaOptions options = MpaOptions.defaults()
+                .with(policy ->
+                        policy.withRequestRevision(2).withPeerToPeer(true).withRtr(rtr));
+        return MpaLink.type(options, options);
     }
 
     @Nested
@@ -64,6 +82,81 @@ class MpaStreamTest {
     class EndingsWithoutCrcAndWithMarkersInOneDirection extends EndingSuite {
         EndingsWithoutCrcAndWithMarkersInOneDirection() {
             super(noCrcAndMarkersInOneDirection());
+        }
+    }
+
+    @Nested
+    class TransfersOfPeersBegunByWrite extends TransferSuite {
+        TransfersOfPeersBegunByWrite() {
+            super(peerToPeer(RtrKind.WRITE));
+        }
+    }
+
+    @Nested
+    class TransfersOfPeersBegunByRead extends TransferSuite {
+        TransfersOfPeersBegunByRead() {
+            super(peerToPeer(RtrKind.READ));
+        }
+    }
+
+    @Nested
+    class TransfersOfPeersBegunBySend extends TransferSuite {
+        TransfersOfPeersBegunBySend() {
+            super(peerToPeer(RtrKind.SEND));
+        }
+    }
+
+    @Nested
+    class EndingsOfPeersBegunBySend extends EndingSuite {
+        EndingsOfPeersBegunBySend() {
+            super(peerToPeer(RtrKind.SEND));
+        }
+    }
+
+    @Nested
+    class TransfersWithRdmacPeers extends TransferSuite {
+        TransfersWithRdmacPeers() {
+            super(MpaLink.rdmacType());
+        }
+    }
+
+    @Nested
+    class EndingsWithRdmacPeers extends EndingSuite {
+        EndingsWithRdmacPeers() {
+            super(MpaLink.rdmacType());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Requirement("EMPA-9.2-03")
+    void theResponderOfPeersMaySendFirst(RtrKind rtr) {
+        try (StreamPair pair = new StreamPair(peerToPeer(rtr))) {
+            pair.left().receive(1).with(pair.left().region(3)).post();
+
+            pair.right().send(2).with(pair.right().region(3)).post();
+            pair.run();
+
+            assertThat(pair.left().completions().receiveIds()).containsExactly(1L);
+            assertThat(pair.left().completions().sends()).isEmpty();
+            assertThat(pair.right().completions().sendIds()).containsExactly(2L);
+            assertThat(pair.right().completions().receives()).isEmpty();
+        }
+    }
+
+    @Test
+    @Requirement({"MPA-C.1-02", "MPA-C.2.4-01", "MPA-C.2.5-01", "MPA-3-07"})
+    void bothSidesSayVersion0ToRdmacPeers() {
+        try (StreamPair pair = new StreamPair(MpaLink.rdmacType())) {
+            assertThat(pair.link().end(Side.LEFT).protocolVersion()).isZero();
+            assertThat(pair.link().end(Side.RIGHT).protocolVersion()).isZero();
+            MemoryRegion target = pair.right().region(4);
+            pair.left().write(1).with(pair.left().region(4)).remote(target).post();
+            pair.left().read(2).with(pair.left().region(4)).remote(target).post();
+            pair.run();
+
+            assertThat(pair.left().completions().sendStatuses())
+                    .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
         }
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.rdmap;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
@@ -69,7 +70,7 @@ class WarmPathAllocationTest {
     static Stream<Arguments> links() {
         Link.Type wire = WireLink::connect;
         MpaOptions crc = MpaOptions.defaults();
-        MpaOptions markers = crc.withReceiveMarkers(true);
+        MpaOptions markers = crc.with(bits(true, true));
         return Stream.of(
                 Arguments.of("wire", wire),
                 Arguments.of("MPA", MpaLink.type(crc, crc)),

@@ -13,6 +13,8 @@ import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import java.io.ByteArrayOutputStream;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
 import java.util.random.RandomGenerator;
@@ -26,7 +28,13 @@ public final class MpaLink implements Link {
     /** EMSS of a MULPDU without Markers: ULPDU_Length and CRC take 6 octets. */
     private static final int OVERHEAD = 6;
 
+    /** Where M, C, R, S and then Rev stand in a start-up frame. */
+    private static final int FLAGS_OFFSET = 16;
+
+    private static final int M_AND_C = 0xC0;
+
     private final Node left;
+    private Side watchedSide = Side.LEFT;
     private final Node right;
     private IntSupplier portion = () -> Integer.MAX_VALUE;
 
@@ -45,12 +53,43 @@ public final class MpaLink implements Link {
             MpaLink link = new MpaLink(left, right, leftUpper, rightUpper);
             link.left.mpa.start();
             link.right.mpa.start();
-            link.run();
-            if (!link.left.established || !link.right.established) {
-                throw new AssertionError("MPA start-up failed");
-            }
-            return link;
+            return link.established();
         };
+    }
+
+    /**
+     * Links whose left side is taken for an RDMAC peer by the right one, and the right one by the left one, so that both
+     * do as permissive endpoints do (RFC 5044 Appendix C).
+     */
+    public static Link.Type rdmacType() {
+        return (leftUpper, rightUpper) -> {
+            MpaLink link = new MpaLink(MpaOptions.defaults(), MpaOptions.defaults(), leftUpper, rightUpper);
+            link.left.mpa.start();
+            link.right.mpa.start();
+            link.left.output();
+            link.left.pipe.buffer.putByte(FLAGS_OFFSET, M_AND_C);
+            link.left.pipe.buffer.putByte(FLAGS_OFFSET + 1, 0);
+            return link.established();
+        };
+    }
+
+    private Link established() {
+        run();
+        if (!left.established || !right.established) {
+            throw new AssertionError("MPA start-up failed");
+        }
+        return this;
+    }
+
+    /** Keeps a copy of every octet that a side puts out from now on. */
+    public void watch(Side side) {
+        node(side).watched = new ByteArrayOutputStream();
+        watchedSide = side;
+    }
+
+    /** What was put out since {@link #watch}. */
+    public byte[] watched() {
+        return node(watchedSide).watched.toByteArray();
     }
 
     /** {@inheritDoc} TCP gives MPA as many octets at a time, often a single one. */
@@ -136,6 +175,7 @@ public final class MpaLink implements Link {
         private final MpaOptions options;
         private final Function<LowerLayer, ? extends UpperLayer> factory;
         private final Pipe pipe = new Pipe();
+        private ByteArrayOutputStream watched;
         private int emss = 1460;
         private boolean established;
         private boolean wanted;
@@ -177,6 +217,9 @@ public final class MpaLink implements Link {
             }
             wanted = false;
             int length = mpa.produce(pipe.buffer, pipe.tail, PIPE);
+            if (watched != null) {
+                watched.writeBytes(Octets.of(pipe.buffer, pipe.tail, length));
+            }
             pipe.tail += length;
             mpa.transferred(length);
             return true;
@@ -223,12 +266,25 @@ public final class MpaLink implements Link {
         @Override
         public void onEstablished(MpaStartup agreed) {
             established = true;
-            mpa.attach(factory.apply(mpa));
+            UpperLayer upper = factory.apply(mpa);
+            mpa.attach(upper);
+            if (upper instanceof RdmapStream stream) {
+                if (agreed.rtr() != null) {
+                    stream.indicateReady(agreed.rtr());
+                } else if (agreed.rtrBySend()) {
+                    stream.expectReadySend();
+                }
+            }
         }
 
         @Override
-        public void onRejected(byte[] privateData) {
+        public void onRejected(MpaStartup reply) {
             throw new AssertionError("the peer rejected");
+        }
+
+        @Override
+        public void onUnenhancedPeer(String message) {
+            throw new AssertionError(message);
         }
 
         @Override

@@ -3,10 +3,12 @@
 
 package io.sidewarp.provider.software;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -40,7 +42,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 final class SoftwareProviderTest {
 
     private static final int MIB = 1 << 20;
-    private static final ListenAttributes LISTEN = new ListenAttributes(Llp.TCP, 16, 16, Duration.ofSeconds(10));
+    private static final ListenAttributes LISTEN =
+            new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
 
     private SoftwareProvider clientProvider;
     private SoftwareProvider serverProvider;
@@ -88,7 +91,7 @@ final class SoftwareProviderTest {
         Endpoint server = new Endpoint(serverDevice, 4 * MIB);
         client.fill(1);
         server.postReceive(7, 3 * MIB, 1000);
-        connect(client, server, ConnectionParameters.defaults().withCrc(crc).withReceiveMarkers(markers));
+        connect(client, server, ConnectionParameters.defaults().withMpa(bits(markers, crc)));
 
         client.postSend(request.reset(1, Opcode.RDMA_WRITE)
                 .addSge(client.region, 0, MIB + 13)

@@ -3,6 +3,9 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.RtrKind;
+import java.util.List;
+
 /**
  * Enhanced RDMA connection establishment data: the first 4 octets of the Private Data of a frame with S=1 (RFC 6581
  * section 9).
@@ -47,6 +50,12 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
         return new EnhancedData(false, false, false, false, ird, ord);
     }
 
+    /** The peer-to-peer model with these kinds of indication. */
+    static EnhancedData peerToPeer(List<RtrKind> rtr, int ird, int ord) {
+        return new EnhancedData(
+                true, rtr.contains(RtrKind.SEND), rtr.contains(RtrKind.WRITE), rtr.contains(RtrKind.READ), ird, ord);
+    }
+
     /** From the wire. Without A, the flags B, C and D are ignored (section 9.2). */
     public static EnhancedData decode(int word) {
         boolean a = (word & A_FLAG) != 0;
@@ -69,26 +78,12 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
                 | ord;
     }
 
-    /**
-     * The Responder's answer to a Request (sections 9.1 and 9.2): its ORD is at most the Initiator's IRD, and a depth
-     * that the Initiator does not negotiate is answered likewise. Offers zero-length RDMA Write and Read as indication.
-     *
-     * @param ownIrd depth that this side serves
-     * @param ownOrd depth that this side wants
-     */
-    EnhancedData answer(int ownIrd, int ownOrd) {
-        int served = peerToPeer && rtrRead ? Math.max(1, ownIrd) : ownIrd;
-        return new EnhancedData(
-                peerToPeer,
-                false,
-                peerToPeer,
-                peerToPeer,
-                ord == NOT_NEGOTIATED ? NOT_NEGOTIATED : served,
-                ird == NOT_NEGOTIATED ? NOT_NEGOTIATED : Math.min(ownOrd, ird));
-    }
-
-    /** Own ORD after this data came from the peer: at most the peer's IRD. */
-    int limitOrd(int ownOrd) {
-        return ird == NOT_NEGOTIATED ? ownOrd : Math.min(ownOrd, ird);
+    /** Whether it offers, or asks for, this kind of indication. */
+    public boolean offers(RtrKind kind) {
+        return switch (kind) {
+            case SEND -> rtrSend;
+            case WRITE -> rtrWrite;
+            case READ -> rtrRead;
+        };
     }
 }

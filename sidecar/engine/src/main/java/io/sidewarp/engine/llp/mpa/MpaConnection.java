@@ -7,6 +7,7 @@ import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.memory.WireBuffer;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,6 +85,11 @@ public final class MpaConnection implements LowerLayer {
         upper = upperLayer;
     }
 
+    /** Responder: what a policy has against accepting a Request, or nothing. */
+    public static Optional<String> refusal(MpaPolicy policy, MpaStartup request) {
+        return Optional.ofNullable(Startup.refusal(policy, request.revision(), request.peerCrc()));
+    }
+
     /**
      * Responder: accepts the Request that {@link MpaStartupListener#onRequest} told of. Without effect if start-up
      * failed meanwhile.
@@ -98,10 +104,10 @@ public final class MpaConnection implements LowerLayer {
      * Responder: rejects the Request that {@link MpaStartupListener#onRequest} told of. Without effect if start-up
      * failed meanwhile.
      *
-     * @param privateData for the Reply, at most 512 octets
+     * @param options for the Reply: its Private Data, and the depths that would have been needed
      */
-    public void reject(byte[] privateData) {
-        startup.reject(privateData);
+    public void reject(MpaOptions options) {
+        startup.reject(options);
     }
 
     /** The time that the I/O layer gives start-up is over. Without effect once start-up has ended. */
@@ -121,7 +127,13 @@ public final class MpaConnection implements LowerLayer {
         if (bound == null) {
             throw new IllegalStateException("no upper layer is attached on entry to Full Operation");
         }
-        reader = new FpduReader(transport, bound, agreed.crc(), agreed.receiveMarkers(), 0);
+        FpduReader fpdus = new FpduReader(transport, bound, agreed.crc(), agreed.receiveMarkers(), 0);
+        reader = fpdus;
+        LlpError error = agreed.error();
+        if (error != null) {
+            fpdus.stop();
+            bound.onError(error);
+        }
         replayRequestOutput();
     }
 
@@ -285,7 +297,7 @@ public final class MpaConnection implements LowerLayer {
 
     private void updateMulpdu() {
         MpaStartup agreed = startup.agreed();
-        int cap = startup.options().maxFpdu();
+        int cap = startup.options().policy().maxFpdu();
         int emss = transport.emss();
         mulpdu = Mulpdu.of(cap == 0 ? emss : Math.min(cap, emss), agreed != null && agreed.sendMarkers());
     }

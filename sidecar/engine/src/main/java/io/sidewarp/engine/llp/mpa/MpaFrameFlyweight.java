@@ -150,43 +150,33 @@ public final class MpaFrameFlyweight {
         return buffer.getUnsignedShort(offset + PD_LENGTH_FIELD_OFFSET);
     }
 
-    /** A copy of the Private Data, {@link #pdLength()} octets. */
-    public byte[] privateData() {
-        byte[] data = new byte[pdLength()];
-        buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET, data, 0, data.length);
+    /** A copy of the Private Data from the given octet on. */
+    public byte[] privateData(int from) {
+        byte[] data = new byte[pdLength() - from];
+        buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
         return data;
     }
 
-    /** Writes PD_Length and the Private Data. */
-    public MpaFrameFlyweight privateData(byte[] data) {
-        buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, data.length);
-        buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET, data, 0, data.length);
+    /** Writes the Private Data behind so many octets that are the protocol's own, and PD_Length. */
+    public MpaFrameFlyweight privateData(int from, byte[] data) {
+        buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, from + data.length);
+        buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET + from, data, 0, data.length);
+        return this;
+    }
+
+    /** 32 bits of the Private Data that are the protocol's own: enhanced data, for instance. */
+    public int privateDataWord(int from) {
+        return buffer.getInt(offset + PRIVATE_DATA_FIELD_OFFSET + from);
+    }
+
+    public MpaFrameFlyweight privateDataWord(int from, int word) {
+        buffer.putInt(offset + PRIVATE_DATA_FIELD_OFFSET + from, word);
         return this;
     }
 
     /** Whether the Private Data begins with enhanced data: S counts from revision 2 on (RFC 6581 section 6). */
     public boolean isEnhanced() {
         return s() && rev() >= 2;
-    }
-
-    /** A copy of the Private Data behind the enhanced data. */
-    public byte[] ulpPrivateData() {
-        byte[] data = new byte[pdLength() - EnhancedData.LENGTH];
-        buffer.getBytes(offset + PRIVATE_DATA_FIELD_OFFSET + EnhancedData.LENGTH, data, 0, data.length);
-        return data;
-    }
-
-    /** Writes S, PD_Length and the Private Data, enhanced data first. */
-    public MpaFrameFlyweight enhancedPrivateData(EnhancedData enhanced, byte[] data) {
-        buffer.putShort(offset + PD_LENGTH_FIELD_OFFSET, EnhancedData.LENGTH + data.length);
-        buffer.putInt(offset + PRIVATE_DATA_FIELD_OFFSET, enhanced.encode());
-        buffer.putBytes(offset + PRIVATE_DATA_FIELD_OFFSET + EnhancedData.LENGTH, data, 0, data.length);
-        return s(true);
-    }
-
-    /** The enhanced data as it stands on the wire; legal when {@link #isEnhanced}. */
-    public int enhancedData() {
-        return buffer.getInt(offset + PRIVATE_DATA_FIELD_OFFSET);
     }
 
     /** Octets of the whole frame. */

@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.RtrKind;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,13 +12,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param revision MPA revision in use: Rev of the peer's frame
  * @param privateData that the peer sent, 0 to 512 octets
- * @param peerCrc C of the peer's frame
- * @param peerMarkers M of the peer's frame
+ * @param peerCrc C of the peer's frame, taken as set with an RDMAC peer
+ * @param peerMarkers M of the peer's frame, taken as set with an RDMAC peer
  * @param crc whether CRCs are generated and checked: either side declared C=1 (section 7.1.1)
  * @param sendMarkers whether this side inserts Markers: the peer declared M=1
  * @param receiveMarkers whether the peer inserts Markers: this side declared M=1
- * @param local enhanced data of this side's frame, or null if it had none (RFC 6581)
- * @param peer enhanced data of the peer's frame, or null if it had none
+ * @param local depths and connection model that this side told, or null if it told none (RFC 6581)
+ * @param peer depths and connection model that the peer told, or null if it told none
+ * @param ird inbound RDMA Read Requests that this side has to serve
+ * @param ord outbound RDMA Read Requests that this side may use
+ * @param rtr what the Initiator has to send before anything else, or null
+ * @param replyRoom octets of Private Data that fit into the Reply: less than 512 where MPA itself needs some
+ * @param error why the Initiator has to end the connection with a Terminate instead (RFC 6581 section 9), or null
  */
 public record MpaStartup(
         int revision,
@@ -27,48 +34,68 @@ public record MpaStartup(
         boolean sendMarkers,
         boolean receiveMarkers,
         @Nullable EnhancedData local,
-        @Nullable EnhancedData peer) {
+        @Nullable EnhancedData peer,
+        int ird,
+        int ord,
+        @Nullable RtrKind rtr,
+        int replyRoom,
+        @Nullable LlpError error) {
 
-    static MpaStartup agree(MpaOptions own, MpaFrameFlyweight frame) {
-        boolean enhanced = frame.isEnhanced();
-        return new MpaStartup(
-                frame.rev(),
-                enhanced ? frame.ulpPrivateData() : frame.privateData(),
-                frame.c(),
-                frame.m(),
-                own.crc() || frame.c(),
-                frame.m(),
-                own.receiveMarkers(),
-                null,
-                enhanced ? EnhancedData.decode(frame.enhancedData()) : null);
+    /** What a Request asks for, before it was answered: as if the answer told no depths. */
+    static MpaStartup asked(MpaOptions own, PeerFrame request) {
+        return of(own, request, null, Negotiation.unnegotiated(own));
     }
 
-    /** The same agreement with the options and enhanced data of this side's own frame. */
-    MpaStartup with(MpaOptions own, @Nullable EnhancedData answer) {
-        return new MpaStartup(
-                revision,
-                privateData,
-                peerCrc,
-                peerMarkers,
-                own.crc() || peerCrc,
-                sendMarkers,
-                own.receiveMarkers(),
+    /** What the Responder agreed to with its answer. */
+    static MpaStartup accepted(MpaOptions own, PeerFrame request, @Nullable EnhancedData answer) {
+        EnhancedData asked = request.data();
+        return of(
+                own,
+                request,
                 answer,
-                peer);
+                asked == null || answer == null
+                        ? Negotiation.unnegotiated(own)
+                        : Negotiation.ofResponder(own, asked, answer));
     }
 
-    /** Inbound RDMA Read Requests that this side has to serve: what it wanted, or more if it said so. */
-    public int ird(int wanted) {
-        return local == null || local.ird() == EnhancedData.NOT_NEGOTIATED ? wanted : Math.max(wanted, local.ird());
+    /** What the Initiator got for an answer. */
+    static MpaStartup answered(MpaOptions own, @Nullable EnhancedData asked, PeerFrame reply) {
+        EnhancedData answer = reply.data();
+        return of(
+                own,
+                reply,
+                asked,
+                asked == null || answer == null
+                        ? Negotiation.unnegotiated(own)
+                        : Negotiation.ofInitiator(own, asked, answer));
     }
 
-    /** Outbound RDMA Read Requests that this side may use: what it wanted, or fewer if the peer serves fewer. */
-    public int ord(int wanted) {
-        return peer == null ? wanted : peer.limitOrd(wanted);
+    private static MpaStartup of(
+            MpaOptions own, PeerFrame frame, @Nullable EnhancedData local, Negotiation.Outcome outcome) {
+        return new MpaStartup(
+                frame.revision(),
+                frame.privateData(),
+                frame.crc(),
+                frame.markers(),
+                own.policy().crc().declared() || frame.crc(),
+                frame.markers(),
+                own.policy().receiveMarkers() || frame.isRdmac(),
+                local,
+                frame.data(),
+                outcome.ird(),
+                outcome.ord(),
+                outcome.rtr(),
+                frame.form().room(),
+                outcome.error());
     }
 
-    /** Version that DDP writes into DV and RDMAP into RV: that of the IETF (RFC 5044 C.1). */
+    /** Whether the Initiator's first message may be a zero-length Send that is no more than an indication. */
+    public boolean rtrBySend() {
+        return local != null && local.rtrSend() && peer != null && peer.peerToPeer();
+    }
+
+    /** Version that DDP writes into DV and RDMAP into RV: that of the IETF, or of an RDMAC peer (RFC 5044 C.1). */
     public int protocolVersion() {
-        return 1;
+        return revision == PeerFrame.RDMAC_REVISION ? 0 : 1;
     }
 }

@@ -35,9 +35,10 @@ final class Startup {
     private final StartupFrameReader reader;
     private MpaOptions options;
     private State state = State.AWAITING_FRAME;
-    private @Nullable MpaStartup request;
+    private final int requestRevision;
+    private @Nullable PeerFrame request;
     private @Nullable MpaStartup agreed;
-    private @Nullable EnhancedData answer;
+    private @Nullable EnhancedData told;
 
     private @Nullable WireBuffer output;
     private int outputLength;
@@ -50,8 +51,9 @@ final class Startup {
         this.transport = transport;
         this.listener = listener;
         this.reader = new StartupFrameReader(transport, role, options);
+        this.requestRevision = Negotiation.requestRevision(options);
         if (role == MpaRole.INITIATOR) {
-            send(newRequest(options));
+            sendRequest();
         }
     }
 
@@ -112,30 +114,91 @@ final class Startup {
     }
 
     private void complete(int excess) {
-        MpaFrameFlyweight frame = reader.frame();
-        MpaStartup peer = MpaStartup.agree(options, frame);
-        boolean rejected = frame.r();
+        PeerFrame frame = PeerFrame.of(reader.frame(), options.policy().depths());
         reader.release();
         if (role == MpaRole.RESPONDER) {
-            if (excess > 0) {
-                fail(LlpError.INVALID_STARTUP_FRAME, excess + " octets behind the MPA Request Frame");
-                return;
-            }
-            request = peer;
-            state = State.AWAITING_DECISION;
-            listener.onRequest(peer);
+            onRequest(frame, excess);
         } else if (hasOutput()) {
             fail(LlpError.INVALID_STARTUP_FRAME, "MPA Reply Frame before the Request was sent");
-        } else if (rejected) {
+        } else {
+            onReply(frame);
+        }
+    }
+
+    private void onRequest(PeerFrame frame, int excess) {
+        if (excess > 0) {
+            fail(LlpError.INVALID_STARTUP_FRAME, excess + " octets behind the MPA Request Frame");
+            return;
+        }
+        request = frame;
+        state = State.AWAITING_DECISION;
+        String refusal = refusal(options.policy(), frame.revision(), frame.crc());
+        if (refusal == null) {
+            listener.onRequest(MpaStartup.asked(options, frame));
+        } else {
+            // The peer learns by the rejection that nothing is wrong with its frame.
+            fail(LlpError.INVALID_STARTUP_FRAME, refusal, true);
+        }
+    }
+
+    private void onReply(PeerFrame frame) {
+        if (requestRevision >= 2 && !frame.isEnhanced()) {
+            onUnenhancedPeer("it answered with revision " + frame.revision() + " and without enhanced data");
+            return;
+        }
+        if (frame.revision() > requestRevision) {
+            fail(
+                    LlpError.INVALID_STARTUP_FRAME,
+                    "MPA Reply Frame of revision " + frame.revision() + " to a Request of revision " + requestRevision);
+            return;
+        }
+        MpaStartup answered = MpaStartup.answered(options, told, frame);
+        String refusal = refusal(options.policy(), frame.revision(), frame.crc());
+        if (frame.rejected()) {
             state = State.REJECTED;
-            listener.onRejected(peer.privateData());
+            listener.onRejected(answered);
             if (options.closeOnReject()) {
                 transport.close();
             }
+        } else if (refusal != null) {
+            fail(LlpError.INVALID_STARTUP_FRAME, refusal);
         } else {
             state = State.ESTABLISHED;
-            agreed = peer.with(options, options.revision() >= 2 ? options.enhanced() : null);
+            agreed = answered;
         }
+    }
+
+    /** What this side's policy has against a valid frame of the peer, or null. */
+    static @Nullable String refusal(MpaPolicy policy, int revision, boolean peerCrc) {
+        if (!policy.revisions().contains(revision)) {
+            return "MPA revision " + revision + " of the peer is not permitted here";
+        }
+        return policy.crc() == CrcPolicy.REQUIRED && !peerCrc
+                ? "the peer does not declare CRCs (C=0), which are required here"
+                : null;
+    }
+
+    /** The peer did not take the enhanced Request for one. */
+    private void onUnenhancedPeer(String what) {
+        String message = "the peer does not know MPA revision 2: " + what;
+        if (!options.policy().revisions().contains(1)) {
+            fail(LlpError.INVALID_STARTUP_FRAME, message + "; revision 1 is not permitted here");
+            return;
+        }
+        state = State.FAILED;
+        reader.release();
+        transport.close();
+        listener.onUnenhancedPeer(message);
+    }
+
+    /** Whether the peer may have left because of the Request's revision: nothing but the Request was exchanged. */
+    private boolean mayKnowNoEnhancedRequest() {
+        return role == MpaRole.INITIATOR
+                && state == State.AWAITING_FRAME
+                && requestRevision >= 2
+                && !hasOutput()
+                && reader.held() == 0
+                && options.policy().revisions().contains(1);
     }
 
     /**
@@ -145,42 +208,55 @@ final class Startup {
      */
     private void unusableRevision() {
         int revision = reader.frame().rev();
+        if (role == MpaRole.INITIATOR && revision < requestRevision && requestRevision >= 2) {
+            onUnenhancedPeer("it answered with revision " + revision);
+            return;
+        }
         fail(
                 LlpError.INVALID_STARTUP_FRAME,
-                expected() + " has MPA revision " + revision + ", usable are " + options.acceptedRevisions(),
+                expected() + " has MPA revision " + revision + ", usable are "
+                        + options.policy().revisions(),
                 role == MpaRole.RESPONDER);
     }
 
     /** The Responder's Consumer accepts. Without effect once start-up failed. */
     void accept(MpaOptions chosen) {
-        if (!decide()) {
+        PeerFrame asked = decide();
+        if (asked == null) {
             return;
         }
         options = chosen;
+        EnhancedData data = asked.data();
+        told = data == null ? null : Negotiation.accept(data, chosen);
+        sendReply(asked, false, chosen.privateData());
         state = State.ACCEPTING;
-        send(newReply(chosen.privateData(), false));
         transport.requestOutput();
     }
 
     /** The Responder's Consumer rejects. Without effect once start-up failed. */
-    void reject(byte[] privateData) {
-        if (!decide()) {
+    void reject(MpaOptions chosen) {
+        PeerFrame asked = decide();
+        if (asked == null) {
             return;
         }
-        send(newReply(privateData, true));
+        options = chosen;
+        EnhancedData data = asked.data();
+        told = data == null ? null : Negotiation.reject(data, chosen);
+        sendReply(asked, true, chosen.privateData());
         state = State.REJECTED;
-        closeBehindOutput = options.closeOnReject();
+        closeBehindOutput = chosen.closeOnReject();
         transport.requestOutput();
     }
 
-    private boolean decide() {
+    /** The Request to answer, or null if start-up failed meanwhile. */
+    private @Nullable PeerFrame decide() {
         if (state == State.FAILED) {
-            return false;
+            return null;
         }
         if (state != State.AWAITING_DECISION) {
             throw new IllegalStateException("no MPA Request to answer: " + role + " is " + state);
         }
-        return true;
+        return request;
     }
 
     /** Ends start-up as failed, tells the Consumer and closes. Without effect once it has ended. */
@@ -196,7 +272,8 @@ final class Startup {
         reader.release();
         output = null;
         if (reply) {
-            send(newFrame(0, options.revision()).replyKey().r(true).privateData(new byte[0]));
+            MpaFrameFlyweight frame = newFrame(DepthForm.NONE, new byte[0]).replyKey();
+            send(frame.r(true).rev(options.policy().revisions().contains(1) ? 1 : requestRevision));
             closeBehindOutput = true;
             transport.requestOutput();
         } else {
@@ -205,8 +282,16 @@ final class Startup {
         listener.onStartupFailed(reason, message);
     }
 
-    /** Ends start-up as failed because TCP is gone. */
+    /** Ends start-up because TCP is gone. */
     void lost(String cause) {
+        if (mayKnowNoEnhancedRequest()) {
+            onUnenhancedPeer("no answer, and " + cause);
+        } else {
+            abandon(cause);
+        }
+    }
+
+    private void abandon(String cause) {
         if (inProgress()) {
             state = State.FAILED;
             reader.release();
@@ -217,11 +302,15 @@ final class Startup {
 
     /** Ends start-up as failed because this side ends the connection. An answer that was given still goes out. */
     void withdraw() {
-        lost("closed by this side during MPA start-up");
+        abandon("closed by this side during MPA start-up");
     }
 
     /** The peer closed its direction during start-up. */
     void receiveEnd() {
+        if (mayKnowNoEnhancedRequest()) {
+            onUnenhancedPeer("it closed TCP without an answer");
+            return;
+        }
         boolean truncated = state == State.AWAITING_FRAME && reader.held() > 0;
         fail(
                 truncated ? LlpError.INVALID_STARTUP_FRAME : LlpError.CONNECTION_LOST,
@@ -269,7 +358,7 @@ final class Startup {
         output = null;
         if (state == State.ACCEPTING && request != null) {
             state = State.ESTABLISHED;
-            agreed = request.with(options, answer);
+            agreed = MpaStartup.accepted(options, request, told);
         }
         if (closeBehindOutput) {
             transport.close();
@@ -277,42 +366,36 @@ final class Startup {
         return length;
     }
 
-    private MpaFrameFlyweight newRequest(MpaOptions own) {
-        byte[] data = own.privateData();
-        if (own.revision() < 2) {
-            return newFrame(data.length, own.revision()).requestKey().privateData(data);
-        }
-        return newFrame(EnhancedData.LENGTH + data.length, own.revision())
-                .requestKey()
-                .enhancedPrivateData(own.enhanced(), data);
+    private void sendRequest() {
+        DepthForm form = DepthForm.ofRequest(requestRevision, options.policy().depths());
+        told = Negotiation.request(options, form);
+        send(newFrame(form, options.privateData()).requestKey().rev(requestRevision));
     }
 
-    /** A Reply has the revision of the Request, and is enhanced if that was (RFC 6581 section 10). */
-    private MpaFrameFlyweight newReply(byte[] data, boolean reject) {
-        int revision = request == null ? options.revision() : request.revision();
-        EnhancedData asked = request == null ? null : request.peer();
-        if (asked == null) {
-            return newFrame(data.length, revision).replyKey().r(reject).privateData(data);
+    /** A Reply has the revision of the Request, and depths where that had them (RFC 6581 section 10). */
+    private void sendReply(PeerFrame asked, boolean reject, byte[] data) {
+        MpaFrameFlyweight frame =
+                newFrame(asked.form(), data).replyKey().r(reject).rev(asked.revision());
+        if (asked.isRdmac()) {
+            frame.m(true).c(true);
         }
-        answer = asked.answer(options.enhanced().ird(), options.enhanced().ord());
-        return newFrame(EnhancedData.LENGTH + data.length, revision)
-                .replyKey()
-                .r(reject)
-                .enhancedPrivateData(answer, data);
+        send(frame);
     }
 
-    private MpaFrameFlyweight newFrame(int pdLength, int revision) {
-        if (pdLength > MpaFrameFlyweight.MAX_PD_LENGTH) {
-            throw new IllegalArgumentException("Private Data of " + pdLength
-                    + " octets, enhanced data included; MPA carries at most " + MpaFrameFlyweight.MAX_PD_LENGTH);
+    private MpaFrameFlyweight newFrame(DepthForm form, byte[] data) {
+        if (data.length > form.room()) {
+            throw new IllegalArgumentException("Private Data of " + data.length + " octets; " + form.room()
+                    + " are left by what MPA says of IRD and ORD");
         }
-        WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + pdLength);
+        WireBuffer buffer = WireBuffer.allocate(MpaFrameFlyweight.HEADER_LENGTH + form.length() + data.length);
         output = buffer;
-        return new MpaFrameFlyweight()
+        MpaFrameFlyweight frame = new MpaFrameFlyweight()
                 .wrap(buffer, 0)
-                .m(options.receiveMarkers())
-                .c(options.crc())
-                .rev(revision);
+                .m(options.policy().receiveMarkers())
+                .c(options.policy().crc().declared())
+                .privateData(form.length(), data);
+        form.write(frame, told);
+        return frame;
     }
 
     private void send(MpaFrameFlyweight frame) {

@@ -95,7 +95,7 @@ final class StartupFrameReader {
         if (held < MpaFrameFlyweight.HEADER_LENGTH) {
             return Verdict.INCOMPLETE;
         }
-        if (!options.acceptedRevisions().contains(frame.rev())) {
+        if (!options.policy().revisions().contains(frame.rev())) {
             return Verdict.UNUSABLE_REVISION;
         }
         if (frame.pdLength() > options.maxPrivateData()) {

@@ -17,7 +17,8 @@ final class Endpoint implements MpaStartupListener {
     final RecordingUpper upper;
     final List<MpaStartup> requests = new ArrayList<>();
     final List<MpaStartup> established = new ArrayList<>();
-    final List<byte[]> rejections = new ArrayList<>();
+    final List<MpaStartup> rejections = new ArrayList<>();
+    final List<String> unenhanced = new ArrayList<>();
     final List<LlpError> failures = new ArrayList<>();
     final List<String> messages = new ArrayList<>();
     Runnable onRequest = () -> {};
@@ -115,8 +116,13 @@ final class Endpoint implements MpaStartupListener {
     }
 
     @Override
-    public void onRejected(byte[] privateData) {
-        rejections.add(privateData);
+    public void onRejected(MpaStartup reply) {
+        rejections.add(reply);
+    }
+
+    @Override
+    public void onUnenhancedPeer(String message) {
+        unenhanced.add(message);
     }
 
     @Override

@@ -5,6 +5,7 @@ package io.sidewarp.engine.llp.mpa;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
 
 /** Start-up frames written octet by octet, and what else tests need of octets. */
 final class Frames {
@@ -42,6 +43,11 @@ final class Frames {
 
     static byte[] reply(boolean m, boolean c) {
         return reply((m ? M : 0) | (c ? C : 0), 1, new byte[0]);
+    }
+
+    /** Octets written as hexadecimal digits. */
+    static byte[] hex(String digits) {
+        return HexFormat.of().parseHex(digits);
     }
 
     /** Octets that count upwards. */

@@ -5,6 +5,7 @@ package io.sidewarp.engine.llp.mpa;
 
 import static io.sidewarp.engine.llp.mpa.Frames.concat;
 import static io.sidewarp.engine.llp.mpa.Frames.numbered;
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -36,7 +37,7 @@ class FullOperationTest {
     @Requirement({"MPA-4.3-01", "MPA-7.1.1-04", "MPA-7.1.1-05", "MPA-7.1.2-10", "MPA-C.3-01", "MPA-4.4-02", "MPA-4.4-05"
     })
     void putsMarkersOnlyTowardsTheSideThatWantsThem(boolean m, boolean c, boolean peerM, boolean peerC) {
-        MpaOptions options = DEFAULTS.withReceiveMarkers(m).withCrc(c);
+        MpaOptions options = DEFAULTS.with(bits(m, c));
         boolean crc = c || peerC;
 
         Endpoint initiator = Endpoint.establishedInitiator(options, peerM, peerC);
@@ -62,8 +63,8 @@ class FullOperationTest {
         fpdu[fpdu.length - 1] ^= 1;
 
         for (Endpoint endpoint : new Endpoint[] {
-            Endpoint.establishedInitiator(DEFAULTS.withCrc(c), false, peerC),
-            Endpoint.establishedResponder(DEFAULTS.withCrc(c), false, peerC)
+            Endpoint.establishedInitiator(DEFAULTS.with(bits(false, c)), false, peerC),
+            Endpoint.establishedResponder(DEFAULTS.with(bits(false, c)), false, peerC)
         }) {
             endpoint.input(fpdu);
 
@@ -166,7 +167,7 @@ class FullOperationTest {
     @Test
     @Requirement({"MPA-8-03", "MPA-8-05", "MPA-8-07", "MPA-8-08"})
     void afterAMarkerErrorNothingComesUpButOutputWorks() {
-        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS.withReceiveMarkers(true), false, true);
+        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS.with(bits(true, true)), false, true);
         byte[] bad = ReferenceStream.of(true, true, ULPDU);
         bad[3] = 4;
 
@@ -310,7 +311,8 @@ class FullOperationTest {
 
     @Test
     void anFpduKeepsWithinTheCapOfTheOptions() {
-        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS.withMaxFpdu(1000), false, true);
+        Endpoint endpoint =
+                Endpoint.establishedInitiator(DEFAULTS.with(policy -> policy.withMaxFpdu(1000)), false, true);
 
         assertThat(endpoint.mpa.mulpdu()).isEqualTo(994);
         endpoint.upper.send(new byte[994]);

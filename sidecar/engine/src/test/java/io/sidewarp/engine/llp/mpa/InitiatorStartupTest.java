@@ -5,12 +5,14 @@ package io.sidewarp.engine.llp.mpa;
 
 import static io.sidewarp.engine.llp.mpa.Frames.concat;
 import static io.sidewarp.engine.llp.mpa.Frames.numbered;
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.LlpError;
 import java.util.Arrays;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,6 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InitiatorStartupTest {
 
     private static final MpaOptions DEFAULTS = MpaOptions.defaults();
+    /** Not permissive: RDMAC peers are refused (RFC 5044 C.2). */
+    private static final MpaOptions IETF_ONLY = DEFAULTS.with(policy -> policy.withRevisions(Set.of(1, 2), 1));
 
     @Test
     @Requirement({
@@ -77,8 +81,7 @@ class InitiatorStartupTest {
     })
     @Requirement({"MPA-7.1.1-04", "MPA-7.1.1-05", "MPA-7.1.1-09", "MPA-C.3-01", "MPA-7.1.2-08", "MPA-3-07"})
     void agreesWithTheReply(boolean m, boolean c, boolean peerM, boolean peerC) {
-        Endpoint endpoint =
-                Endpoint.establishedInitiator(DEFAULTS.withReceiveMarkers(m).withCrc(c), peerM, peerC);
+        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS.with(bits(m, c)), peerM, peerC);
 
         MpaStartup agreed = endpoint.established.getFirst();
         assertThat(agreed.sendMarkers()).isEqualTo(peerM);
@@ -128,7 +131,7 @@ class InitiatorStartupTest {
         endpoint.input(Frames.reply(Frames.R | Frames.C, 1, numbered(9, 1)));
         endpoint.mpa.closed();
 
-        assertThat(endpoint.rejections).containsExactly(numbered(9, 1));
+        assertThat(endpoint.rejections).extracting(MpaStartup::privateData).containsExactly(numbered(9, 1));
         assertThat(endpoint.transport.calls).containsExactly("close");
         assertThat(endpoint.established).isEmpty();
         assertThat(endpoint.failures).isEmpty();
@@ -325,7 +328,7 @@ class InitiatorStartupTest {
     }
 
     private static void assertClosedAsInvalid(byte[] reply) {
-        Endpoint endpoint = Endpoint.initiator(DEFAULTS);
+        Endpoint endpoint = Endpoint.initiator(IETF_ONLY);
         endpoint.output();
 
         endpoint.input(concat(reply, new byte[50]));

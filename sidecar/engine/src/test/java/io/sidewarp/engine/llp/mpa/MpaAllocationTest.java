@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
@@ -28,7 +29,7 @@ class MpaAllocationTest {
     @ParameterizedTest(name = "CRC {0}, Markers {1}")
     @CsvSource({"true, true", "true, false", "false, false"})
     void aUlpduCostsNoAllocationFromClaimToDelivery(boolean crc, boolean markers) {
-        MpaOptions options = MpaOptions.defaults().withCrc(crc).withReceiveMarkers(markers);
+        MpaOptions options = MpaOptions.defaults().with(bits(markers, crc));
         Counter sink = new Counter(null);
         Side responder = new Side(MpaRole.RESPONDER, options, sink);
         Side initiator = new Side(MpaRole.INITIATOR, options, null);
@@ -88,7 +89,10 @@ class MpaAllocationTest {
         }
 
         @Override
-        public void onRejected(byte[] privateData) {}
+        public void onRejected(MpaStartup reply) {}
+
+        @Override
+        public void onUnenhancedPeer(String message) {}
 
         @Override
         public void onStartupFailed(LlpError reason, String message) {

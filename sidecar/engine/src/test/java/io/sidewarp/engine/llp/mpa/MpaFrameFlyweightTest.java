@@ -22,7 +22,7 @@ class MpaFrameFlyweightTest {
     void writesTheOctetsOfARequest() {
         WireBuffer buffer = WireBuffer.allocate(64);
 
-        frame.wrap(buffer, 8).requestKey().m(true).c(true).r(false).rev(1).privateData(new byte[] {
+        frame.wrap(buffer, 8).requestKey().m(true).c(true).r(false).rev(1).privateData(0, new byte[] {
             (byte) 0xCA, (byte) 0xFE, 1
         });
 
@@ -35,7 +35,7 @@ class MpaFrameFlyweightTest {
     void writesTheOctetsOfAReply() {
         WireBuffer buffer = WireBuffer.allocate(32);
 
-        frame.wrap(buffer, 0).replyKey().m(false).c(true).r(true).rev(2).s(true).privateData(new byte[0]);
+        frame.wrap(buffer, 0).replyKey().m(false).c(true).r(true).rev(2).s(true).privateData(0, new byte[0]);
 
         assertThat(hex(buffer, 0, 20)).isEqualTo(REPLY + "7002" + "0000");
     }
@@ -87,10 +87,28 @@ class MpaFrameFlyweightTest {
     void copiesThePrivateData() {
         WireBuffer buffer = WireBuffer.copyOf(HexFormat.of().parseHex(REQUEST + "4001" + "0002" + "0a0b" + "0c"));
 
-        byte[] data = frame.wrap(buffer, 0).privateData();
+        byte[] data = frame.wrap(buffer, 0).privateData(0);
         buffer.putByte(20, 0);
 
         assertThat(data).containsExactly(0x0A, 0x0B);
+    }
+
+    @Test
+    @Requirement("EMPA-6-02")
+    void countsTheProtocolsOwnOctetsOfPrivateDataInPdLength() {
+        WireBuffer buffer = WireBuffer.allocate(32);
+
+        frame.wrap(buffer, 0)
+                .requestKey()
+                .s(true)
+                .rev(2)
+                .privateData(4, new byte[] {7, 8})
+                .privateDataWord(0, 0x0010_0008);
+
+        assertThat(hex(buffer, 0, 26)).isEqualTo(REQUEST + "1002" + "0006" + "00100008" + "0708");
+        assertThat(frame.isEnhanced()).isTrue();
+        assertThat(frame.privateDataWord(0)).isEqualTo(0x0010_0008);
+        assertThat(frame.privateData(4)).containsExactly(7, 8);
     }
 
     private static String hex(WireBuffer buffer, int offset, int length) {

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
@@ -25,7 +26,7 @@ class MpaPropertiesTest {
             @ForAll boolean crc,
             @ForAll boolean markers,
             @ForAll @IntRange(min = 1, max = 3000) int piece) {
-        MpaOptions options = MpaOptions.defaults().withCrc(crc).withReceiveMarkers(markers);
+        MpaOptions options = MpaOptions.defaults().with(bits(markers, crc));
         Endpoint initiator = Endpoint.initiator(options);
         Endpoint responder = Endpoint.responder(options);
         byte[][] sent = ulpdus.toArray(byte[][]::new);
@@ -67,8 +68,7 @@ class MpaPropertiesTest {
     @Property(tries = 500)
     void anyOctetsInFullOperationEndInAtMostOneError(
             @ForAll byte[] octets, @ForAll boolean crc, @ForAll boolean markers) {
-        Endpoint endpoint = Endpoint.establishedInitiator(
-                MpaOptions.defaults().withCrc(crc).withReceiveMarkers(markers), false, false);
+        Endpoint endpoint = Endpoint.establishedInitiator(MpaOptions.defaults().with(bits(markers, crc)), false, false);
 
         endpoint.input(octets);
         endpoint.mpa.receiveEnd();

@@ -5,6 +5,7 @@ package io.sidewarp.engine.llp.mpa;
 
 import static io.sidewarp.engine.llp.mpa.Frames.concat;
 import static io.sidewarp.engine.llp.mpa.Frames.numbered;
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
@@ -13,6 +14,7 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.LlpError;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -21,6 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResponderStartupTest {
 
     private static final MpaOptions DEFAULTS = MpaOptions.defaults();
+    /** Not permissive: RDMAC peers are refused (RFC 5044 C.2). */
+    private static final MpaOptions IETF_ONLY = DEFAULTS.with(policy -> policy.withRevisions(Set.of(1, 2), 1));
 
     @Test
     @Requirement("MPA-7.1.2-02")
@@ -83,7 +87,7 @@ class ResponderStartupTest {
     })
     @Requirement({"MPA-7.1.1-04", "MPA-7.1.1-05", "MPA-7.1.1-09", "MPA-C.3-01", "MPA-3-07"})
     void agreesWithTheRequest(boolean m, boolean c, boolean peerM, boolean peerC) {
-        MpaOptions options = DEFAULTS.withReceiveMarkers(m).withCrc(c);
+        MpaOptions options = DEFAULTS.with(bits(m, c));
         Endpoint endpoint = Endpoint.responder(options);
 
         endpoint.input(Frames.request(peerM, peerC));
@@ -107,7 +111,7 @@ class ResponderStartupTest {
         assertThat(endpoint.output()).isEmpty();
 
         endpoint.mpa.attach(endpoint.upper);
-        endpoint.mpa.accept(DEFAULTS.withCrc(false).withReceiveMarkers(true).withPrivateData(new byte[] {9}));
+        endpoint.mpa.accept(DEFAULTS.with(bits(true, false)).withPrivateData(new byte[] {9}));
 
         assertThat(endpoint.output()).isEqualTo(Frames.reply(Frames.M, 1, new byte[] {9}));
         assertThat(endpoint.established.getFirst().crc()).isFalse();
@@ -118,7 +122,7 @@ class ResponderStartupTest {
     @Requirement({"MPA-7.1.2-04", "MPA-7.1.1-06"})
     void rejectsWithAReplyAndClosesBehindIt() {
         Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
-        endpoint.onRequest = () -> endpoint.mpa.reject(numbered(4, 1));
+        endpoint.onRequest = () -> endpoint.mpa.reject(DEFAULTS.withPrivateData(numbered(4, 1)));
 
         endpoint.input(Frames.request(false, true));
         assertThat(endpoint.transport.calls).isEmpty();
@@ -132,8 +136,8 @@ class ResponderStartupTest {
     @Test
     @Requirement("MPA-7.1.2-04")
     void rejectsAndLeavesTcpToTheConsumerIfAsked() {
-        Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS.withCloseOnReject(false));
-        endpoint.onRequest = () -> endpoint.mpa.reject(new byte[0]);
+        Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
+        endpoint.onRequest = () -> endpoint.mpa.reject(DEFAULTS.withCloseOnReject(false));
 
         endpoint.input(Frames.request(false, true));
         endpoint.output();
@@ -145,7 +149,7 @@ class ResponderStartupTest {
     @Test
     void closesBehindARejectionThatIsNotOutYet() {
         Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
-        endpoint.onRequest = () -> endpoint.mpa.reject(new byte[0]);
+        endpoint.onRequest = () -> endpoint.mpa.reject(DEFAULTS);
         endpoint.input(Frames.request(false, true));
 
         endpoint.mpa.close();
@@ -211,7 +215,7 @@ class ResponderStartupTest {
         endpoint.input(new byte[1]);
 
         endpoint.mpa.accept(DEFAULTS);
-        endpoint.mpa.reject(new byte[0]);
+        endpoint.mpa.reject(DEFAULTS);
 
         assertThat(endpoint.output()).isEmpty();
         assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
@@ -293,7 +297,7 @@ class ResponderStartupTest {
         Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
 
         assertThatIllegalStateException().isThrownBy(() -> endpoint.mpa.accept(DEFAULTS));
-        assertThatIllegalStateException().isThrownBy(() -> endpoint.mpa.reject(new byte[0]));
+        assertThatIllegalStateException().isThrownBy(() -> endpoint.mpa.reject(DEFAULTS));
     }
 
     @Test
@@ -302,7 +306,6 @@ class ResponderStartupTest {
         Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
         endpoint.input(Frames.request(false, true));
 
-        assertThatIllegalArgumentException().isThrownBy(() -> endpoint.mpa.reject(new byte[513]));
         assertThatIllegalArgumentException().isThrownBy(() -> DEFAULTS.withPrivateData(new byte[513]));
         endpoint.mpa.accept(DEFAULTS);
         assertThat(endpoint.output()).isEqualTo(Frames.reply(false, true));
@@ -323,7 +326,7 @@ class ResponderStartupTest {
     }
 
     private static void assertAnsweredWithOwnRevision(byte[] request) {
-        Endpoint endpoint = Endpoint.responder(DEFAULTS);
+        Endpoint endpoint = Endpoint.responder(IETF_ONLY);
 
         endpoint.input(request);
         assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);

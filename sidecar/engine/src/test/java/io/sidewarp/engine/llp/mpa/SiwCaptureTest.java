@@ -82,7 +82,7 @@ class SiwCaptureTest {
             assertThat(frame.s()).isTrue();
             assertThat(frame.res()).isZero();
             assertThat(frame.rev()).isEqualTo(2);
-            assertThat(frame.privateData()).containsExactly(0, 1, 0, 1);
+            assertThat(frame.privateData(0)).containsExactly(0, 1, 0, 1);
         }
     }
 

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.llp.mpa;
 
 import static io.sidewarp.engine.llp.mpa.Frames.concat;
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
@@ -102,7 +103,7 @@ class StreamSplitTest {
         byte[] request = Frames.request(0, 1, PRIVATE_DATA);
         byte[] stream = ReferenceStream.of(crc, markers, ulpdus);
         for (int cut = 0; cut <= stream.length; cut++) {
-            Endpoint endpoint = Endpoint.responder(DEFAULTS.withCrc(crc).withReceiveMarkers(markers));
+            Endpoint endpoint = Endpoint.responder(DEFAULTS.with(bits(markers, crc)));
 
             endpoint.inputInPieces(request, cut % (request.length + 1));
             endpoint.output();
@@ -117,7 +118,7 @@ class StreamSplitTest {
     }
 
     private static Endpoint initiator(boolean crc, boolean markers) {
-        Endpoint endpoint = Endpoint.initiator(DEFAULTS.withCrc(crc).withReceiveMarkers(markers));
+        Endpoint endpoint = Endpoint.initiator(DEFAULTS.with(bits(markers, crc)));
         endpoint.output();
         return endpoint;
     }

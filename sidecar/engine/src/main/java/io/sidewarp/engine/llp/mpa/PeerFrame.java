@@ -1,0 +1,54 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.mpa;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A complete start-up frame of the peer.
+ *
+ * @param crc C, always set with an RDMAC peer (RFC 5044 C.1)
+ * @param markers M, always set with an RDMAC peer
+ * @param rejected R
+ * @param form where the depths were in the Private Data
+ * @param data depths and connection model, or null if the peer told none
+ * @param privateData what is left for the Consumer
+ */
+record PeerFrame(
+        int revision,
+        boolean crc,
+        boolean markers,
+        boolean rejected,
+        DepthForm form,
+        @Nullable EnhancedData data,
+        byte[] privateData) {
+
+    /** Rev of an RDMAC peer, which speaks version 0 of DDP and RDMAP and never goes without Markers and CRCs. */
+    static final int RDMAC_REVISION = 0;
+
+    static PeerFrame of(MpaFrameFlyweight frame, DepthNegotiation depths) {
+        boolean rdmac = frame.rev() == RDMAC_REVISION;
+        DepthForm form = frame.isEnhanced() ? DepthForm.ENHANCED : DepthForm.unenhanced(depths);
+        if (frame.pdLength() < form.length()) {
+            // A peer that knows nothing of depths in its Private Data.
+            form = DepthForm.NONE;
+        }
+        return new PeerFrame(
+                frame.rev(),
+                rdmac || frame.c(),
+                rdmac || frame.m(),
+                frame.r(),
+                form,
+                form.read(frame),
+                frame.privateData(form.length()));
+    }
+
+    boolean isRdmac() {
+        return revision == RDMAC_REVISION;
+    }
+
+    boolean isEnhanced() {
+        return form == DepthForm.ENHANCED;
+    }
+}

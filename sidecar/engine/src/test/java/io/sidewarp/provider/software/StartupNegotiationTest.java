@@ -1,0 +1,330 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.RtrKind;
+import io.sidewarp.engine.llp.mpa.CrcPolicy;
+import io.sidewarp.engine.llp.mpa.DepthNegotiation;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.ConnectionRejectedException;
+import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
+import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.ReadDepths;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What two devices agree on over real sockets, and what they do when they cannot. */
+final class StartupNegotiationTest {
+
+    private final BlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
+    private SoftwareProvider clientProvider;
+    private SoftwareProvider serverProvider;
+    private Device clientDevice;
+    private Device serverDevice;
+    private Endpoint client;
+    private Endpoint server;
+
+    @BeforeEach
+    void open() {
+        clientProvider = SoftwareProvider.builder().eventLoops(1).build();
+        serverProvider = SoftwareProvider.builder().eventLoops(1).build();
+        clientDevice = clientProvider.open();
+        serverDevice = serverProvider.open();
+        client = new Endpoint(clientDevice, 64);
+        server = new Endpoint(serverDevice, 64);
+    }
+
+    @AfterEach
+    void close() {
+        clientDevice.close();
+        serverDevice.close();
+        clientProvider.close();
+        serverProvider.close();
+    }
+
+    private static MpaPolicy revision2(MpaPolicy policy) {
+        return policy.withRequestRevision(2);
+    }
+
+    private static ConnectionParameters parameters(UnaryOperator<MpaPolicy> policy) {
+        return ConnectionParameters.defaults().withMpa(policy);
+    }
+
+    private InetSocketAddress listen(UnaryOperator<MpaPolicy> policy) throws Exception {
+        ListenAttributes attributes =
+                new ListenAttributes(Llp.TCP, policy.apply(MpaPolicy.defaults()), 16, 16, Duration.ofSeconds(10));
+        Listener listener = get(serverDevice.listen(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), attributes, requests::add));
+        return listener.localAddress();
+    }
+
+    private ConnectionRequest nextRequest() throws InterruptedException {
+        ConnectionRequest request = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(request).isNotNull();
+        return request;
+    }
+
+    private static <T> T get(CompletableFuture<T> future) throws Exception {
+        return future.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Connects a listener of the given policy; the result is the client's view. */
+    private ConnectionAttributes connect(
+            UnaryOperator<MpaPolicy> listening, ConnectionParameters asked, ConnectionParameters accepted)
+            throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(listen(listening), asked);
+        get(nextRequest().accept(server.queuePair, accepted));
+        return get(connected);
+    }
+
+    @Test
+    @Requirement({"EMPA-9.1-01", "EMPA-9.1-02", "EMPA-9.1-03"})
+    void revision2NegotiatesTheDepthsOfBothSides() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
+                listen(UnaryOperator.identity()),
+                parameters(StartupNegotiationTest::revision2).withReadDepth(3, 20));
+        ConnectionRequest request = nextRequest();
+        assertThat(request.mpaRevision()).isEqualTo(2);
+        assertThat(request.peerDepths()).isEqualTo(new ReadDepths(OptionalInt.of(3), OptionalInt.of(20)));
+        ConnectionAttributes accepted = get(
+                request.accept(server.queuePair, ConnectionParameters.defaults().withReadDepth(8, 16)));
+        ConnectionAttributes agreed = get(connected);
+
+        assertThat(agreed.mpaRevision()).isEqualTo(2);
+        assertThat(agreed.peerDepths()).isEqualTo(new ReadDepths(OptionalInt.of(8), OptionalInt.of(3)));
+        assertThat(agreed.ird()).isEqualTo(3);
+        assertThat(agreed.ord()).isEqualTo(8);
+        assertThat(accepted.ird()).isEqualTo(8);
+        assertThat(accepted.ord()).isEqualTo(3);
+        assertThat(agreed.peerToPeer()).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Requirement({"EMPA-9.2-01", "EMPA-9.2-03"})
+    void inThePeerToPeerModelTheResponderMaySendFirst(RtrKind rtr) throws Exception {
+        client.postReceive(5, 0, 8);
+        ConnectionAttributes agreed = connect(
+                UnaryOperator.identity(),
+                parameters(policy ->
+                        policy.withRequestRevision(2).withPeerToPeer(true).withRtr(rtr)),
+                ConnectionParameters.defaults());
+
+        server.postSend(new WorkRequest().reset(1, Opcode.SEND).addSge(server.region, 0, 8));
+
+        assertThat(client.awaitCompletion().id()).isEqualTo(5);
+        assertThat(server.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(agreed.peerToPeer()).isTrue();
+        assertThat(server.queuePair.attributes().peerToPeer()).isTrue();
+    }
+
+    @Test
+    @Requirement({"EMPA-9.2-04", "EMPA-9.1-02"})
+    void withoutACommonIndicationTheInitiatorTerminates() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
+                listen(UnaryOperator.identity()),
+                parameters(policy ->
+                        policy.withRequestRevision(2).withPeerToPeer(true).withRtr(RtrKind.WRITE)));
+        server.postReceive(1, 0, 8);
+        nextRequest().accept(server.queuePair, parameters(policy -> policy.withRtr(RtrKind.READ)));
+
+        assertThatThrownBy(() -> get(connected))
+                .cause()
+                .isInstanceOf(ConnectionFailedException.class)
+                .hasMessageContaining("ready-to-receive");
+        assertThat(server.awaitCompletion().error())
+                .satisfies(error -> assertThat(error.remote()).isTrue())
+                .satisfies(error -> assertThat(new int[] {error.layer(), error.type(), error.code()})
+                        .containsExactly(2, 0, 7));
+        client.awaitState(QueuePairState.CLOSED);
+        server.awaitState(QueuePairState.CLOSED);
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-02")
+    void withoutTheResourcesThatTheResponderWantsTheInitiatorTerminates() throws Exception {
+        int limit = 4;
+        SoftwareSettings defaults = SoftwareSettings.defaults();
+        SoftwareSettings small = new SoftwareSettings(
+                defaults.net(),
+                defaults.maxSendQueue(),
+                defaults.maxReceiveQueue(),
+                limit,
+                defaults.maxOrd(),
+                defaults.maxRegions(),
+                defaults.terminateTimeout());
+        try (SoftwareProvider provider =
+                        SoftwareProvider.builder().settings(small).eventLoops(1).build();
+                Device device = provider.open();
+                WantingResponder responder = new WantingResponder(limit + 1)) {
+            Endpoint initiator = new Endpoint(device, 16);
+
+            assertThatThrownBy(() -> get(initiator.queuePair.connect(
+                            responder.address(),
+                            parameters(StartupNegotiationTest::revision2).withReadDepth(limit, 1))))
+                    .cause()
+                    .isInstanceOf(ConnectionFailedException.class)
+                    .hasMessageContaining("wants 5 RDMA Reads");
+
+            assertThat(responder.terminate()).containsExactly(0x20, 0x06);
+            initiator.awaitState(QueuePairState.CLOSED);
+        }
+    }
+
+    @Test
+    @Requirement("EMPA-10-01")
+    void aPeerWithoutRevision2IsAskedAgainWithRevision1() throws Exception {
+        UnaryOperator<MpaPolicy> old = policy -> policy.withRevisions(Set.of(1), 1);
+
+        ConnectionAttributes agreed =
+                connect(old, parameters(StartupNegotiationTest::revision2).withReadDepth(3, 5), parameters(old));
+
+        assertThat(agreed.mpaRevision()).isEqualTo(1);
+        assertThat(agreed.peerDepths()).isEqualTo(ReadDepths.UNKNOWN);
+        assertThat(agreed.ord()).isEqualTo(5);
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
+    void aPeerWithoutRevision2IsLeftIfRevision1IsNotPermitted() throws Exception {
+        InetSocketAddress address = listen(policy -> policy.withRevisions(Set.of(1), 1));
+
+        assertThatThrownBy(() -> get(
+                        client.queuePair.connect(address, parameters(policy -> policy.withRevisions(Set.of(2), 2)))))
+                .isInstanceOf(ExecutionException.class)
+                .cause()
+                .isInstanceOf(ConnectionFailedException.class)
+                .hasMessageContaining("does not know MPA revision 2");
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-03")
+    void aRejectionTellsWhatWouldBeNeeded() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
+                listen(UnaryOperator.identity()),
+                parameters(StartupNegotiationTest::revision2).withReadDepth(2, 2));
+
+        get(nextRequest().reject(new byte[] {9}, 30));
+
+        assertThatThrownBy(() -> get(connected))
+                .cause()
+                .isInstanceOfSatisfying(ConnectionRejectedException.class, rejected -> {
+                    assertThat(rejected.privateData()).containsExactly(9);
+                    assertThat(rejected.peerDepths().ord()).hasValue(30);
+                });
+    }
+
+    @Test
+    @Requirement("EMPA-6-02")
+    void enhancedPrivateDataIsLimitedTo508Octets() throws Exception {
+        UnaryOperator<MpaPolicy> enhancedOnly = policy -> policy.withRevisions(Set.of(2), 2);
+        assertThatThrownBy(() -> get(client.queuePair.connect(
+                        listen(UnaryOperator.identity()),
+                        parameters(enhancedOnly).withPrivateData(new byte[509]))))
+                .cause()
+                .hasMessageContaining("at most 508");
+
+        Endpoint again = new Endpoint(clientDevice, 16);
+        CompletableFuture<ConnectionAttributes> connected = again.queuePair.connect(
+                listen(UnaryOperator.identity()), parameters(enhancedOnly).withPrivateData(new byte[508]));
+        ConnectionRequest request = nextRequest();
+        assertThatThrownBy(() -> get(request.reject(new byte[509]))).cause().hasMessageContaining("at most 508");
+        get(request.accept(server.queuePair, ConnectionParameters.defaults().withPrivateData(new byte[508])));
+        assertThat(get(connected).privateData()).hasSize(508);
+    }
+
+    @Test
+    void depthsInPrivateDataAreNegotiatedWithRevision1() throws Exception {
+        UnaryOperator<MpaPolicy> legacy = policy -> policy.withDepths(DepthNegotiation.PRIVATE_DATA);
+        byte[] data = {1, 2, 3};
+
+        ConnectionAttributes agreed = connect(
+                legacy,
+                parameters(legacy).withReadDepth(3, 20).withPrivateData(data),
+                parameters(legacy).withReadDepth(8, 16).withPrivateData(data));
+
+        assertThat(agreed.mpaRevision()).isEqualTo(1);
+        assertThat(agreed.ord()).isEqualTo(8);
+        assertThat(agreed.privateData()).isEqualTo(data);
+        assertThat(server.queuePair.attributes().ord()).isEqualTo(3);
+        assertThat(server.queuePair.attributes().privateData()).isEqualTo(data);
+    }
+
+    @Test
+    void aListenerThatRequiresCrcsIsNoneForPeersWithout() throws Exception {
+        InetSocketAddress address = listen(policy -> policy.withCrc(CrcPolicy.REQUIRED));
+
+        assertThatThrownBy(() -> get(client.queuePair.connect(address, parameters(bits(false, false)))))
+                .cause()
+                .isInstanceOf(ConnectionRejectedException.class);
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
+    void whoAcceptsCanRequireMoreThanTheListener() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected =
+                client.queuePair.connect(listen(UnaryOperator.identity()), parameters(bits(false, false)));
+        ConnectionRequest request = nextRequest();
+
+        assertThatThrownBy(() ->
+                        get(request.accept(server.queuePair, parameters(policy -> policy.withCrc(CrcPolicy.REQUIRED)))))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed ->
+                                assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS));
+        get(request.reject(new byte[0]));
+        assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(ConnectionRejectedException.class);
+    }
+
+    @ParameterizedTest(name = "client''s C {0}, server''s C {1}")
+    @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+    @Requirement("MPA-4.4-04")
+    void withAndWithoutCrcsTheApplicationSeesTheSame(boolean mine, boolean yours) throws Exception {
+        byte[] data = {4, 5, 6};
+        server.postReceive(7, 0, 16);
+
+        ConnectionAttributes agreed = connect(
+                UnaryOperator.identity(),
+                parameters(bits(false, mine)).withPrivateData(data),
+                parameters(bits(false, yours)).withPrivateData(data));
+        client.postSend(new WorkRequest().reset(1, Opcode.SEND).addSge(client.region, 0, 16));
+
+        assertThat(agreed.privateData()).isEqualTo(data);
+        assertThat(server.queuePair.attributes().privateData()).isEqualTo(data);
+        assertThat(server.awaitCompletion().length()).isEqualTo(16);
+        assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(agreed.crc()).isEqualTo(mine || yours);
+    }
+}
