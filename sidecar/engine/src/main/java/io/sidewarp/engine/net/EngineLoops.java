@@ -118,6 +118,15 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return false;
     }
 
+    boolean owns(EventLoop loop) {
+        for (EventExecutor executor : group) {
+            if (executor.equals(loop)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     boolean isEpoll() {
         return group instanceof EpollEventLoopGroup;
     }

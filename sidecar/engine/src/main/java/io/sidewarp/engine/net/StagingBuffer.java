@@ -27,6 +27,12 @@ final class StagingBuffer {
         return netty.clear().retain();
     }
 
+    /** Whether a channel that read into the given view read into this. */
+    @SuppressWarnings("ReferenceEquality") // not whether it holds the same octets
+    boolean isBehind(ByteBuf view) {
+        return view == netty;
+    }
+
     /** The view for a channel to write the first octets of, one reference for the channel. */
     ByteBuf forWriting(int octets) {
         return netty.setIndex(0, octets).retain();

@@ -21,6 +21,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,6 +91,29 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }
 
+    /**
+     * Takes over a TCP connection that has carried other data (RFC 5044 sections 7.1 and 7.1.5): MPA begins with the next
+     * octet in each direction, behind everything that the caller has written. To be called on the channel's event loop.
+     *
+     * @param channel connected, of one of the given loops; the handlers that read the other data are gone
+     * @param surplus octets that were read already and belong to MPA; released here
+     * @param onAdopted has to bind the transport and to start MPA; called before any octet moves
+     */
+    public static void adopt(
+            EngineLoops loops, SocketChannel channel, ByteBuf surplus, Consumer<TcpTransport> onAdopted) {
+        if (!loops.owns(channel.eventLoop())) {
+            throw new IllegalArgumentException("the channel is not one of these event loops': " + channel);
+        }
+        TcpTransport transport = new TcpTransport(channel, loops);
+        channel.pipeline().addLast(transport);
+        onAdopted.accept(transport);
+        transport.receive(surplus);
+        transport.receiveDone();
+        if (channel.isInputShutdown()) {
+            transport.onInputShutdown();
+        }
+    }
+
     /** Gives the state machine above; before any octet moves. */
     public void bind(MpaConnection newConnection) {
         connection = newConnection;
@@ -112,20 +136,45 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
-        ByteBuf input = (ByteBuf) message;
+        receive((ByteBuf) message);
+    }
+
+    private void receive(ByteBuf input) {
         try {
             reading = true;
             lastInputNanos = System.nanoTime();
-            if (connection != null) {
+            if (connection == null) {
+                return;
+            }
+            if (resources.input().isBehind(input)) {
                 connection.receive(resources.input().wire(), input.readerIndex(), input.readableBytes());
+            } else {
+                receiveStaged(connection, input);
             }
         } finally {
             input.release();
         }
     }
 
+    /** A channel that had read before it was adopted keeps to the buffers that it began with. */
+    private void receiveStaged(MpaConnection receiver, ByteBuf input) {
+        while (input.isReadable()) {
+            ByteBuf staged = resources.input().forReading();
+            try {
+                input.readBytes(staged, Math.min(input.readableBytes(), staged.writableBytes()));
+                receiver.receive(resources.input().wire(), 0, staged.readableBytes());
+            } finally {
+                staged.release();
+            }
+        }
+    }
+
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
+        receiveDone();
+    }
+
+    private void receiveDone() {
         reading = false;
         if (connection != null) {
             connection.receiveDone();
@@ -137,7 +186,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void userEventTriggered(ChannelHandlerContext context, Object event) {
-        if (event instanceof ChannelInputShutdownEvent && !inputShut) {
+        if (event instanceof ChannelInputShutdownEvent) {
+            onInputShutdown();
+        }
+    }
+
+    private void onInputShutdown() {
+        if (!inputShut) {
             inputShut = true;
             if (connection != null) {
                 connection.receiveEnd();

@@ -1,0 +1,108 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.UpperLayer;
+import io.sidewarp.engine.llp.mpa.CrcPolicy;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.mpa.MpaStartupListener;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** What is above an MPA connection on a real socket: accepts, sends what it is told to, and keeps what arrives. */
+final class RecordingEnd implements MpaStartupListener, UpperLayer {
+
+    private final BlockingQueue<byte[]> ulpdus = new LinkedBlockingQueue<>();
+    private final Deque<byte[]> toSend = new ArrayDeque<>();
+    private volatile MpaConnection mpa;
+
+    static MpaPolicy withoutCrc(MpaPolicy policy) {
+        return policy.withCrc(CrcPolicy.REFUSED);
+    }
+
+    void bind(MpaConnection connection) {
+        mpa = connection;
+        connection.attach(this);
+    }
+
+    byte[] nextUlpdu() throws InterruptedException {
+        byte[] ulpdu = ulpdus.poll(10, TimeUnit.SECONDS);
+        assertThat(ulpdu).as("a ULPDU within ten seconds").isNotNull();
+        return ulpdu;
+    }
+
+    void sendFrom(EventLoop loop, byte[] ulpdu) {
+        loop.execute(() -> {
+            toSend.add(ulpdu);
+            mpa.requestOutput();
+        });
+    }
+
+    @Override
+    public void onRequest(MpaStartup request) {
+        mpa.accept(MpaOptions.defaults().with(RecordingEnd::withoutCrc));
+    }
+
+    @Override
+    public void onEstablished(MpaStartup agreed) {}
+
+    @Override
+    public void onRejected(MpaStartup reply) {
+        throw new AssertionError("rejected");
+    }
+
+    @Override
+    public void onUnenhancedPeer(String message) {
+        throw new AssertionError(message);
+    }
+
+    @Override
+    public void onStartupFailed(LlpError reason, String message) {
+        throw new AssertionError(message);
+    }
+
+    @Override
+    public void onUlpdu(WireBuffer buffer, int offset, int length) {
+        byte[] ulpdu = new byte[length];
+        buffer.getBytes(offset, ulpdu, 0, length);
+        ulpdus.add(ulpdu);
+    }
+
+    @Override
+    public void onInputDone() {}
+
+    @Override
+    public void produce() {
+        while (!toSend.isEmpty() && mpa.claim(toSend.getFirst().length)) {
+            byte[] ulpdu = toSend.removeFirst();
+            mpa.buffer().putBytes(mpa.offset(), ulpdu, 0, ulpdu.length);
+            mpa.commit();
+        }
+    }
+
+    @Override
+    public void onTransferred() {}
+
+    @Override
+    public void onError(LlpError error) {
+        throw new AssertionError(error);
+    }
+
+    @Override
+    public void onPeerClosed() {}
+
+    @Override
+    public void onClosed(boolean graceful, String cause) {}
+}
