@@ -65,6 +65,7 @@ abstract class MisbehavingPeer {
     static void startSidecar() {
         sidecar = SidecarProcess.with("victim")
                 .set("sidewarp.connection.allow-crc-off", "true")
+                .set("sidewarp.connection.integrity-protection", "loopback of a test")
                 .set("sidewarp.connection.timeout", "3s")
                 .start();
         client = sidecar.client();

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ConnectionRejectedException;
+import io.sidewarp.client.ListenOptions;
+import io.sidewarp.client.Listener;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Link;
@@ -78,10 +80,24 @@ class StartUpErrorsIT extends MisbehavingPeer {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {0, 3, 255})
-    @Requirement({"MPA-7.1.1-09", "MPA-C.2.1-01", "MPA-C.2-01"})
+    @ValueSource(ints = {3, 255})
+    @Requirement("MPA-7.1.1-09")
     void aRevisionThatCannotBeUsedIsAnsweredWithTheOwnAndClosed(int revision) throws Exception {
-        try (RawPeer peer = RawPeer.connect(port)) {
+        assertAnsweredWithRevision1AndClosed(port, revision);
+    }
+
+    @Test
+    @Requirement({"MPA-7.1.1-09", "MPA-C.2.1-01", "MPA-C.2-01"})
+    void anRdmacPeerIsAnsweredWithTheOwnRevisionAndClosedIfTheListenerWantsNone() throws Exception {
+        ListenOptions ietfOnly = ListenOptions.defaults()
+                .withConnections(ConnectionOptions.builder().mpaRevisions(1, 2).build());
+        try (Listener listener = session.listen(Link.LOOPBACK, 0, ietfOnly, REQUESTS::add)) {
+            assertAnsweredWithRevision1AndClosed(listener.port(), 0);
+        }
+    }
+
+    private static void assertAnsweredWithRevision1AndClosed(int listening, int revision) throws Exception {
+        try (RawPeer peer = RawPeer.connect(listening)) {
             peer.sendOctets(new MpaFrame(MpaFrame.REQUEST_KEY, 0xC0, revision, NOTHING).encode());
             MpaFrame reply = peer.readFrame();
             assertThat(reply.key()).isEqualTo(MpaFrame.REPLY_KEY);
@@ -89,6 +105,23 @@ class StartUpErrorsIT extends MisbehavingPeer {
             assertThat(peer.receiveRest()).isEmpty();
         }
         assertThat(REQUESTS).isEmpty();
+    }
+
+    @Test
+    @Requirement({"MPA-C.2.4-01", "MPA-C.2.3-01"})
+    void anRdmacPeerGetsRevision0MarkersAndCrcs() throws Exception {
+        try (RawPeer peer = RawPeer.connect(port)) {
+            peer.sendOctets(new MpaFrame(MpaFrame.REQUEST_KEY, 0xC0, 0, NOTHING).encode());
+            Connection connection = nextRequest().accept(ConnectionOptions.defaults());
+            MpaFrame reply = peer.readFrame();
+            assertThat(reply.flags()).isEqualTo(0xC0);
+            assertThat(reply.revision()).isZero();
+            assertThat(connection.established().getProtocolVersion()).isZero();
+            assertThat(connection.established().getMpaRevision()).isZero();
+            assertThat(connection.established().getReceiveMarkers()).isTrue();
+            assertThat(connection.established().getSendMarkers()).isTrue();
+            connection.abort();
+        }
     }
 
     @Test
@@ -162,8 +195,10 @@ class StartUpErrorsIT extends MisbehavingPeer {
     @Requirement({"MPA-7.1.2-06", "MPA-7.1.1-03", "MPA-C.2.2-01", "MPA-7.1.2-11", "MPA-8-04", "MPA-7.1.2-01"})
     void anAnswerThatIsNoReplyFailsTheConnect(String what, byte[] answer) throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Connection> connecting =
-                    session.connectAsync(Link.LOOPBACK, server.getLocalPort(), ConnectionOptions.defaults());
+            CompletableFuture<Connection> connecting = session.connectAsync(
+                    Link.LOOPBACK,
+                    server.getLocalPort(),
+                    ConnectionOptions.builder().mpaRevisions(1, 2).build());
             try (RawPeer peer = RawPeer.accept(server)) {
                 MpaFrame request = peer.readFrame();
                 assertThat(request.key()).isEqualTo(MpaFrame.REQUEST_KEY);

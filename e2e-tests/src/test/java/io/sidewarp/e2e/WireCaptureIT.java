@@ -76,9 +76,11 @@ class WireCaptureIT {
     static void startSidecars() {
         left = SidecarProcess.with("left")
                 .set("sidewarp.connection.allow-crc-off", "true")
+                .set("sidewarp.connection.integrity-protection", "loopback of a test")
                 .start();
         right = SidecarProcess.with("right")
                 .set("sidewarp.connection.allow-crc-off", "true")
+                .set("sidewarp.connection.integrity-protection", "loopback of a test")
                 .start();
     }
 

@@ -6,6 +6,8 @@ package io.sidewarp.client;
 import com.google.protobuf.ByteString;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.ReadDepthNegotiation;
+import io.sidewarp.v1.ReadyIndication;
 import io.sidewarp.v1.ReceiveWork;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -89,13 +91,13 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Inbound RDMA Read Requests that are served at a time. The peer's ord should be the same. */
+        /** Inbound RDMA Read Requests that are served at a time. Without negotiation the peer's ord should be the same. */
         public Builder ird(int value) {
             proto.setIrd(value);
             return this;
         }
 
-        /** Outbound RDMA Read Requests at a time. Must not exceed the peer's ird. */
+        /** Outbound RDMA Read Requests at a time. Without negotiation it must not exceed the peer's ird. */
         public Builder ord(int value) {
             proto.setOrd(value);
             return this;
@@ -104,6 +106,45 @@ public final class ConnectionOptions {
         /** True: CRCs whatever the peer prefers. False: none if the peer agrees and the administrator allows it. */
         public Builder crc(boolean value) {
             proto.setCrc(value ? CrcPreference.CRC_PREFERENCE_ON : CrcPreference.CRC_PREFERENCE_OFF);
+            return this;
+        }
+
+        /** CRCs, and no connection with a peer that does not ask for them too. */
+        public Builder requireCrc() {
+            proto.setCrc(CrcPreference.CRC_PREFERENCE_REQUIRED);
+            return this;
+        }
+
+        /** MPA revisions that the peer may use: 0 (RDMAC peers), 1 and 2. */
+        public Builder mpaRevisions(int... revisions) {
+            proto.getMpaBuilder().clearRevisions();
+            for (int revision : revisions) {
+                proto.getMpaBuilder().addRevisions(revision);
+            }
+            return this;
+        }
+
+        /** MPA revision of a request to connect: 1, or 2, which negotiates IRD and ORD and falls back to 1. */
+        public Builder mpaRequestRevision(int revision) {
+            proto.getMpaBuilder().setRequestRevision(revision);
+            return this;
+        }
+
+        /** Ask for the peer-to-peer model, in which either side may send first. */
+        public Builder peerToPeer(boolean value) {
+            proto.getMpaBuilder().setPeerToPeer(value);
+            return this;
+        }
+
+        /** Ready-to-receive indications that this side can send and take, the one it likes best first. */
+        public Builder readyIndications(ReadyIndication... kinds) {
+            proto.getMpaBuilder().clearReadyIndications().addAllReadyIndications(List.of(kinds));
+            return this;
+        }
+
+        /** How both sides tell each other their IRD and ORD. */
+        public Builder readDepths(ReadDepthNegotiation negotiation) {
+            proto.getMpaBuilder().setReadDepths(negotiation);
             return this;
         }
 

@@ -4,6 +4,8 @@
 package io.sidewarp.client;
 
 import io.grpc.Status;
+import io.sidewarp.v1.ConnectionRejected;
+import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** The peer rejected the connection. */
@@ -11,15 +13,25 @@ public final class ConnectionRejectedException extends SidewarpException {
 
     private static final long serialVersionUID = 1;
 
-    private final byte[] privateData;
+    private final ConnectionRejected rejection;
 
-    public ConnectionRejectedException(String message, byte[] privateData, @Nullable Throwable cause) {
+    ConnectionRejectedException(String message, ConnectionRejected rejection, @Nullable Throwable cause) {
         super(Status.Code.ABORTED, message, null, cause);
-        this.privateData = privateData.clone();
+        this.rejection = rejection;
     }
 
     /** What the peer said about it; may be empty. */
     public byte[] privateData() {
-        return privateData.clone();
+        return rejection.getPrivateData().toByteArray();
+    }
+
+    /** RDMA Reads that the peer serves at a time, if it said so. */
+    public OptionalInt peerIrd() {
+        return rejection.hasPeerIrd() ? OptionalInt.of(rejection.getPeerIrd()) : OptionalInt.empty();
+    }
+
+    /** RDMA Reads that the peer would have wanted us to serve at a time, if it said so. */
+    public OptionalInt peerOrd() {
+        return rejection.hasPeerOrd() ? OptionalInt.of(rejection.getPeerOrd()) : OptionalInt.empty();
     }
 }

@@ -40,9 +40,7 @@ final class Errors {
                     if (detail.is(ConnectionRejected.class)) {
                         return new ConnectionRejectedException(
                                 describe(status, null, target),
-                                detail.unpack(ConnectionRejected.class)
-                                        .getPrivateData()
-                                        .toByteArray(),
+                                detail.unpack(ConnectionRejected.class),
                                 status.asRuntimeException());
                     }
                     if (detail.is(RdmaError.class)) {

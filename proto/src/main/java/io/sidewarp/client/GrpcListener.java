@@ -53,6 +53,7 @@ final class GrpcListener implements Listener {
                 .setPort(port)
                 .setLlp(options.llp())
                 .setBacklog(options.backlog())
+                .setOptions(options.connections().proto())
                 .build();
         StreamCall started = StreamCall.start(
                 session.client().transport(),
@@ -180,6 +181,11 @@ final class GrpcListener implements Listener {
         }
 
         @Override
+        public ConnectionRequest info() {
+            return request;
+        }
+
+        @Override
         public Connection accept(ConnectionOptions options) {
             return CallFuture.await(acceptAsync(options));
         }
@@ -200,13 +206,19 @@ final class GrpcListener implements Listener {
 
         @Override
         public void reject(byte[] privateData) {
+            reject(RejectRequest.newBuilder(), privateData);
+        }
+
+        @Override
+        public void reject(byte[] privateData, int requiredOrd) {
+            reject(RejectRequest.newBuilder().setRequiredOrd(requiredOrd), privateData);
+        }
+
+        private void reject(RejectRequest.Builder reject, byte[] privateData) {
             decided.set(true);
-            RejectRequest reject = RejectRequest.newBuilder()
-                    .setSession(session.id())
-                    .setRequest(id())
-                    .setPrivateData(ByteString.copyFrom(privateData))
-                    .build();
-            CallFuture.await(session.start(ConnectionServiceGrpc.getRejectMethod(), reject, session.timeLimited()));
+            reject.setSession(session.id()).setRequest(id()).setPrivateData(ByteString.copyFrom(privateData));
+            CallFuture.await(
+                    session.start(ConnectionServiceGrpc.getRejectMethod(), reject.build(), session.timeLimited()));
         }
 
         void rejectUndecided() {

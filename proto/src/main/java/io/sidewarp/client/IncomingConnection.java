@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import io.sidewarp.v1.ConnectionRequest;
 import java.util.concurrent.CompletableFuture;
 
 /** A peer's connection request. Decide once: accept or reject. It lapses when the set-up time is over. */
@@ -18,6 +19,9 @@ public interface IncomingConnection {
 
     /** What the peer sent along; may be empty. */
     byte[] privateData();
+
+    /** The request as the sidecar told it, with the peer's MPA revision and the RDMA Reads that it serves and wants. */
+    ConnectionRequest info();
 
     /** Accepts with defaults, as {@link #accept(ConnectionOptions)}. */
     default Connection accept() {
@@ -35,6 +39,9 @@ public interface IncomingConnection {
 
     /** Rejects; the peer gets the private data. */
     void reject(byte[] privateData);
+
+    /** Rejects because the peer serves too few RDMA Reads, and tells it how many would do. */
+    void reject(byte[] privateData, int requiredOrd);
 
     /** Rejects without private data. */
     default void reject() {

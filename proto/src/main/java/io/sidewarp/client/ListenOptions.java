@@ -10,18 +10,24 @@ import io.sidewarp.v1.Llp;
  *
  * @param llp lower layer; LLP_UNSPECIFIED for the sidecar's default
  * @param backlog connection requests that may wait for a decision; 0 for the sidecar's default
+ * @param connections what a peer's start-up must meet, and what a connection gets where accept does not say; its private
+ *     data and receives do not count
  */
-public record ListenOptions(Llp llp, int backlog) {
+public record ListenOptions(Llp llp, int backlog, ConnectionOptions connections) {
 
     public static ListenOptions defaults() {
-        return new ListenOptions(Llp.LLP_UNSPECIFIED, 0);
+        return new ListenOptions(Llp.LLP_UNSPECIFIED, 0, ConnectionOptions.defaults());
     }
 
     public ListenOptions withLlp(Llp value) {
-        return new ListenOptions(value, backlog);
+        return new ListenOptions(value, backlog, connections);
     }
 
     public ListenOptions withBacklog(int value) {
-        return new ListenOptions(llp, value);
+        return new ListenOptions(llp, value, connections);
+    }
+
+    public ListenOptions withConnections(ConnectionOptions value) {
+        return new ListenOptions(llp, backlog, value);
     }
 }

@@ -27,8 +27,11 @@ record ConnectionsView(List<Connection> connections) implements View {
                 "LOCAL",
                 "REMOTE",
                 "SESSION",
-                ">MULPDU",
+                ">MPA",
                 "CRC",
+                "MARKERS",
+                ">IRD/ORD",
+                ">MULPDU",
                 ">SENT",
                 ">RECEIVED",
                 ">WRITES",
@@ -44,8 +47,11 @@ record ConnectionsView(List<Connection> connections) implements View {
                     new HostPort(connection.getLocalAddress(), connection.getLocalPort()),
                     new HostPort(connection.getRemoteAddress(), connection.getRemotePort()),
                     connection.getSessionName(),
-                    connection.getMulpdu(),
+                    connection.getMpaRevision(),
                     connection.getCrc() ? "on" : "off",
+                    markers(connection),
+                    connection.getIrd() + "/" + connection.getOrd(),
+                    connection.getMulpdu(),
                     Sizes.format(counters.getOctetsSent()),
                     Sizes.format(counters.getOctetsReceived()),
                     counters.getWritesSent() + "/" + counters.getWritesReceived(),
@@ -54,6 +60,13 @@ record ConnectionsView(List<Connection> connections) implements View {
                     connection.hasError() ? connection.getError().getName() : "");
         }
         return table.render();
+    }
+
+    private static String markers(Connection connection) {
+        if (connection.getReceiveMarkers()) {
+            return connection.getSendMarkers() ? "both" : "in";
+        }
+        return connection.getSendMarkers() ? "out" : "none";
     }
 
     @Override
@@ -77,7 +90,15 @@ record ConnectionsView(List<Connection> connections) implements View {
         json.put("crc", connection.getCrc());
         json.put("receive_markers", connection.getReceiveMarkers());
         json.put("send_markers", connection.getSendMarkers());
+        if (connection.hasPeerIrd()) {
+            json.put("peer_ird", connection.getPeerIrd());
+        }
+        if (connection.hasPeerOrd()) {
+            json.put("peer_ord", connection.getPeerOrd());
+        }
+        json.put("peer_to_peer", connection.getPeerToPeer());
         json.put("mpa_revision", connection.getMpaRevision());
+        json.put("protocol_version", connection.getProtocolVersion());
         json.put("mulpdu", connection.getMulpdu());
         json.put("protection_domain", connection.getProtectionDomain());
         json.put("counters", counters(connection.getCounters()));

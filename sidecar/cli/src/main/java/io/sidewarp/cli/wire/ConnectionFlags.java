@@ -9,7 +9,11 @@ import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.ReadDepthNegotiation;
+import io.sidewarp.v1.ReadyIndication;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Locale;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -36,10 +40,78 @@ public final class ConnectionFlags {
             description = "Lower layer protocol. Default: the sidecar's, which is tcp unless configured otherwise.")
     private Optional<LowerLayer> lowerLayer = Optional.empty();
 
+    /** Ready-to-receive indications by the names that users write. */
+    private enum Ready {
+        WRITE(ReadyIndication.READY_INDICATION_WRITE),
+        READ(ReadyIndication.READY_INDICATION_READ),
+        SEND(ReadyIndication.READY_INDICATION_SEND);
+
+        private final ReadyIndication indication;
+
+        Ready(ReadyIndication indication) {
+            this.indication = indication;
+        }
+    }
+
+    /** Negotiation of IRD and ORD by the names that users write. */
+    private enum ReadDepths {
+        ENHANCED(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_ENHANCED),
+        PRIVATE_DATA(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_PRIVATE_DATA),
+        NONE(ReadDepthNegotiation.READ_DEPTH_NEGOTIATION_NONE);
+
+        private final ReadDepthNegotiation negotiation;
+
+        ReadDepths(ReadDepthNegotiation negotiation) {
+            this.negotiation = negotiation;
+        }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT).replace('_', '-');
+        }
+    }
+
     @Option(
             names = "--no-crc",
             description = "Ask for no CRCs. Both sides must want it, and both sidecars' configurations permit it.")
     private boolean noCrc;
+
+    @Option(names = "--require-crc", description = "Refuse a peer that does not ask for CRCs too.")
+    private boolean requireCrc;
+
+    @Option(
+            names = "--mpa-revision",
+            paramLabel = "1|2",
+            description = "Revision of MPA to connect with. 2 negotiates IRD and ORD, and falls back to 1. Default: the"
+                    + " sidecar's.")
+    private Optional<Integer> mpaRevision = Optional.empty();
+
+    @Option(
+            names = "--mpa-accept",
+            paramLabel = "0|1|2",
+            split = ",",
+            description = "Revisions of MPA that the peer may use, separated by commas. Default: the sidecar's.")
+    private int[] mpaAccept = {};
+
+    @Option(
+            names = "--peer-to-peer",
+            description = "Connect in the peer-to-peer model of MPA revision 2: either side may send first.")
+    private boolean peerToPeer;
+
+    @Option(
+            names = "--ready",
+            paramLabel = "write|read|send",
+            split = ",",
+            description =
+                    "Ready-to-receive indications of the peer-to-peer model, the one liked best first, separated by"
+                            + " commas. Default: the sidecar's.")
+    private Ready[] ready = {};
+
+    @Option(
+            names = "--read-depths",
+            paramLabel = "enhanced|private-data|none",
+            description = "How both sides tell each other IRD and ORD. Default: the sidecar's.")
+    private Optional<ReadDepths> readDepths = Optional.empty();
 
     @Option(names = "--markers", description = "Ask the peer for MPA Markers (RFC 5044 section 4.3).")
     private boolean markers;
@@ -75,12 +147,30 @@ public final class ConnectionFlags {
                 .receiveMarkers(markers)
                 .maxFpdu(Math.toIntExact(maxFpdu))
                 .timeout(connectTimeout);
-        return noCrc ? options.crc(false) : options;
+        if (noCrc) {
+            options.crc(false);
+        }
+        if (requireCrc) {
+            options.requireCrc();
+        }
+        mpaRevision.ifPresent(options::mpaRequestRevision);
+        if (mpaAccept.length > 0) {
+            options.mpaRevisions(mpaAccept);
+        }
+        if (peerToPeer) {
+            options.peerToPeer(true);
+        }
+        if (ready.length > 0) {
+            options.readyIndications(
+                    Arrays.stream(ready).map(kind -> kind.indication).toArray(ReadyIndication[]::new));
+        }
+        readDepths.ifPresent(depths -> options.readDepths(depths.negotiation));
+        return options;
     }
 
     /** For a listener. */
     public ListenOptions listenOptions() {
-        return ListenOptions.defaults().withLlp(llp());
+        return ListenOptions.defaults().withLlp(llp()).withConnections(options().build());
     }
 
     private Llp llp() {

@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.fuzz;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+
 import io.sidewarp.engine.fuzz.FuzzedConnection.Answer;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
@@ -101,7 +103,7 @@ final class ConnectedPair {
 
         Node(GuardedRegions regions, GuardedRegions ofPeer, MpaRole role, boolean markers) {
             regions.reset();
-            MpaOptions options = MpaOptions.defaults().withReceiveMarkers(markers);
+            MpaOptions options = MpaOptions.defaults().with(bits(markers, true));
             connection = new FuzzedConnection(regions, role, options, Answer.ACCEPT, request -> {}, this::onOutput);
             connection.application().setPeer(ofPeer);
         }

@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.fuzz;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+
 import io.sidewarp.engine.fuzz.FpduEncoder.Damage;
 import io.sidewarp.engine.fuzz.FuzzedConnection.Answer;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
@@ -32,7 +34,9 @@ final class ConnectionFuzzer {
         int flags = in.octet();
         Answer answer = Answer.values()[(flags >> 2 & 3) % 3];
         boolean madeUpStartup = (flags & 0x10) != 0;
-        MpaOptions options = MpaOptions.defaults().withCrc((flags & 1) != 0).withReceiveMarkers((flags & 2) != 0);
+        MpaOptions options = MpaOptions.defaults()
+                .with(bits((flags & 2) != 0, (flags & 1) != 0))
+                .with(policy -> policy.withRequestRevision((flags & 0x20) != 0 ? 2 : 1).withPeerToPeer((flags & 0x40) != 0));
         int pieceCode = in.octet();
         piece = pieceCode < 0x80 ? 0 : pieceCode - 0x7F;
         connection = new FuzzedConnection(REGIONS, role, options, answer, peer::onRequest, octets -> {});

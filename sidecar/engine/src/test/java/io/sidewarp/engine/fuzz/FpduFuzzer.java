@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.fuzz;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
@@ -89,7 +91,7 @@ final class FpduFuzzer {
         private boolean closed;
 
         Execution(boolean crc, boolean markers) {
-            MpaOptions options = MpaOptions.defaults().withCrc(crc).withReceiveMarkers(markers);
+            MpaOptions options = MpaOptions.defaults().with(bits(markers, crc));
             mpa = new MpaConnection(MpaRole.INITIATOR, options, transport, this);
             mpa.start();
             mpa.transferred(mpa.produce(OUTPUT, 0, OUTPUT.capacity()));
@@ -149,7 +151,10 @@ final class FpduFuzzer {
         }
 
         @Override
-        public void onRejected(byte[] privateData) {}
+        public void onRejected(MpaStartup reply) {}
+
+        @Override
+        public void onUnenhancedPeer(String message) {}
 
         @Override
         public void onStartupFailed(LlpError reason, String message) {

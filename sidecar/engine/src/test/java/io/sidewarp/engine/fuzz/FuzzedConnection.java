@@ -258,7 +258,7 @@ final class FuzzedConnection implements MpaStartupListener {
         if (accept) {
             mpa.accept(options);
         } else {
-            mpa.reject(new byte[] {1, 2, 3});
+            mpa.reject(options.withPrivateData(new byte[] {1, 2, 3}));
         }
     }
 
@@ -269,10 +269,20 @@ final class FuzzedConnection implements MpaStartupListener {
         Endpoint endpoint = new Endpoint(mpa, application.options());
         application.attach(endpoint);
         mpa.attach(endpoint.stream());
+        if (newlyAgreed.rtr() != null) {
+            endpoint.stream().indicateReady(newlyAgreed.rtr());
+        } else if (newlyAgreed.rtrBySend()) {
+            endpoint.stream().expectReadySend();
+        }
     }
 
     @Override
-    public void onRejected(byte[] privateData) {
+    public void onRejected(MpaStartup reply) {
+        outcome();
+    }
+
+    @Override
+    public void onUnenhancedPeer(String message) {
         outcome();
     }
 

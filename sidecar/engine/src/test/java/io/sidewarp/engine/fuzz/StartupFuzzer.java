@@ -3,7 +3,10 @@
 
 package io.sidewarp.engine.fuzz;
 
+import static io.sidewarp.engine.testing.MpaPolicies.bits;
+
 import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.mpa.DepthNegotiation;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
@@ -25,9 +28,10 @@ final class StartupFuzzer {
         int flags = in.octet();
         int piece = 1 + in.below(64);
         MpaOptions options = MpaOptions.defaults()
-                .withCrc((flags & 1) != 0)
-                .withReceiveMarkers((flags & 2) != 0)
-                .withRevision((flags & 4) != 0 ? 2 : 1)
+                .with(bits((flags & 2) != 0, (flags & 1) != 0))
+                .with(policy -> policy.withRequestRevision((flags & 4) != 0 ? 2 : 1)
+                        .withPeerToPeer((flags & 0x10) != 0)
+                        .withDepths(DepthNegotiation.values()[(flags >> 5 & 3) % 3]))
                 .withMaxPrivateData((flags & 8) != 0 ? 16 : 512);
         byte[] octets = in.rest();
         String whole = new Execution(role, options).run(octets, 0);
@@ -87,13 +91,19 @@ final class StartupFuzzer {
         public void onEstablished(MpaStartup agreed) {
             outcome("established, revision " + agreed.revision() + ", CRC " + agreed.crc() + ", Markers "
                     + agreed.sendMarkers() + agreed.receiveMarkers() + ", enhanced " + agreed.peer()
+                    + ", IRD " + agreed.ird() + ", ORD " + agreed.ord() + agreed.rtr() + agreed.error()
                     + Arrays.toString(agreed.privateData()));
             mpa.abort();
         }
 
         @Override
-        public void onRejected(byte[] privateData) {
-            outcome("rejected " + Arrays.toString(privateData));
+        public void onRejected(MpaStartup reply) {
+            outcome("rejected " + reply.peer() + Arrays.toString(reply.privateData()));
+        }
+
+        @Override
+        public void onUnenhancedPeer(String message) {
+            outcome("unenhanced");
         }
 
         @Override

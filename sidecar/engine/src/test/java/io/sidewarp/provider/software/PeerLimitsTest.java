@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -109,7 +110,7 @@ final class PeerLimitsTest {
     private Listener listen(int backlog, int startupConnections, Duration startupTimeout) throws Exception {
         return device.listen(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                        new ListenAttributes(Llp.TCP, backlog, startupConnections, startupTimeout),
+                        new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), backlog, startupConnections, startupTimeout),
                         requests::add)
                 .get(10, TimeUnit.SECONDS);
     }

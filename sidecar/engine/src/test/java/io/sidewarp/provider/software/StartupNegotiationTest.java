@@ -183,6 +183,7 @@ final class StartupNegotiationTest {
                 limit,
                 defaults.maxOrd(),
                 defaults.maxRegions(),
+                defaults.maxShortSegments(),
                 defaults.terminateTimeout());
         try (SoftwareProvider provider =
                         SoftwareProvider.builder().settings(small).eventLoops(1).build();

@@ -3,6 +3,9 @@
 
 package io.sidewarp.service.config;
 
+import io.sidewarp.engine.llp.RtrKind;
+import io.sidewarp.engine.llp.mpa.CrcPolicy;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -10,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** Finds settings that cannot work, so that the sidecar refuses to start and says what to change. */
 public final class ConfigValidator {
@@ -129,6 +133,7 @@ public final class ConfigValidator {
                     Duration.ofSeconds(1),
                     Duration.ofHours(4));
         }
+        startup(connection);
         atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
         atMost("sidewarp.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
         atMost(
@@ -150,6 +155,34 @@ public final class ConfigValidator {
                 "sidewarp.limits.queue-outstanding",
                 limits.queueOutstanding());
         atMost("sidewarp.connection.backlog", connection.backlog(), 1, "sidewarp.limits.backlog", limits.backlog());
+    }
+
+    private void startup(SidewarpConfig.Connection connection) {
+        boolean crcOff = connection.crc() == CrcPolicy.REFUSED || connection.allowCrcOff();
+        if (crcOff && connection.integrityProtection().isEmpty()) {
+            problems.add("CRCs may be off (sidewarp.connection.crc or sidewarp.connection.allow-crc-off) only where"
+                    + " something else protects the data from end to end at least as well, such as IPsec with"
+                    + " integrity (RFC 5044 section 4.4); name it in sidewarp.connection.integrity-protection");
+        }
+        range("sidewarp.connection.max-fpdu", connection.maxFpdu(), 0, Integer.MAX_VALUE);
+        Set<Integer> revisions = connection.mpaRevisions();
+        if (!MpaPolicy.SUPPORTED_REVISIONS.containsAll(revisions)) {
+            add("sidewarp.connection.mpa-revisions", revisions.toString(), "0, 1 and 2, separated by commas");
+        } else if (connection.mpaRequestRevision() < 1 || !revisions.contains(connection.mpaRequestRevision())) {
+            add(
+                    "sidewarp.connection.mpa-request-revision",
+                    Integer.toString(connection.mpaRequestRevision()),
+                    "1 or 2, and one of sidewarp.connection.mpa-revisions");
+        } else if (connection.peerToPeer() && connection.mpaRequestRevision() != 2) {
+            add("sidewarp.connection.peer-to-peer", "true", "true with sidewarp.connection.mpa-request-revision=2");
+        }
+        List<RtrKind> kinds = connection.readyIndications();
+        if (kinds.isEmpty() || Set.copyOf(kinds).size() < kinds.size()) {
+            add(
+                    "sidewarp.connection.ready-indications",
+                    kinds.toString(),
+                    "write, read and send, at least one of them, each once");
+        }
     }
 
     private void rest(SidewarpConfig config) {

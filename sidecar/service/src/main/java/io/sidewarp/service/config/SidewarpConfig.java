@@ -3,12 +3,16 @@
 
 package io.sidewarp.service.config;
 
+import io.sidewarp.engine.llp.RtrKind;
+import io.sidewarp.engine.llp.mpa.CrcPolicy;
+import io.sidewarp.engine.llp.mpa.DepthNegotiation;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 
 /**
  * Settings of the sidecar. Each can be given as a system property ({@code -Dsidewarp.api.socket=...}) or as an
@@ -218,13 +222,44 @@ public interface SidewarpConfig {
         @WithDefault("60s")
         Duration keepAlive();
 
-        /** Whether this side asks for CRCs. */
-        @WithDefault("true")
-        boolean crc();
+        /** Whether CRCs are required, preferred or refused. */
+        @WithDefault("preferred")
+        CrcPolicy crc();
 
         /** Whether callers may ask for connections without CRCs (RFC 5044 section 4.4). */
         @WithDefault("false")
         boolean allowCrcOff();
+
+        /** What protects the integrity of data from end to end at least as well as CRCs, where these may be off. */
+        Optional<String> integrityProtection();
+
+        /** Whether peers have to insert MPA Markers. */
+        @WithDefault("false")
+        boolean receiveMarkers();
+
+        /** Upper bound of an FPDU in octets, 0 for none but the path's. */
+        @WithDefault("0")
+        int maxFpdu();
+
+        /** Revisions of MPA that peers may use. */
+        @WithDefault("0,1,2")
+        Set<Integer> mpaRevisions();
+
+        /** Revision of MPA that connections are asked for with. */
+        @WithDefault("1")
+        int mpaRequestRevision();
+
+        /** Whether connections are asked for in the peer-to-peer model. */
+        @WithDefault("false")
+        boolean peerToPeer();
+
+        /** Ready-to-receive indications, the one liked best first. */
+        @WithDefault("write,read,send")
+        List<RtrKind> readyIndications();
+
+        /** How IRD and ORD are negotiated. */
+        @WithDefault("enhanced")
+        DepthNegotiation readDepths();
 
         /** Inbound RDMA Read Requests. */
         @WithDefault("16")

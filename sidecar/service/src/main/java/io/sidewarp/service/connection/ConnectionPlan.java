@@ -41,17 +41,12 @@ record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionPa
         int ord = options.hasOrd()
                 ? within("options.ord", options.getOrd(), context.limits().ord(), "sidewarp.limits.ord")
                 : Math.min(context.defaults().ord(), context.limits().ord());
-        if (options.getMaxFpdu() < 0) {
-            throw ApiError.invalid("options.max_fpdu", Integer.toUnsignedString(options.getMaxFpdu()), "0 to 2^31-1");
-        }
         ConnectionParameters parameters = new ConnectionParameters(
                 llp(options.getLlp(), context),
                 privateData.toByteArray(),
                 ird,
                 ord,
-                crc(options, context),
-                options.getReceiveMarkers(),
-                options.getMaxFpdu(),
+                StartupPolicy.of(options, context.defaults()),
                 timeout(options, context));
         return new ConnectionPlan(options.getProtectionDomain(), sendQueue, receiveQueue, parameters);
     }
@@ -77,24 +72,6 @@ record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionPa
                             + context.device().attributes().llps() + " (DeviceInfo.llps), choose one of them");
         }
         return wanted;
-    }
-
-    private static boolean crc(ConnectionOptions options, SessionContext context) {
-        return switch (options.getCrc()) {
-            case CRC_PREFERENCE_UNSPECIFIED -> context.defaults().crc();
-            case CRC_PREFERENCE_ON -> true;
-            case CRC_PREFERENCE_OFF -> {
-                if (!context.defaults().allowCrcOff() && context.defaults().crc()) {
-                    throw ApiError.of(
-                            Status.Code.PERMISSION_DENIED,
-                            "connections without CRCs are not allowed here (setting sidewarp.connection.allow-crc-off);"
-                                    + " leave options.crc unset");
-                }
-                yield false;
-            }
-            case UNRECOGNIZED ->
-                throw ApiError.invalid("options.crc", options.getCrcValue(), "CRC_PREFERENCE_ON, CRC_PREFERENCE_OFF");
-        };
     }
 
     private static Duration timeout(ConnectionOptions options, SessionContext context) {

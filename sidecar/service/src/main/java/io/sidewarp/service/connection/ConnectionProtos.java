@@ -37,11 +37,15 @@ final class ConnectionProtos {
                 .setReceiveMarkers(agreed.receiveMarkers())
                 .setSendMarkers(agreed.sendMarkers())
                 .setMpaRevision(agreed.mpaRevision())
+                .setProtocolVersion(agreed.protocolVersion())
+                .setPeerToPeer(agreed.peerToPeer())
                 .setMulpdu(agreed.mulpdu())
                 .setProtectionDomain(connection.domain().id())
                 .setCounters(counters(counters))
                 .setSessionName(session)
                 .setInitiator(connection.isInitiator());
+        agreed.peerDepths().ird().ifPresent(builder::setPeerIrd);
+        agreed.peerDepths().ord().ifPresent(builder::setPeerOrd);
         StreamError error = connection.error();
         if (error != null) {
             builder.setError(ApiError.rdma(error));

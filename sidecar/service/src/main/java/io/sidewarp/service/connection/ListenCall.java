@@ -9,6 +9,7 @@ import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Listening;
 import java.net.InetSocketAddress;
@@ -23,16 +24,27 @@ public final class ListenCall {
 
     private final SessionListeners owner;
     private final SessionContext context;
+    private final ConnectionOptions options;
     private final StreamObserver<ListenResponse> observer;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private @Nullable Listener listener;
     private boolean bound;
     private boolean closing;
 
-    ListenCall(SessionListeners owner, SessionContext context, StreamObserver<ListenResponse> observer) {
+    ListenCall(
+            SessionListeners owner,
+            SessionContext context,
+            ConnectionOptions options,
+            StreamObserver<ListenResponse> observer) {
         this.owner = owner;
         this.context = context;
+        this.options = options;
         this.observer = observer;
+    }
+
+    /** What its connections get where Accept does not say. */
+    ConnectionOptions options() {
+        return options;
     }
 
     void start(InetSocketAddress address, ListenAttributes attributes) {

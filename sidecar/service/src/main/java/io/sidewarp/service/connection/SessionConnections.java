@@ -17,6 +17,7 @@ import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.ReceiveWork;
 import java.net.InetSocketAddress;
@@ -108,13 +109,18 @@ public final class SessionConnections implements ConnectionLookup {
         return attempt;
     }
 
-    /** Accepts a request that a listener got. Complete when the connection is in full operation. */
+    /**
+     * Accepts a request that a listener got. Complete when the connection is in full operation.
+     *
+     * @param options of the request, completed by the listener's
+     */
     Attempt accept(
             ConnectionRequest peer,
+            ConnectionOptions options,
             AcceptRequest request,
             SessionTransfers transfers,
             io.opentelemetry.context.Context trace) {
-        ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
+        ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
         Attempt attempt = new Attempt();
         SessionConnection connection = create(plan, peer.remoteAddress(), false, trace);
         attempt.connection = connection;

@@ -6,6 +6,7 @@ package io.sidewarp.service.connection;
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.service.context.SessionContext;
@@ -55,10 +56,11 @@ public final class SessionListeners {
         }
         ListenAttributes attributes = new ListenAttributes(
                 ConnectionPlan.llp(request.getLlp(), context),
+                StartupPolicy.of(request.getOptions(), context.defaults()),
                 backlog,
                 context.limits().startupConnections(),
                 context.defaults().timeout());
-        ListenCall call = new ListenCall(this, context, observer);
+        ListenCall call = new ListenCall(this, context, request.getOptions(), observer);
         var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
         context.quotas().listeners().take(1);
         calls.add(call);
@@ -70,7 +72,12 @@ public final class SessionListeners {
     public SessionConnections.Attempt accept(
             AcceptRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
         Pending peer = require(request.getRequest());
-        SessionConnections.Attempt attempt = connections.accept(peer.request(), request, transfers, trace);
+        SessionConnections.Attempt attempt = connections.accept(
+                peer.request(),
+                StartupPolicy.merge(peer.call().options(), request.getOptions()),
+                request,
+                transfers,
+                trace);
         pending.remove(request.getRequest());
         return attempt;
     }
@@ -80,7 +87,16 @@ public final class SessionListeners {
         ConnectionPlan.checkPrivateData(privateData, context);
         Pending peer = require(request.getRequest());
         pending.remove(request.getRequest());
-        return peer.request().reject(privateData.toByteArray());
+        return request.hasRequiredOrd()
+                ? peer.request().reject(privateData.toByteArray(), requiredOrd(request.getRequiredOrd()))
+                : peer.request().reject(privateData.toByteArray());
+    }
+
+    private static int requiredOrd(int ord) {
+        if (ord < 0 || ord > MpaOptions.MAX_DEPTH) {
+            throw ApiError.invalid("required_ord", Integer.toUnsignedString(ord), "0 to " + MpaOptions.MAX_DEPTH);
+        }
+        return ord;
     }
 
     public int count() {
@@ -113,13 +129,15 @@ public final class SessionListeners {
         // The engine gives it up after the same time.
         context.loop()
                 .schedule(() -> pending.remove(id), context.defaults().timeout().toMillis(), TimeUnit.MILLISECONDS);
-        call.send(ListenResponse.newBuilder()
-                .setRequest(io.sidewarp.v1.ConnectionRequest.newBuilder()
-                        .setId(id)
-                        .setRemoteAddress(ConnectionProtos.address(request.remoteAddress()))
-                        .setRemotePort(request.remoteAddress().getPort())
-                        .setPrivateData(ByteString.copyFrom(request.privateData())))
-                .build());
+        io.sidewarp.v1.ConnectionRequest.Builder told = io.sidewarp.v1.ConnectionRequest.newBuilder()
+                .setId(id)
+                .setRemoteAddress(ConnectionProtos.address(request.remoteAddress()))
+                .setRemotePort(request.remoteAddress().getPort())
+                .setPrivateData(ByteString.copyFrom(request.privateData()))
+                .setMpaRevision(request.mpaRevision());
+        request.peerDepths().ird().ifPresent(told::setPeerIrd);
+        request.peerDepths().ord().ifPresent(told::setPeerOrd);
+        call.send(ListenResponse.newBuilder().setRequest(told).build());
     }
 
     /** The application could not accept it: it need not know of it. */

@@ -93,12 +93,7 @@ public final class ApiError {
         return switch (cause) {
             case StatusRuntimeException status -> status;
             case ConnectionRejectedException rejected ->
-                of(
-                        Status.Code.ABORTED,
-                        "the peer rejected the connection: " + text(rejected),
-                        ConnectionRejected.newBuilder()
-                                .setPrivateData(ByteString.copyFrom(rejected.privateData()))
-                                .build());
+                of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
             case ConnectionFailedException failed -> of(code(failed.kind()), text(failed));
             case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
@@ -110,6 +105,14 @@ public final class ApiError {
                         .withCause(cause)
                         .asRuntimeException();
         };
+    }
+
+    private static ConnectionRejected detail(ConnectionRejectedException rejected) {
+        ConnectionRejected.Builder detail =
+                ConnectionRejected.newBuilder().setPrivateData(ByteString.copyFrom(rejected.privateData()));
+        rejected.peerDepths().ird().ifPresent(detail::setPeerIrd);
+        rejected.peerDepths().ord().ifPresent(detail::setPeerOrd);
+        return detail.build();
     }
 
     private static Status.Code code(ConnectionFailedException.Kind kind) {

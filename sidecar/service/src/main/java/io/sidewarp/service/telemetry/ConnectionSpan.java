@@ -52,7 +52,10 @@ public final class ConnectionSpan {
                 .setAttribute("network.peer.port", agreed.remoteAddress().getPort())
                 .setAttribute("sidewarp.llp", agreed.llp().name())
                 .setAttribute("sidewarp.mpa.revision", agreed.mpaRevision())
+                .setAttribute("sidewarp.mpa.peer_to_peer", agreed.peerToPeer())
                 .setAttribute("sidewarp.crc", agreed.crc())
+                .setAttribute("sidewarp.markers.received", agreed.receiveMarkers())
+                .setAttribute("sidewarp.markers.sent", agreed.sendMarkers())
                 .setAttribute("sidewarp.ird", agreed.ird())
                 .setAttribute("sidewarp.ord", agreed.ord());
         span.addEvent("established");

@@ -5,6 +5,7 @@ package io.sidewarp.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSidecar;
 import io.smallrye.config.WithDefault;
 import java.io.IOException;
@@ -45,6 +46,11 @@ class ConfigTest {
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.connection.ird, 65",
         "sidewarp.connection.timeout, 0s",
+        "sidewarp.connection.max-fpdu, -1",
+        "sidewarp.connection.mpa-revisions, '1,3'",
+        "sidewarp.connection.mpa-request-revision, 0",
+        "sidewarp.connection.peer-to-peer, true",
+        "sidewarp.connection.ready-indications, 'write,write'",
         "sidewarp.telemetry.latency-sampling, 0",
         "sidewarp.log.messages-per-minute, 0",
     })
@@ -65,6 +71,23 @@ class ConfigTest {
                 .asString()
                 .contains("sidewarp.api.tcp.host is " + host)
                 .contains("loopback");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"sidewarp.connection.crc, refused", "sidewarp.connection.allow-crc-off, true"})
+    @Requirement({"MPA-4.4-03", "MPA-4.4-01"})
+    void crcsCanBeOffOnlyWhereTheAdministratorNamesWhatProtectsTheDataInstead(String name, String value) {
+        assertThat(ConfigValidator.problems(TestSidecar.config(Path.of("/dev/shm/none"), name, value)))
+                .singleElement()
+                .asString()
+                .contains("sidewarp.connection.integrity-protection", "RFC 5044 section 4.4");
+        assertThat(ConfigValidator.problems(TestSidecar.config(
+                        Path.of("/dev/shm/none"),
+                        name,
+                        value,
+                        "sidewarp.connection.integrity-protection",
+                        "IPsec with AES-GCM")))
+                .isEmpty();
     }
 
     @Test

@@ -1,0 +1,150 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.grpc.Status;
+import io.sidewarp.engine.llp.RtrKind;
+import io.sidewarp.engine.llp.mpa.CrcPolicy;
+import io.sidewarp.engine.llp.mpa.DepthNegotiation;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.MpaOptions;
+import io.sidewarp.v1.ReadyIndication;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** How MPA start-up goes: what the caller says, within what the administrator permits, and his defaults for the rest. */
+final class StartupPolicy {
+
+    private StartupPolicy() {}
+
+    static MpaPolicy of(ConnectionOptions options, SidewarpConfig.Connection defaults) {
+        MpaOptions mpa = options.getMpa();
+        if (options.getMaxFpdu() < 0) {
+            throw ApiError.invalid("options.max_fpdu", Integer.toUnsignedString(options.getMaxFpdu()), "0 to 2^31-1");
+        }
+        boolean peerToPeer = mpa.hasPeerToPeer() ? mpa.getPeerToPeer() : defaults.peerToPeer();
+        Set<Integer> revisions = revisions(mpa.getRevisionsList(), defaults.mpaRevisions());
+        return new MpaPolicy(
+                crc(options, defaults),
+                options.getReceiveMarkers() || defaults.receiveMarkers(),
+                options.getMaxFpdu() == 0 ? defaults.maxFpdu() : options.getMaxFpdu(),
+                revisions,
+                requestRevision(mpa, revisions, peerToPeer, defaults.mpaRequestRevision()),
+                peerToPeer,
+                readyIndications(mpa.getReadyIndicationsList(), defaults.readyIndications()),
+                readDepths(mpa, defaults.readDepths()));
+    }
+
+    /** The options of a listener, with those of an Accept in their place where it says something. */
+    static ConnectionOptions merge(ConnectionOptions listener, ConnectionOptions accept) {
+        ConnectionOptions.Builder merged = listener.toBuilder();
+        if (accept.getMpa().getRevisionsCount() > 0) {
+            merged.getMpaBuilder().clearRevisions();
+        }
+        if (accept.getMpa().getReadyIndicationsCount() > 0) {
+            merged.getMpaBuilder().clearReadyIndications();
+        }
+        return merged.mergeFrom(accept).build();
+    }
+
+    private static CrcPolicy crc(ConnectionOptions options, SidewarpConfig.Connection defaults) {
+        return switch (options.getCrc()) {
+            case CRC_PREFERENCE_UNSPECIFIED -> defaults.crc();
+            case CRC_PREFERENCE_ON -> defaults.crc() == CrcPolicy.REQUIRED ? CrcPolicy.REQUIRED : CrcPolicy.PREFERRED;
+            case CRC_PREFERENCE_REQUIRED -> CrcPolicy.REQUIRED;
+            case CRC_PREFERENCE_OFF -> {
+                if (!defaults.allowCrcOff() && defaults.crc() != CrcPolicy.REFUSED) {
+                    throw ApiError.of(
+                            Status.Code.PERMISSION_DENIED,
+                            "connections without CRCs are not allowed here (setting sidewarp.connection.allow-crc-off);"
+                                    + " leave options.crc unset");
+                }
+                yield CrcPolicy.REFUSED;
+            }
+            case UNRECOGNIZED ->
+                throw ApiError.invalid(
+                        "options.crc",
+                        options.getCrcValue(),
+                        "CRC_PREFERENCE_ON, CRC_PREFERENCE_OFF, CRC_PREFERENCE_REQUIRED");
+        };
+    }
+
+    private static Set<Integer> revisions(List<Integer> asked, Set<Integer> permitted) {
+        if (asked.isEmpty()) {
+            return permitted;
+        }
+        Set<Integer> revisions = new TreeSet<>(asked);
+        if (!MpaPolicy.SUPPORTED_REVISIONS.containsAll(revisions) || !revisions.contains(1) && !revisions.contains(2)) {
+            throw ApiError.invalid("options.mpa.revisions", revisions, "0, 1 and 2, and 1 or 2 among them");
+        }
+        if (!permitted.containsAll(revisions)) {
+            throw ApiError.of(
+                    Status.Code.PERMISSION_DENIED,
+                    "options.mpa.revisions is " + revisions + "; allowed here: " + new TreeSet<>(permitted)
+                            + " (setting sidewarp.connection.mpa-revisions)");
+        }
+        return revisions;
+    }
+
+    private static int requestRevision(MpaOptions mpa, Set<Integer> revisions, boolean peerToPeer, int byDefault) {
+        int revision = mpa.getRequestRevision();
+        if (revision == 0) {
+            int wanted = peerToPeer ? 2 : byDefault;
+            revision = revisions.contains(wanted) ? wanted : Collections.max(revisions);
+        }
+        if (revision != 1 && revision != 2 || !revisions.contains(revision)) {
+            throw ApiError.invalid(
+                    "options.mpa.request_revision",
+                    Integer.toUnsignedString(revision),
+                    "1 or 2, and one of options.mpa.revisions: " + new TreeSet<>(revisions));
+        }
+        if (peerToPeer && revision != 2) {
+            throw ApiError.invalid("options.mpa.peer_to_peer", true, "true with options.mpa.request_revision 2");
+        }
+        return revision;
+    }
+
+    private static List<RtrKind> readyIndications(List<ReadyIndication> asked, List<RtrKind> byDefault) {
+        if (asked.isEmpty()) {
+            return byDefault;
+        }
+        if (Set.copyOf(asked).size() < asked.size()) {
+            throw ApiError.invalid("options.mpa.ready_indications", asked, "each kind once");
+        }
+        return asked.stream().map(StartupPolicy::rtr).toList();
+    }
+
+    private static RtrKind rtr(ReadyIndication kind) {
+        return switch (kind) {
+            case READY_INDICATION_WRITE -> RtrKind.WRITE;
+            case READY_INDICATION_READ -> RtrKind.READ;
+            case READY_INDICATION_SEND -> RtrKind.SEND;
+            case READY_INDICATION_UNSPECIFIED, UNRECOGNIZED ->
+                throw ApiError.invalid(
+                        "options.mpa.ready_indications",
+                        kind,
+                        "READY_INDICATION_WRITE, READY_INDICATION_READ, READY_INDICATION_SEND");
+        };
+    }
+
+    private static DepthNegotiation readDepths(MpaOptions mpa, DepthNegotiation byDefault) {
+        return switch (mpa.getReadDepths()) {
+            case READ_DEPTH_NEGOTIATION_UNSPECIFIED -> byDefault;
+            case READ_DEPTH_NEGOTIATION_ENHANCED -> DepthNegotiation.ENHANCED;
+            case READ_DEPTH_NEGOTIATION_PRIVATE_DATA -> DepthNegotiation.PRIVATE_DATA;
+            case READ_DEPTH_NEGOTIATION_NONE -> DepthNegotiation.NONE;
+            case UNRECOGNIZED ->
+                throw ApiError.invalid(
+                        "options.mpa.read_depths",
+                        mpa.getReadDepthsValue(),
+                        "READ_DEPTH_NEGOTIATION_ENHANCED, READ_DEPTH_NEGOTIATION_PRIVATE_DATA,"
+                                + " READ_DEPTH_NEGOTIATION_NONE");
+        };
+    }
+}
