@@ -36,7 +36,8 @@ final class ConnectionFuzzer {
         boolean madeUpStartup = (flags & 0x10) != 0;
         MpaOptions options = MpaOptions.defaults()
                 .with(bits((flags & 2) != 0, (flags & 1) != 0))
-                .with(policy -> policy.withRequestRevision((flags & 0x20) != 0 ? 2 : 1).withPeerToPeer((flags & 0x40) != 0));
+                .with(policy ->
+                        policy.withRequestRevision((flags & 0x20) != 0 ? 2 : 1).withPeerToPeer((flags & 0x40) != 0));
         int pieceCode = in.octet();
         piece = pieceCode < 0x80 ? 0 : pieceCode - 0x7F;
         connection = new FuzzedConnection(REGIONS, role, options, answer, peer::onRequest, octets -> {});

@@ -110,7 +110,8 @@ final class PeerLimitsTest {
     private Listener listen(int backlog, int startupConnections, Duration startupTimeout) throws Exception {
         return device.listen(
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                        new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), backlog, startupConnections, startupTimeout),
+                        new ListenAttributes(
+                                Llp.TCP, MpaPolicy.defaults(), backlog, startupConnections, startupTimeout),
                         requests::add)
                 .get(10, TimeUnit.SECONDS);
     }
@@ -161,7 +162,10 @@ final class PeerLimitsTest {
         assertThat(isClosed(excess)).isTrue();
         assertThat(refused).containsExactly("connections in start-up");
         assertThat(silent).allMatch(PeerLimitsTest::isClosed);
-        assertThat(failed).hasSize(2).allMatch(message -> message.contains("no MPA Request Frame in time"));
+        // The peer may see the close before this side has told of it.
+        Awaitility.await().untilAsserted(() -> assertThat(failed)
+                .hasSize(2)
+                .allMatch(message -> message.contains("no MPA Request Frame in time")));
         request(listener);
         assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
     }
