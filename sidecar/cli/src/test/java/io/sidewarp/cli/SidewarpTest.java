@@ -33,6 +33,9 @@ class SidewarpTest {
                 "ping peer:1 --size 4X",
                 "ping peer:1 --size 0",
                 "ping peer:1 --rping --size 64K",
+                "ping peer:1 --ready now",
+                "ping peer:1 --read-depths deep",
+                "ping peer:1 --mpa-accept 1,two",
                 "perf",
                 "perf write",
                 "perf fly peer:1",
@@ -77,6 +80,8 @@ class SidewarpTest {
     @ValueSource(
             strings = {
                 "ping peer:1",
+                "ping peer:1 --mpa-revision 2 --peer-to-peer --ready write,send --read-depths private-data --require-crc",
+                "ping --listen 1 --mpa-accept 0,1,2 --read-depths none --ready read",
                 "perf write peer:1",
                 "perf --listen 0",
                 "show device",

@@ -78,13 +78,10 @@ abstract class ConnectionSetup {
     }
 
     /** What MPA needs to know of parameters that were checked. */
-    MpaOptions mpaOptions(ConnectionParameters parameters) {
+    static MpaOptions mpaOptions(ConnectionParameters parameters) {
         return MpaOptions.defaults()
                 .withPolicy(parameters.mpa())
-                .withDepths(
-                        parameters.ird(),
-                        parameters.ord(),
-                        maxDepth(device.settings().maxIrd()))
+                .withDepths(parameters.ird(), parameters.ord())
                 .withPrivateData(parameters.privateData().clone());
     }
 

@@ -58,10 +58,11 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         this.transport = transport;
         this.remote = transport.remoteAddress();
         this.local = transport.localAddress();
-        int maxIrd = maxDepth(device.settings().maxIrd());
         this.options = MpaOptions.defaults()
                 .withPolicy(listener.mpa())
-                .withDepths(maxIrd, maxDepth(device.settings().maxOrd()), maxIrd);
+                .withDepths(
+                        maxDepth(device.settings().maxIrd()),
+                        maxDepth(device.settings().maxOrd()));
         this.mpa = new MpaConnection(MpaRole.RESPONDER, options, transport, this);
         transport.bind(mpa);
     }
@@ -191,7 +192,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
                     : lapsed();
             if (problem == null) {
                 rejectOnLoop(options.withPrivateData(copy)
-                        .withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH), options.maxIrd()));
+                        .withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH)));
                 rejected.complete(null);
             } else {
                 rejected.completeExceptionally(problem);

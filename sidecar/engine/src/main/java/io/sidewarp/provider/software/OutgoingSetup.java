@@ -155,7 +155,7 @@ final class OutgoingSetup extends ConnectionSetup implements MpaStartupListener 
     private static String refusal(LlpError error, MpaStartup agreed) {
         return error == LlpError.INSUFFICIENT_IRD
                 ? "the peer wants " + depthsOfPeer(agreed).ord().orElse(0)
-                        + " RDMA Reads at a time, more than this device serves; lower its ORD"
+                        + " RDMA Reads at a time, more than this side serves; raise the IRD, or lower the peer's ORD"
                 : "the peer offers no ready-to-receive indication that this side can send; permit more kinds, or the"
                         + " client-server model";
     }

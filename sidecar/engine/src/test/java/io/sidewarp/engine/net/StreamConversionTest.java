@@ -113,7 +113,7 @@ class StreamConversionTest {
 
     @ParameterizedTest(name = "in pieces of {0} octets")
     @ValueSource(ints = {1, 7, 1000})
-    @Requirement({"MPA-7.1-01", "MPA-7.1.5-01"})
+    @Requirement({"MPA-7.1-01", "MPA-7.1.5-01", "DDP-6.1-01"})
     void theResponderBeginsBehindItsLastStreamingOctetAndLosesNothingThatWasReadAlready(int piece) throws Exception {
         Channel server = listen();
         try (Socket peer = connect(server);
@@ -141,7 +141,7 @@ class StreamConversionTest {
     }
 
     @Test
-    @Requirement({"MPA-7.1-01", "MPA-7.1.5-01", "MPA-A-01"})
+    @Requirement({"MPA-7.1-01", "MPA-7.1.5-01", "MPA-A-01", "DDP-6.1-01"})
     void theInitiatorBeginsBehindTheLastMessageThatItSendsAndDisablesNagle() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             SocketChannel channel = (SocketChannel) new Bootstrap()

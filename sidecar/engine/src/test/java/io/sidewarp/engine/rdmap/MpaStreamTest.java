@@ -145,11 +145,13 @@ class MpaStreamTest {
     }
 
     @Test
-    @Requirement({"MPA-C.1-02", "MPA-C.2.4-01", "MPA-C.2.5-01", "MPA-3-07"})
+    @Requirement({"MPA-C.1-02", "MPA-C.2.3-01", "MPA-3-07"})
     void bothSidesSayVersion0ToRdmacPeers() {
         try (StreamPair pair = new StreamPair(MpaLink.rdmacType())) {
             assertThat(pair.link().end(Side.LEFT).protocolVersion()).isZero();
             assertThat(pair.link().end(Side.RIGHT).protocolVersion()).isZero();
+            MpaLink link = (MpaLink) pair.link();
+            link.watch(Side.LEFT);
             MemoryRegion target = pair.right().region(4);
             pair.left().write(1).with(pair.left().region(4)).remote(target).post();
             pair.left().read(2).with(pair.left().region(4)).remote(target).post();
@@ -157,6 +159,8 @@ class MpaStreamTest {
 
             assertThat(pair.left().completions().sendStatuses())
                     .containsExactly(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS);
+            // ULPDU_Length, then T, L and DV, then RV and the opcode: a Write.
+            assertThat(link.watched()).startsWith(0x00, 0x12, 0xC0, 0x00);
         }
     }
 }

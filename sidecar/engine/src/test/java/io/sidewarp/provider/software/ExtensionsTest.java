@@ -11,6 +11,7 @@ import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
@@ -40,7 +41,7 @@ import org.junit.jupiter.api.Test;
 /** Immediate Data, atomic operations, local work and shared receives of two devices on loopback. */
 final class ExtensionsTest {
 
-    private static final ListenAttributes LISTEN = new ListenAttributes(Llp.TCP, 16, 16, Duration.ofSeconds(10));
+    private static final ListenAttributes LISTEN = new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
 
     private SoftwareProvider provider;
     private Device clientDevice;

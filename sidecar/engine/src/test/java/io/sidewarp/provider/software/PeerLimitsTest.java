@@ -163,9 +163,10 @@ final class PeerLimitsTest {
         assertThat(refused).containsExactly("connections in start-up");
         assertThat(silent).allMatch(PeerLimitsTest::isClosed);
         // The peer may see the close before this side has told of it.
-        Awaitility.await().untilAsserted(() -> assertThat(failed)
-                .hasSize(2)
-                .allMatch(message -> message.contains("no MPA Request Frame in time")));
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(failed)
+                        .hasSize(2)
+                        .allMatch(message -> message.contains("no MPA Request Frame in time")));
         request(listener);
         assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
     }

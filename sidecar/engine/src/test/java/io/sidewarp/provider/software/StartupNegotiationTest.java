@@ -109,7 +109,7 @@ final class StartupNegotiationTest {
     }
 
     @Test
-    @Requirement({"EMPA-9.1-01", "EMPA-9.1-02", "EMPA-9.1-03"})
+    @Requirement({"EMPA-9.1-01", "EMPA-9.1-02", "EMPA-9.1-03", "RDMAP-6.1-05"})
     void revision2NegotiatesTheDepthsOfBothSides() throws Exception {
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
                 listen(UnaryOperator.identity()),
@@ -174,32 +174,16 @@ final class StartupNegotiationTest {
     @Test
     @Requirement("EMPA-9.1-02")
     void withoutTheResourcesThatTheResponderWantsTheInitiatorTerminates() throws Exception {
-        int limit = 4;
-        SoftwareSettings defaults = SoftwareSettings.defaults();
-        SoftwareSettings small = new SoftwareSettings(
-                defaults.net(),
-                defaults.maxSendQueue(),
-                defaults.maxReceiveQueue(),
-                limit,
-                defaults.maxOrd(),
-                defaults.maxRegions(),
-                defaults.maxShortSegments(),
-                defaults.terminateTimeout());
-        try (SoftwareProvider provider =
-                        SoftwareProvider.builder().settings(small).eventLoops(1).build();
-                Device device = provider.open();
-                WantingResponder responder = new WantingResponder(limit + 1)) {
-            Endpoint initiator = new Endpoint(device, 16);
-
-            assertThatThrownBy(() -> get(initiator.queuePair.connect(
+        try (WantingResponder responder = new WantingResponder(5)) {
+            assertThatThrownBy(() -> get(client.queuePair.connect(
                             responder.address(),
-                            parameters(StartupNegotiationTest::revision2).withReadDepth(limit, 1))))
+                            parameters(StartupNegotiationTest::revision2).withReadDepth(4, 1))))
                     .cause()
                     .isInstanceOf(ConnectionFailedException.class)
                     .hasMessageContaining("wants 5 RDMA Reads");
 
             assertThat(responder.terminate()).containsExactly(0x20, 0x06);
-            initiator.awaitState(QueuePairState.CLOSED);
+            client.awaitState(QueuePairState.CLOSED);
         }
     }
 

@@ -12,14 +12,14 @@ import java.util.function.UnaryOperator;
  * @param privateData for the peer's Consumer, 0 to 512 octets; not copied
  * @param maxPrivateData octets of Private Data that this side can take, 0 to 512; a peer's frame with more is invalid
  *     (RFC 5044 section 7.1.2 rule 9)
- * @param ird inbound RDMA Read Requests that this side serves at a time
+ * @param ird inbound RDMA Read Requests that this side serves at a time. It is not raised for a peer that wants more: an
+ *     Initiator ends the connection then (RFC 6581 section 9.1)
  * @param ord outbound RDMA Read Requests that this side wants at a time
- * @param maxIrd what {@code ird} can be raised to when the peer wants more (RFC 6581 section 9.1)
  * @param closeOnReject whether TCP is closed after a Reply with R=1, sent or received, or left to the Consumer
  *     (section 7.1.2 rules 2 and 3)
  */
 public record MpaOptions(
-        MpaPolicy policy, byte[] privateData, int maxPrivateData, int ird, int ord, int maxIrd, boolean closeOnReject) {
+        MpaPolicy policy, byte[] privateData, int maxPrivateData, int ird, int ord, boolean closeOnReject) {
 
     /** Private Data that a start-up frame may hold, in octets (RFC 5044 section 7.1.1). */
     public static final int MAX_PRIVATE_DATA = MpaFrameFlyweight.MAX_PD_LENGTH;
@@ -29,8 +29,8 @@ public record MpaOptions(
 
     private static final int DEFAULT_DEPTH = 16;
 
-    private static final MpaOptions DEFAULTS = new MpaOptions(
-            MpaPolicy.defaults(), new byte[0], MAX_PRIVATE_DATA, DEFAULT_DEPTH, DEFAULT_DEPTH, DEFAULT_DEPTH, true);
+    private static final MpaOptions DEFAULTS =
+            new MpaOptions(MpaPolicy.defaults(), new byte[0], MAX_PRIVATE_DATA, DEFAULT_DEPTH, DEFAULT_DEPTH, true);
 
     public MpaOptions {
         if (privateData.length > MAX_PRIVATE_DATA) {
@@ -41,9 +41,8 @@ public record MpaOptions(
             throw new IllegalArgumentException(
                     "maxPrivateData " + maxPrivateData + " is not in 0.." + MAX_PRIVATE_DATA);
         }
-        if (ird < 0 || ird > MAX_DEPTH || ord < 0 || ord > MAX_DEPTH || maxIrd < ird || maxIrd > MAX_DEPTH) {
-            throw new IllegalArgumentException(
-                    "IRD " + ird + " (at most " + maxIrd + ") and ORD " + ord + " have to be in 0.." + MAX_DEPTH);
+        if (ird < 0 || ird > MAX_DEPTH || ord < 0 || ord > MAX_DEPTH) {
+            throw new IllegalArgumentException("IRD " + ird + " and ORD " + ord + " have to be in 0.." + MAX_DEPTH);
         }
     }
 
@@ -64,22 +63,22 @@ public record MpaOptions(
     }
 
     public MpaOptions withPolicy(MpaPolicy newPolicy) {
-        return new MpaOptions(newPolicy, privateData, maxPrivateData, ird, ord, maxIrd, closeOnReject);
+        return new MpaOptions(newPolicy, privateData, maxPrivateData, ird, ord, closeOnReject);
     }
 
     public MpaOptions withPrivateData(byte[] data) {
-        return new MpaOptions(policy, data, maxPrivateData, ird, ord, maxIrd, closeOnReject);
+        return new MpaOptions(policy, data, maxPrivateData, ird, ord, closeOnReject);
     }
 
     public MpaOptions withMaxPrivateData(int octets) {
-        return new MpaOptions(policy, privateData, octets, ird, ord, maxIrd, closeOnReject);
+        return new MpaOptions(policy, privateData, octets, ird, ord, closeOnReject);
     }
 
-    public MpaOptions withDepths(int newIrd, int newOrd, int newMaxIrd) {
-        return new MpaOptions(policy, privateData, maxPrivateData, newIrd, newOrd, newMaxIrd, closeOnReject);
+    public MpaOptions withDepths(int newIrd, int newOrd) {
+        return new MpaOptions(policy, privateData, maxPrivateData, newIrd, newOrd, closeOnReject);
     }
 
     public MpaOptions withCloseOnReject(boolean close) {
-        return new MpaOptions(policy, privateData, maxPrivateData, ird, ord, maxIrd, close);
+        return new MpaOptions(policy, privateData, maxPrivateData, ird, ord, close);
     }
 }

@@ -96,10 +96,10 @@ final class Negotiation {
     /** What the Initiator does with the answer. */
     static Outcome ofInitiator(MpaOptions options, EnhancedData asked, EnhancedData answered) {
         int ord = limited(options.ord(), asked.ord() == EnhancedData.NOT_NEGOTIATED ? asked.ord() : answered.ird());
+        int ird = options.ird();
         boolean told = asked.ird() != EnhancedData.NOT_NEGOTIATED && answered.ord() != EnhancedData.NOT_NEGOTIATED;
-        int ird = told ? Math.max(options.ird(), answered.ord()) : options.ird();
-        if (ird > options.maxIrd()) {
-            return new Outcome(options.ird(), ord, null, LlpError.INSUFFICIENT_IRD);
+        if (told && answered.ord() > ird) {
+            return new Outcome(ird, ord, null, LlpError.INSUFFICIENT_IRD);
         }
         if (!asked.peerToPeer()) {
             return new Outcome(ird, ord, null, null);

@@ -27,7 +27,7 @@ class EnhancedInitiatorTest {
     private static final MpaOptions DEFAULTS = MpaOptions.defaults().with(policy -> policy.withRequestRevision(2));
 
     private static MpaOptions depths(int ird, int ord) {
-        return DEFAULTS.withDepths(ird, ord, 64);
+        return DEFAULTS.withDepths(ird, ord);
     }
 
     private static MpaOptions peerToPeer(RtrKind... rtr) {
@@ -110,18 +110,8 @@ class EnhancedInitiatorTest {
 
     @Test
     @Requirement("EMPA-9.1-02")
-    void raisesItsIrdToWhatTheResponderWants() {
-        MpaStartup agreed = answered(depths(2, 9), "00090040").established.getFirst();
-
-        assertThat(agreed.ird()).isEqualTo(64);
-        assertThat(agreed.ord()).isEqualTo(9);
-        assertThat(agreed.error()).isNull();
-    }
-
-    @Test
-    @Requirement("EMPA-9.1-02")
     void reportsThatItCannotServeWhatTheResponderWants() {
-        Endpoint endpoint = answered(depths(2, 9), "00090041");
+        Endpoint endpoint = answered(depths(2, 9), "00090003");
 
         assertThat(endpoint.established.getFirst().error()).isEqualTo(LlpError.INSUFFICIENT_IRD);
         assertThat(endpoint.upperEvents()).containsExactly("error 6");

@@ -24,7 +24,7 @@ class EnhancedResponderTest {
     private static final MpaOptions DEFAULTS = MpaOptions.defaults();
 
     private static MpaOptions depths(int ird, int ord) {
-        return DEFAULTS.withDepths(ird, ord, 64);
+        return DEFAULTS.withDepths(ird, ord);
     }
 
     private static byte[] request(String data) {

@@ -16,9 +16,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** IRD and ORD in 8 octets of the Private Data of revision 1, as Windows has them for SMB Direct. */
 class LegacyDepthsTest {
 
-    private static final MpaOptions LEGACY = MpaOptions.defaults()
-            .withDepths(5, 20, 64)
-            .with(policy -> policy.withDepths(DepthNegotiation.PRIVATE_DATA));
+    private static final MpaOptions LEGACY =
+            MpaOptions.defaults().withDepths(5, 20).with(policy -> policy.withDepths(DepthNegotiation.PRIVATE_DATA));
 
     @Test
     void theInitiatorTellsAndTakesThem() {
@@ -26,11 +25,11 @@ class LegacyDepthsTest {
 
         assertThat(endpoint.output())
                 .isEqualTo(Frames.request(Frames.C, 1, concat(hex("0000000500000014"), numbered(3, 1))));
-        endpoint.input(Frames.reply(Frames.C, 1, concat(hex("0000000400000008"), numbered(2, 7))));
+        endpoint.input(Frames.reply(Frames.C, 1, concat(hex("0000000400000003"), numbered(2, 7))));
 
         MpaStartup agreed = endpoint.established.getFirst();
         assertThat(agreed.ord()).isEqualTo(4);
-        assertThat(agreed.ird()).isEqualTo(8);
+        assertThat(agreed.ird()).isEqualTo(5);
         assertThat(agreed.privateData()).isEqualTo(numbered(2, 7));
         assertThat(agreed.rtr()).isNull();
     }

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** However TCP cuts the stream, the same comes out. */
-@Requirement({"MPA-5.1-02", "MPA-4.3-07", "MPA-3-05"})
+@Requirement({"MPA-5.1-02", "MPA-4.3-07", "MPA-3-05", "MPA-A-03"})
 class StreamSplitTest {
 
     private static final MpaOptions DEFAULTS = MpaOptions.defaults();
