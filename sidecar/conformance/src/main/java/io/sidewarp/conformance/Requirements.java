@@ -65,9 +65,9 @@ final class Requirements {
         return entries.containsKey(id);
     }
 
-    /** Whether it is of a specification that is not implemented yet. */
+    /** Whether it, or all of its specification, is not implemented yet. */
     boolean isPlanned(Entry entry) {
-        return planned.contains(entry.family());
+        return planned.contains(entry.family()) || planned.contains(entry.id());
     }
 
     boolean isDelegated(String id) {

@@ -6,12 +6,12 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
-import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
@@ -41,7 +41,8 @@ import org.junit.jupiter.api.Test;
 /** Immediate Data, atomic operations, local work and shared receives of two devices on loopback. */
 final class ExtensionsTest {
 
-    private static final ListenAttributes LISTEN = new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
+    private static final ListenAttributes LISTEN =
+            new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
 
     private SoftwareProvider provider;
     private Device clientDevice;
