@@ -44,6 +44,7 @@ class SiwPerftestIT {
         guest = SiwGuest.get();
         sidecar = SidecarProcess.with("siw-perftest")
                 .set("sidewarp.connection.allow-crc-off", "true")
+                .set("sidewarp.connection.integrity-protection", "loopback of a test")
                 .start();
     }
 

@@ -41,6 +41,7 @@ class SiwPingIT {
         guest = SiwGuest.get();
         sidecar = SidecarProcess.with("siw-ping")
                 .set("sidewarp.connection.allow-crc-off", "true")
+                .set("sidewarp.connection.integrity-protection", "loopback of a test")
                 .start();
     }
 

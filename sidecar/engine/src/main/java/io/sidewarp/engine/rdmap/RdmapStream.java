@@ -239,12 +239,18 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
+    /** The next work, if it may be sent now: an indication by Read takes the place of a request until it is answered. */
+    private @Nullable Wqe startable() {
+        Wqe wqe = work.startable();
+        return wqe != null && ready.awaitsResponse() && RdmapControl.isRequest(wqe.opcode()) ? null : wqe;
+    }
+
     private boolean beginWork() {
         carryOutLocalWork();
         if (state == StreamState.TERMINATED) {
             return terminate != null && begin();
         }
-        Wqe wqe = work.startable();
+        Wqe wqe = startable();
         if (wqe == null) {
             return false;
         }
@@ -258,9 +264,6 @@ public final class RdmapStream implements UpperLayer {
             // Nobody is left to answer it.
             fail(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
-        }
-        if (ready.awaitsResponse() && RdmapControl.isRequest(wqe.opcode())) {
-            return false;
         }
         outbound = Outbound.WORK;
         work.begin(wqe, sender, llp.protocolVersion());
@@ -306,7 +309,7 @@ public final class RdmapStream implements UpperLayer {
     public void onTransferred() {
         work.retire(llp.transferredPosition());
         completions.onCompletionsDone();
-        if (work.startable() != null) {
+        if (startable() != null) {
             // It waited for the completion of what is before it.
             llp.requestOutput();
         }
