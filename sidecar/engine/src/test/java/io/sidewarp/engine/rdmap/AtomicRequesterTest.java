@@ -39,7 +39,7 @@ class AtomicRequesterTest {
     }
 
     @Test
-    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.1-02"})
+    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.1-01"})
     void aFetchAddIsAnUntaggedSegmentOfQueue1WithOpcodeAAnd70Octets() {
         stream.endpoint()
                 .fetchAdd(1, 0)
@@ -56,7 +56,7 @@ class AtomicRequesterTest {
     }
 
     @Test
-    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.1-02"})
+    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.1-01"})
     void aCompareAndSwapHasOperationCode2AndAllFourOperands() {
         stream.endpoint()
                 .compareSwap(1, 0, 0)

@@ -52,7 +52,7 @@ class AtomicResponderTest {
     }
 
     @Test
-    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.2-01", "EXT-5.2.1-02", "EXT-5.2.1-03"})
+    @Requirement({"EXT-4.1-01", "EXT-4.1-02", "EXT-5.2.2-01", "EXT-5.2.1-01", "EXT-5.2.1-02"})
     void aFetchAddIsAnsweredOnQueue3WithOpcodeBAnd30Octets() {
         TestMemory.putWord(region, 8, BEFORE);
 
@@ -71,7 +71,7 @@ class AtomicResponderTest {
     }
 
     @Test
-    @Requirement({"EXT-5.1.2-01", "EXT-5.2.1-03", "EXT-5.2.2-01"})
+    @Requirement({"EXT-5.1.2-01", "EXT-5.2.1-02", "EXT-5.2.2-01"})
     void aCompareAndSwapReturnsWhatItFoundWhetherItSwapsOrNot() {
         TestMemory.putWord(region, 0, BEFORE);
 
@@ -227,7 +227,7 @@ class AtomicResponderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 4, 8, 0xF})
-    @Requirement({"EXT-5.2.1-03", "EXT-8-01"})
+    @Requirement({"EXT-5.2.1-02", "EXT-8-01"})
     void otherOperationCodesAreUnexpectedOpcodes(int operation) {
         TestMemory.putWord(region, 0, BEFORE);
 
@@ -240,7 +240,7 @@ class AtomicResponderTest {
 
     @ParameterizedTest
     @ValueSource(ints = {28, 51, 53})
-    @Requirement({"EXT-5.2.1-02", "EXT-8-01"})
+    @Requirement({"EXT-5.2.1-01", "EXT-8-01"})
     void aRequestOfAnotherLengthIsAnError(int length) {
         stream.input(atomicRequest(1, new byte[length]));
 

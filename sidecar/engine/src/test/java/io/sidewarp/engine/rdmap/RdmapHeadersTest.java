@@ -94,7 +94,7 @@ class RdmapHeadersTest {
     }
 
     @Test
-    @Requirement("EXT-5.2.1-02")
+    @Requirement("EXT-5.2.1-01")
     void anAtomicRequestHeaderHas52OctetsInTheOrderOfTheRfc() {
         WireBuffer buffer = WireBuffer.copyOf(hex("FF".repeat(54)));
 
@@ -117,7 +117,7 @@ class RdmapHeadersTest {
     }
 
     @Test
-    @Requirement("EXT-5.2.1-02")
+    @Requirement("EXT-5.2.1-01")
     void anAtomicRequestHeaderIsReadAsItIsWrittenWithoutItsReservedBits() {
         AtomicRequestFlyweight header = new AtomicRequestFlyweight(WireBuffer.copyOf(hex(
                 "FFFFFFF2",

@@ -10,6 +10,7 @@ import static io.sidewarp.engine.testing.Ulpdus.sendLast;
 import static io.sidewarp.engine.testing.Ulpdus.sendMore;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
@@ -133,7 +134,8 @@ class SharedReceivesTest {
     }
 
     @Test
-    void theLimitIsToldOnceWhenFewerReceivesAreLeft() {
+    @Requirement("RDMAP-8.1.2-08")
+    void theLimitIsToldOnceWhenFewerReceivesAreLeftAndCompletionsTellWhoTookThem() {
         AtomicInteger told = new AtomicInteger();
         for (long id = 0; id < CAPACITY; id++) {
             post(id);
@@ -150,6 +152,8 @@ class SharedReceivesTest {
         receives.arm(0, told::incrementAndGet);
         first.input(send(3, hex("04")));
         assertThat(told).hasValue(1);
+        assertThat(first.completions().receiveIds()).hasSize(3);
+        assertThat(second.completions().receiveIds()).hasSize(1);
     }
 
     @Test
