@@ -74,50 +74,6 @@ abstract class EndingSuite extends PairSuite {
     }
 
     @Test
-    @Requirement("EXT-8-01")
-    void anAtomicOperationWithoutTheRightEndsBothSidesAndFailsTheOperation() {
-        MemoryRegion word = right().memory().region(8, AccessRight.REMOTE_READ, AccessRight.REMOTE_WRITE);
-
-        left().fetchAdd(1, 1).remote(word).post();
-        left().send(2).post();
-        pair().run();
-
-        assertErrorOnBothSides(0, 1, 2);
-        assertThat(left().completions().sendStatuses())
-                .containsExactly(CompletionStatus.REMOTE_ACCESS_ERROR, CompletionStatus.FLUSHED);
-        assertThat(TestMemory.get(word)).containsOnly(0);
-    }
-
-    @Test
-    @Requirement({"EXT-5.1-01", "EXT-8-01"})
-    void anAtomicOperationThatIsNotAlignedEndsBothSidesAndChangesNothing() {
-        MemoryRegion words = right().region(16);
-
-        left().compareSwap(1, 0, -1).remote(words.stag(), 4).post();
-        pair().run();
-
-        assertErrorOnBothSides(0, 2, 7);
-        assertThat(left().completions().sendStatuses()).containsExactly(CompletionStatus.REMOTE_OPERATION_ERROR);
-        assertThat(TestMemory.get(words)).containsOnly(0);
-    }
-
-    @Test
-    void aLossFlushesAtomicOperationsAndImmediateDataOnce() {
-        MemoryRegion word = right().region(8);
-        for (int i = 0; i < 20; i++) {
-            left().fetchAdd(i, 1).remote(word).post();
-            left().write(100 + i).remote(word).immediate(i).post();
-        }
-        pair().link().turn(Side.LEFT);
-
-        pair().link().lose("reset");
-        pair().run();
-
-        assertThat(left().completions().sendIds()).hasSize(40).doesNotHaveDuplicates();
-        assertThat(left().completions().sendStatuses().getLast()).isEqualTo(CompletionStatus.FLUSHED);
-    }
-
-    @Test
     @Requirement({"RDMAP-7.1-02", "RDMAP-4.8-04"})
     void aSourceThatGoesUnderAReadIsToldToTheReader() {
         MemoryRegion source = right().region(SIZE);
@@ -266,16 +222,6 @@ abstract class EndingSuite extends PairSuite {
         pair().run();
         assertThat(left().completions().sendStatuses())
                 .containsExactly(rights.read() ? CompletionStatus.SUCCESS : CompletionStatus.REMOTE_ACCESS_ERROR);
-    }
-
-    private void assertErrorOnBothSides(int layer, int type, int code) {
-        StreamError found = right().stream().error();
-        StreamError told = left().stream().error();
-        assertThat(found).isNotNull();
-        assertThat(new int[] {found.layer(), found.type(), found.code()}).containsExactly(layer, type, code);
-        assertThat(told).isEqualTo(new StreamError(layer, type, code, found.name(), true));
-        assertThat(left().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
-        assertThat(right().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
     }
 
     /** The four combinations of remote access. */

@@ -44,6 +44,13 @@ class MpaStreamTest {
     }
 
     @Nested
+    class ExtensionsWithCrc extends ExtensionSuite {
+        ExtensionsWithCrc() {
+            super(crc());
+        }
+    }
+
+    @Nested
     class TransfersWithCrc extends TransferSuite {
         TransfersWithCrc() {
             super(crc());
@@ -58,6 +65,13 @@ class MpaStreamTest {
     }
 
     @Nested
+    class ExtensionsWithMarkers extends ExtensionSuite {
+        ExtensionsWithMarkers() {
+            super(markers());
+        }
+    }
+
+    @Nested
     class TransfersWithMarkers extends TransferSuite {
         TransfersWithMarkers() {
             super(markers());
@@ -68,6 +82,13 @@ class MpaStreamTest {
     class EndingsWithMarkers extends EndingSuite {
         EndingsWithMarkers() {
             super(markers());
+        }
+    }
+
+    @Nested
+    class ExtensionsWithoutCrcAndWithMarkersInOneDirection extends ExtensionSuite {
+        ExtensionsWithoutCrcAndWithMarkersInOneDirection() {
+            super(noCrcAndMarkersInOneDirection());
         }
     }
 
@@ -89,6 +110,13 @@ class MpaStreamTest {
     class TransfersOfPeersBegunByWrite extends TransferSuite {
         TransfersOfPeersBegunByWrite() {
             super(peerToPeer(RtrKind.WRITE));
+        }
+    }
+
+    @Nested
+    class ExtensionsOfPeersBegunByRead extends ExtensionSuite {
+        ExtensionsOfPeersBegunByRead() {
+            super(peerToPeer(RtrKind.READ));
         }
     }
 

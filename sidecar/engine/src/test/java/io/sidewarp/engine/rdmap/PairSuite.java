@@ -61,4 +61,15 @@ abstract class PairSuite {
     protected static void assertAllSucceeded(Endpoint endpoint) {
         assertThat(endpoint.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
     }
+
+    /** The right side found the error, and the left one was told. */
+    protected void assertErrorOnBothSides(int layer, int type, int code) {
+        StreamError found = right().stream().error();
+        StreamError told = left().stream().error();
+        assertThat(found).isNotNull();
+        assertThat(new int[] {found.layer(), found.type(), found.code()}).containsExactly(layer, type, code);
+        assertThat(told).isEqualTo(new StreamError(layer, type, code, found.name(), true));
+        assertThat(left().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
+        assertThat(right().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
+    }
 }

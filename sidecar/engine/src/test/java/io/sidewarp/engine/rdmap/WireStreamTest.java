@@ -29,6 +29,13 @@ class WireStreamTest {
     }
 
     @Nested
+    class Extensions extends ExtensionSuite {
+        Extensions() {
+            super(WireLink::connect);
+        }
+    }
+
+    @Nested
     class Endings extends EndingSuite {
         Endings() {
             super(WireLink::connect);

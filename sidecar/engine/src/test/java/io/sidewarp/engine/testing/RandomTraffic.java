@@ -95,6 +95,7 @@ public final class RandomTraffic {
     private final class Actor {
 
         private final Endpoint endpoint;
+        private final boolean extensions;
         private final MemoryRegion target;
         private final MemoryRegion constant;
         private final MemoryRegion sink;
@@ -114,6 +115,7 @@ public final class RandomTraffic {
 
         Actor(Endpoint endpoint, long seed) {
             this.endpoint = endpoint;
+            extensions = endpoint.stream().extensions();
             constantData = Octets.pattern(MEMORY, seed);
             target = endpoint.region(MEMORY);
             constant = endpoint.memory().regionWith(constantData);
@@ -164,7 +166,11 @@ public final class RandomTraffic {
             switch (random.nextInt(8)) {
                 case 0, 1, 2 -> write(peer);
                 case 3, 4 -> read(peer);
-                case 5 -> atomic(peer);
+                case 5 -> {
+                    if (extensions) {
+                        atomic(peer);
+                    }
+                }
                 default -> send(peer);
             }
         }
@@ -211,7 +217,7 @@ public final class RandomTraffic {
             Work work = endpoint.write(id).remote(peer.target.stag(), to);
             byte[] data = gather(work, length);
             System.arraycopy(data, 0, peer.targetModel, to, length);
-            if (random.nextInt(4) == 0 && peer.promised < peer.posted) {
+            if (extensions && random.nextInt(4) == 0 && peer.promised < peer.posted) {
                 peer.promised++;
                 work.immediate(id);
                 peer.expectedMessages.add(new Message(new byte[0], true, id));
@@ -252,7 +258,7 @@ public final class RandomTraffic {
             }
             peer.promised++;
             long id = nextId++;
-            if (random.nextInt(4) == 0) {
+            if (extensions && random.nextInt(4) == 0) {
                 peer.expectedMessages.add(new Message(new byte[0], true, id));
                 post(endpoint.immediate(id, id), id);
                 return;
