@@ -12,6 +12,7 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 
 /** Records what goes over one TCP port of the loopback interface, and has tshark judge it. */
 public final class Capture implements AutoCloseable {
@@ -21,10 +22,12 @@ public final class Capture implements AutoCloseable {
 
     private final OwnedProcess dumpcap;
     private final Path file;
+    private final int port;
 
-    private Capture(OwnedProcess dumpcap, Path file) {
+    private Capture(OwnedProcess dumpcap, Path file, int port) {
         this.dumpcap = dumpcap;
         this.file = file;
+        this.port = port;
     }
 
     /** Starts to record, or ends the test as skipped where that is not possible. */
@@ -43,22 +46,29 @@ public final class Capture implements AutoCloseable {
         }
         assumeTrue(permitted || Tools.IN_CI, "this user may not capture packets: " + first);
         assertThat(permitted).as(first).isTrue();
-        return new Capture(dumpcap, file);
+        return new Capture(dumpcap, file, port);
     }
 
     /** Waits until a connection's end was recorded in both directions, and stops. */
     public void stopBehindTheConnection() {
-        stopWhenRecorded(FIN, "tcp.srcport", 2);
+        stopWhen(() -> distinct(FIN, "tcp.srcport").size() == 2);
     }
 
-    /** Waits until the ends of so many connections were recorded, and stops. */
+    /** Waits until the ends of so many connections were recorded, and stops. One that was refused is none. */
     public void stopBehind(int connections) {
-        stopWhenRecorded(END, "tcp.stream", connections);
+        stopWhen(() -> {
+            Set<String> ended = distinct(END, "tcp.stream");
+            ended.retainAll(distinct("tcp.len > 0 && tcp.srcport == " + port, "tcp.stream"));
+            return ended.size() == connections;
+        });
     }
 
-    private void stopWhenRecorded(String filter, String field, int values) {
-        Patience.await("the end of what happens at the port is recorded")
-                .until(() -> fields(filter, field).stream().distinct().count() == values);
+    private Set<String> distinct(String filter, String field) {
+        return new HashSet<>(fields(filter, field));
+    }
+
+    private void stopWhen(Callable<Boolean> recorded) {
+        Patience.await("the end of what happens at the port is recorded").until(recorded);
         dumpcap.interrupt();
         assertThat(dumpcap.awaitExit()).isZero();
         assertThat(dumpcap.text()).as("all packets were recorded").contains("(pcap:0/dumpcap:0/");
