@@ -42,7 +42,6 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     private final NetSettings settings;
     private final Map<EventExecutor, LoopResources> resources = new ConcurrentHashMap<>();
     private volatile Consumer<Throwable> faultHandler = fault -> LOG.error("a connection failed on this side", fault);
-
     private volatile Consumer<PeerLimit> limitHandler = limit -> LOG.debug("a peer exceeded the limit {}", limit);
 
     private EngineLoops(EventLoopGroup group, boolean owned, NetSettings settings) {

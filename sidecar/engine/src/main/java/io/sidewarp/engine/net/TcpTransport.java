@@ -45,7 +45,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable lingerCheck = this::checkLinger;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
     private final Runnable stallCheck = this::checkStall;
-    private final Runnable fpduCheck = this::checkFpdu;
+    private final IncompleteFpduWatch fpduWatch;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -60,10 +60,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private long stallProgress;
     private long writes;
     private long stallWrites;
-    private boolean fpduIncomplete;
-    private boolean fpduCheckScheduled;
-    private long fpdus;
-    private long checkedFpdu;
     private boolean shutdownWanted;
     private boolean outputShut;
     private boolean inputShut;
@@ -82,6 +78,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
         this.emss = settings.defaultEmss();
+        this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -480,36 +477,20 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public WireBuffer acquireReassembly(int capacity) {
-        fpduIncomplete = true;
-        fpdus++;
-        watchForRest();
+        fpduWatch.begin();
         return resources.acquireReassembly(capacity);
     }
 
-    /** An FPDU came in part: sees to it that a peer which never sends the rest does not hold the buffer for ever. */
-    private void watchForRest() {
-        if (!fpduCheckScheduled && fpduIncomplete && !lost) {
-            fpduCheckScheduled = true;
-            checkedFpdu = fpdus;
-            loop.schedule(fpduCheck, settings.stallTimeout().toNanos(), TimeUnit.NANOSECONDS);
-        }
-    }
-
-    private void checkFpdu() {
-        fpduCheckScheduled = false;
-        if (fpduIncomplete && fpdus == checkedFpdu) {
-            loseTo(
-                    PeerLimit.INCOMPLETE_FPDU,
-                    "the peer left an FPDU incomplete for "
-                            + settings.stallTimeout().toMillis() + " ms");
-        } else {
-            watchForRest();
-        }
+    private void onIncompleteFpdu() {
+        loseTo(
+                PeerLimit.INCOMPLETE_FPDU,
+                "the peer left an FPDU incomplete for "
+                        + settings.stallTimeout().toMillis() + " ms");
     }
 
     @Override
     public void releaseReassembly(WireBuffer buffer) {
-        fpduIncomplete = false;
+        fpduWatch.end();
         resources.releaseReassembly(buffer);
     }
 }
