@@ -12,6 +12,7 @@ public final class ProtectionDomain {
     private final long id;
     private long regions;
     private long queuePairs;
+    private long sharedReceiveQueues;
     private boolean deallocated;
 
     /** @param id number within the device, not 0 */
@@ -47,6 +48,18 @@ public final class ProtectionDomain {
         queuePairs--;
     }
 
+    /** Counts a shared receive queue in. Refused with IllegalStateException after deallocation. */
+    public synchronized void retainSharedReceiveQueue() {
+        checkAllocated();
+        sharedReceiveQueues++;
+    }
+
+    /** Counts a shared receive queue out. */
+    public synchronized void releaseSharedReceiveQueue() {
+        checkCount(sharedReceiveQueues, "shared receive queue");
+        sharedReceiveQueues--;
+    }
+
     public synchronized long regions() {
         return regions;
     }
@@ -55,11 +68,15 @@ public final class ProtectionDomain {
         return queuePairs;
     }
 
-    /** Ends the domain. Refused with IllegalStateException while regions or queue pairs use it; idempotent. */
+    /**
+     * Ends the domain. Refused with IllegalStateException while regions, queue pairs or shared receive queues use it;
+     * idempotent.
+     */
     public synchronized void deallocate() {
-        if (regions != 0 || queuePairs != 0) {
-            throw new IllegalStateException("protection domain " + id + " is in use by " + regions + " regions and "
-                    + queuePairs + " queue pairs; release them first");
+        if (regions != 0 || queuePairs != 0 || sharedReceiveQueues != 0) {
+            throw new IllegalStateException("protection domain " + id + " is in use by " + regions + " regions, "
+                    + queuePairs + " queue pairs and " + sharedReceiveQueues
+                    + " shared receive queues; release them first");
         }
         deallocated = true;
     }

@@ -242,8 +242,7 @@ final class InboundMessages implements DdpUser {
             }
         }
         counters.sendReceived(messageLength);
-        completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, messageLength, control, stag, null);
-        receives.retire();
+        complete(receive, CompletionStatus.SUCCESS, messageLength, control, stag, null);
     }
 
     /**
@@ -298,8 +297,7 @@ final class InboundMessages implements DdpUser {
         }
         counters.immediateReceived();
         receive.result(immediateBuffer.octets().getLong(0));
-        completions.onReceiveCompletion(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
-        receives.retire();
+        complete(receive, CompletionStatus.SUCCESS, 0, header.ulpControl(), 0, null);
     }
 
     /** Carries out an Atomic Request. An error goes back without the RDMA header (RFC 7306 section 8.1 item 2). */
@@ -415,10 +413,16 @@ final class InboundMessages implements DdpUser {
         Wqe wqe = receives.held();
         while (wqe != null) {
             CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
-            completions.onReceiveCompletion(wqe, status, 0, 0, 0, error);
-            receives.retire();
+            complete(wqe, status, 0, 0, 0, error);
             wqe = receives.held();
         }
+    }
+
+    private void complete(
+            Wqe receive, CompletionStatus status, long length, int control, int stag, @Nullable StreamError error) {
+        receives.complete();
+        completions.onReceiveCompletion(receive, status, length, control, stag, error);
+        receives.retire();
     }
 
     /** Queue number 0: the receives in the order of posting. */

@@ -26,7 +26,10 @@ public abstract class Receives {
     /** The receive that belongs to this stream already, or null. */
     abstract @Nullable Wqe held();
 
-    /** The receive of the current message is complete. */
+    /** The receive of the current message is about to be told to be complete: whoever hears of it may post another. */
+    abstract void complete();
+
+    /** The receive of the current message was told to be complete. */
     abstract void retire();
 
     private static final class Own extends Receives {
@@ -48,6 +51,9 @@ public abstract class Receives {
         Wqe held() {
             return queue.oldest();
         }
+
+        @Override
+        void complete() {}
 
         @Override
         void retire() {
@@ -77,6 +83,11 @@ public abstract class Receives {
         @Nullable
         Wqe held() {
             return held;
+        }
+
+        @Override
+        void complete() {
+            shared.complete();
         }
 
         @Override

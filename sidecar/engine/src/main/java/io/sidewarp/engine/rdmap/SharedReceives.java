@@ -18,6 +18,9 @@ public final class SharedReceives {
     private final WqeRing spare;
     private final WqeRing posted;
     private final AtomicInteger made = new AtomicInteger();
+    /** Receives that were claimed and are not complete. */
+    private final AtomicInteger outstanding = new AtomicInteger();
+
     private final AtomicReference<@Nullable Limit> limit = new AtomicReference<>();
 
     /** What is told once fewer receives are left than a number. */
@@ -42,19 +45,28 @@ public final class SharedReceives {
         return posted.size();
     }
 
-    /** An element for a new receive, to be filled and published; null when the queue is full. */
+    /**
+     * An element for a new receive, to be filled and published; null when the queue is full. Not to be called by who
+     * takes completions as the streams tell them.
+     */
     public @Nullable Wqe claim() {
-        Wqe wqe = spare.take();
-        if (wqe != null) {
-            return wqe;
-        }
-        while (true) {
-            int count = made.get();
+        int count;
+        do {
+            count = outstanding.get();
             if (count == capacity) {
-                // A receive may have been given back meanwhile.
-                return spare.take();
+                return null;
             }
-            if (made.compareAndSet(count, count + 1)) {
+        } while (!outstanding.compareAndSet(count, count + 1));
+        while (true) {
+            Wqe wqe = spare.take();
+            if (wqe != null) {
+                return wqe;
+            }
+            count = made.get();
+            if (count == capacity) {
+                // The element of a receive that is complete is on its way back.
+                Thread.onSpinWait();
+            } else if (made.compareAndSet(count, count + 1)) {
                 return new Wqe();
             }
         }
@@ -81,7 +93,12 @@ public final class SharedReceives {
         return wqe;
     }
 
-    /** Gives back the element of a receive that is complete. */
+    /** A receive that was taken is about to be told to be complete: there is room for another from now on. */
+    void complete() {
+        outstanding.decrementAndGet();
+    }
+
+    /** Gives back the element of a receive that was told to be complete. */
     void release(Wqe wqe) {
         wqe.clear();
         spare.put(wqe);

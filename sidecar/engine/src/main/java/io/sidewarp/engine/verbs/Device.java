@@ -17,7 +17,7 @@ public interface Device extends AutoCloseable {
 
     ProtectionDomain allocateProtectionDomain();
 
-    /** Refused with IllegalStateException while regions or queue pairs use it. */
+    /** Refused with IllegalStateException while regions, queue pairs or shared receive queues use it. */
     void deallocateProtectionDomain(ProtectionDomain protectionDomain);
 
     /**

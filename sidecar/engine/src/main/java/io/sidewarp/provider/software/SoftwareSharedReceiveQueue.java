@@ -23,6 +23,7 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
     SoftwareSharedReceiveQueue(ProtectionDomain domain, int capacity) {
         this.domain = domain;
         this.receives = new SharedReceives(capacity);
+        domain.retainSharedReceiveQueue();
     }
 
     ProtectionDomain domain() {
@@ -76,11 +77,14 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     @Override
-    public void close() {
+    public synchronized void close() {
         if (users.get() > 0) {
             throw new IllegalStateException("queue pairs use this shared receive queue; close them first");
         }
-        closed = true;
-        receives.arm(0, () -> {});
+        if (!closed) {
+            closed = true;
+            receives.arm(0, () -> {});
+            domain.releaseSharedReceiveQueue();
+        }
     }
 }

@@ -30,7 +30,7 @@ class ProtectionDomainTest {
 
         assertThatIllegalStateException()
                 .isThrownBy(domain::deallocate)
-                .withMessageContaining("1 regions and 0 queue pairs");
+                .withMessageContaining("1 regions, 0 queue pairs");
     }
 
     @Test
@@ -41,11 +41,22 @@ class ProtectionDomainTest {
     }
 
     @Test
+    void isNotDeallocatedUnderASharedReceiveQueue() {
+        domain.retainSharedReceiveQueue();
+        assertThatIllegalStateException().isThrownBy(domain::deallocate);
+
+        domain.releaseSharedReceiveQueue();
+
+        assertThatCode(domain::deallocate).doesNotThrowAnyException();
+    }
+
+    @Test
     void takesNoUsersAfterDeallocation() {
         domain.deallocate();
 
         assertThatIllegalStateException().isThrownBy(domain::retainRegion);
         assertThatIllegalStateException().isThrownBy(domain::retainQueuePair);
+        assertThatIllegalStateException().isThrownBy(domain::retainSharedReceiveQueue);
     }
 
     @Test
@@ -59,5 +70,6 @@ class ProtectionDomainTest {
     void noticesAReleaseTooMany() {
         assertThatIllegalStateException().isThrownBy(domain::releaseRegion);
         assertThatIllegalStateException().isThrownBy(domain::releaseQueuePair);
+        assertThatIllegalStateException().isThrownBy(domain::releaseSharedReceiveQueue);
     }
 }

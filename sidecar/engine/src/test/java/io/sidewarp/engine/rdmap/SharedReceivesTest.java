@@ -18,6 +18,7 @@ import io.sidewarp.engine.testing.TestMemory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.api.AutoClose;
@@ -134,6 +135,22 @@ class SharedReceivesTest {
     }
 
     @Test
+    @Timeout(60)
+    void whoHearsOfACompletionCanPostAnotherReceiveAtOnce() {
+        for (long id = 0; id < CAPACITY; id++) {
+            post(id);
+        }
+        List<CompletableFuture<Wqe>> claims = new ArrayList<>();
+        // Before the stream gives the element of the receive back.
+        first.completions().onEachCompletion(() -> claims.add(CompletableFuture.supplyAsync(receives::claim)));
+
+        first.input(send(1, hex("A1")));
+
+        assertThat(claims).singleElement().extracting(CompletableFuture::join).isNotNull();
+        assertThat(receives.claim()).isNull();
+    }
+
+    @Test
     @Requirement("RDMAP-8.1.2-08")
     void theLimitIsToldOnceWhenFewerReceivesAreLeftAndCompletionsTellWhoTookThem() {
         AtomicInteger told = new AtomicInteger();
@@ -184,6 +201,7 @@ class SharedReceivesTest {
                         Thread.onSpinWait();
                     } else {
                         taken.incrementAndGet((int) wqe.id());
+                        shared.complete();
                         shared.release(wqe);
                         left.decrementAndGet();
                     }

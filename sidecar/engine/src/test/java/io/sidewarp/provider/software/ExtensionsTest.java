@@ -224,4 +224,20 @@ final class ExtensionsTest {
             two.queuePair.abort().get(10, TimeUnit.SECONDS);
         }
     }
+
+    @Test
+    void aProtectionDomainStaysWhileASharedReceiveQueueUsesIt() {
+        ProtectionDomain domain = serverDevice.allocateProtectionDomain();
+        SharedReceiveQueue shared = serverDevice.createSharedReceiveQueue(domain, 4);
+
+        assertThatThrownBy(() -> serverDevice.deallocateProtectionDomain(domain))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("1 shared receive queues");
+        shared.close();
+        shared.close();
+
+        serverDevice.deallocateProtectionDomain(domain);
+        assertThatThrownBy(() -> serverDevice.createSharedReceiveQueue(domain, 4))
+                .isInstanceOf(IllegalStateException.class);
+    }
 }
