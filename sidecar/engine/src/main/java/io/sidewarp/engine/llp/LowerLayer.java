@@ -70,4 +70,10 @@ public interface LowerLayer {
 
     /** Ends the stream at once, and the connection where it cannot live without the stream. */
     void abort();
+
+    /**
+     * Whether the peer can tell an {@link #abort} from a graceful end. It cannot where the stream is one of several: SCTP
+     * can reset an association only, and a session ends with the same message either way (RFC 5043 section 6.2).
+     */
+    boolean abortReachesPeer();
 }

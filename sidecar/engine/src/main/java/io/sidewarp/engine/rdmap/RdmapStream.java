@@ -148,11 +148,20 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    /** Ends the stream at once, without a Terminate. */
+    /** Ends the stream at once. A Terminate goes out only where the peer would take it for a graceful close else. */
     public void abort() {
-        if (state != StreamState.CLOSED) {
-            aborted = true;
+        if (state == StreamState.CLOSED) {
+            return;
+        }
+        aborted = true;
+        boolean told = llp.abortReachesPeer() || state == StreamState.TERMINATED;
+        if (told || outputClosed || !llp.outputPermitted()) {
             llp.abort();
+        } else {
+            work.retire(llp.transferredPosition());
+            end(null, null, CompletionStatus.FLUSHED, "aborted by this side");
+            terminate = TerminateMessage.of(LlpError.CONNECTION_LOST);
+            llp.requestOutput();
         }
     }
 
@@ -462,7 +471,8 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
-    private void end(StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
+    private void end(
+            @Nullable StreamError cause, @Nullable Wqe culprit, CompletionStatus culpritStatus, String message) {
         error = cause;
         inbound.receiver().stop();
         sender.abandon();

@@ -3,7 +3,7 @@
 
 package io.sidewarp.provider.software;
 
-import io.sidewarp.engine.llp.mpa.EnhancedData;
+import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaStartup;

@@ -80,4 +80,9 @@ abstract class DiscardingLowerLayer implements LowerLayer {
 
     @Override
     public void abort() {}
+
+    @Override
+    public boolean abortReachesPeer() {
+        return true;
+    }
 }

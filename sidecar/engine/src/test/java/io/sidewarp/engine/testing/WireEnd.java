@@ -361,4 +361,9 @@ public final class WireEnd implements LowerLayer {
         aborted = true;
         outputEnded = true;
     }
+
+    @Override
+    public boolean abortReachesPeer() {
+        return true;
+    }
 }

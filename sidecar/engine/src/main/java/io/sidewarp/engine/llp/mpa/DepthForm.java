@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.EnhancedData;
 import org.jspecify.annotations.Nullable;
 
 /** Where a start-up frame has IRD and ORD: in front of the Consumer's Private Data, in one form or another. */

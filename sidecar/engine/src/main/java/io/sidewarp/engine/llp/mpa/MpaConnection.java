@@ -429,4 +429,9 @@ public final class MpaConnection implements LowerLayer {
         startup.withdraw();
         transport.abort();
     }
+
+    @Override
+    public boolean abortReachesPeer() {
+        return true;
+    }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
 

@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.EnhancedData;
+import io.sidewarp.engine.llp.Negotiation;
 import java.util.function.UnaryOperator;
 
 /**
@@ -53,8 +55,32 @@ public record MpaOptions(
 
     /** Octets of Private Data that fit into the Request: less than 512 where MPA itself needs some. */
     public int requestRoom() {
-        return DepthForm.ofRequest(Negotiation.requestRevision(this), policy.depths())
-                .room();
+        return DepthForm.ofRequest(requestRevision(), policy.depths()).room();
+    }
+
+    /**
+     * Rev of the Request. The enhanced formats are used only when something is wanted of them (RFC 6581 section 10), and
+     * not when the Consumer needs the room that they take and can do without.
+     */
+    int requestRevision() {
+        boolean wanted = policy.peerToPeer() || policy.depths() != DepthNegotiation.NONE;
+        boolean fits = privateData.length <= DepthForm.ENHANCED.room();
+        return wanted && fits || !policy.revisions().contains(1) ? policy.requestRevision() : 1;
+    }
+
+    /** What the negotiation of depths and connection model needs to know. */
+    Negotiation.Terms terms() {
+        return terms(DepthForm.ENHANCED);
+    }
+
+    /** The same in a Request. Only the enhanced form has room for the connection model. */
+    Negotiation.Terms terms(DepthForm form) {
+        return new Negotiation.Terms(
+                ird,
+                ord,
+                policy.depths() != DepthNegotiation.NONE,
+                policy.peerToPeer() && form == DepthForm.ENHANCED,
+                policy.rtr());
     }
 
     /** With a changed policy. */

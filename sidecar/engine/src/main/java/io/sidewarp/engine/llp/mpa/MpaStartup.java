@@ -3,7 +3,9 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.Negotiation;
 import io.sidewarp.engine.llp.RtrKind;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +45,7 @@ public record MpaStartup(
 
     /** What a Request asks for, before it was answered: as if the answer told no depths. */
     static MpaStartup asked(MpaOptions own, PeerFrame request) {
-        return of(own, request, null, Negotiation.unnegotiated(own));
+        return of(own, request, null, Negotiation.unnegotiated(own.terms()));
     }
 
     /** What the Responder agreed to with its answer. */
@@ -54,8 +56,8 @@ public record MpaStartup(
                 request,
                 answer,
                 asked == null || answer == null
-                        ? Negotiation.unnegotiated(own)
-                        : Negotiation.ofResponder(own, asked, answer));
+                        ? Negotiation.unnegotiated(own.terms())
+                        : Negotiation.ofResponder(own.terms(), asked, answer));
     }
 
     /** What the Initiator got for an answer. */
@@ -66,8 +68,8 @@ public record MpaStartup(
                 reply,
                 asked,
                 asked == null || answer == null
-                        ? Negotiation.unnegotiated(own)
-                        : Negotiation.ofInitiator(own, asked, answer));
+                        ? Negotiation.unnegotiated(own.terms())
+                        : Negotiation.ofInitiator(own.terms(), asked, answer));
     }
 
     private static MpaStartup of(

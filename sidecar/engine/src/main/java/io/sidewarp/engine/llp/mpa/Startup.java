@@ -3,7 +3,9 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.Negotiation;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +53,7 @@ final class Startup {
         this.transport = transport;
         this.listener = listener;
         this.reader = new StartupFrameReader(transport, role, options);
-        this.requestRevision = Negotiation.requestRevision(options);
+        this.requestRevision = options.requestRevision();
         if (role == MpaRole.INITIATOR) {
             sendRequest();
         }
@@ -227,7 +229,7 @@ final class Startup {
         }
         options = chosen;
         EnhancedData data = asked.data();
-        told = data == null ? null : Negotiation.accept(data, chosen);
+        told = data == null ? null : Negotiation.accept(data, chosen.terms());
         sendReply(asked, false, chosen.privateData());
         state = State.ACCEPTING;
         transport.requestOutput();
@@ -241,7 +243,7 @@ final class Startup {
         }
         options = chosen;
         EnhancedData data = asked.data();
-        told = data == null ? null : Negotiation.reject(data, chosen);
+        told = data == null ? null : Negotiation.reject(data, chosen.terms());
         sendReply(asked, true, chosen.privateData());
         state = State.REJECTED;
         closeBehindOutput = chosen.closeOnReject();
@@ -368,7 +370,7 @@ final class Startup {
 
     private void sendRequest() {
         DepthForm form = DepthForm.ofRequest(requestRevision, options.policy().depths());
-        told = Negotiation.request(options, form);
+        told = form == DepthForm.NONE ? null : Negotiation.request(options.terms(form));
         send(newFrame(form, options.privateData()).requestKey().rev(requestRevision));
     }
 

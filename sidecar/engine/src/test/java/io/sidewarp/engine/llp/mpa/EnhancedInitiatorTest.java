@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.RtrKind;
 import java.util.Arrays;

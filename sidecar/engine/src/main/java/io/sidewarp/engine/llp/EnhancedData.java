@@ -1,9 +1,8 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.llp.mpa;
+package io.sidewarp.engine.llp;
 
-import io.sidewarp.engine.llp.RtrKind;
 import java.util.List;
 
 /**
@@ -51,7 +50,7 @@ public record EnhancedData(boolean peerToPeer, boolean rtrSend, boolean rtrWrite
     }
 
     /** The peer-to-peer model with these kinds of indication. */
-    static EnhancedData peerToPeer(List<RtrKind> rtr, int ird, int ord) {
+    public static EnhancedData peerToPeer(List<RtrKind> rtr, int ird, int ord) {
         return new EnhancedData(
                 true, rtr.contains(RtrKind.SEND), rtr.contains(RtrKind.WRITE), rtr.contains(RtrKind.READ), ird, ord);
     }

@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.sctp;
+
+import java.time.Duration;
+
+/**
+ * Bounds of the DDP adaptation.
+ *
+ * @param reorderOctets octets of chunks of one association that wait for an earlier chunk of their session
+ * @param reorderDistance by how many chunks a DDP-SSN may be ahead of the one that is due (RFC 5043 section 10), below
+ *     32768
+ * @param earlySessions sessions of one association of which later chunks are there, but not the Initiate
+ * @param unacknowledged chunks that are sent without an acknowledgement, at most 32767 (section 10)
+ * @param lingerTimeout how long a session whose output has ended waits for the peer while nothing arrives
+ */
+public record AdaptationSettings(
+        int reorderOctets, int reorderDistance, int earlySessions, int unacknowledged, Duration lingerTimeout) {
+
+    /** Chunks that may be in flight: half of the values of a DDP-SSN, less one. */
+    public static final int MAX_UNACKNOWLEDGED = ChunkFlyweight.SSN_MODULUS / 2 - 1;
+
+    public AdaptationSettings {
+        if (reorderDistance < 1 || reorderDistance > MAX_UNACKNOWLEDGED) {
+            throw new IllegalArgumentException(
+                    "reorderDistance " + reorderDistance + " is not in 1.." + MAX_UNACKNOWLEDGED);
+        }
+        if (unacknowledged < 1 || unacknowledged > MAX_UNACKNOWLEDGED) {
+            throw new IllegalArgumentException(
+                    "unacknowledged " + unacknowledged + " is not in 1.." + MAX_UNACKNOWLEDGED);
+        }
+    }
+
+    /** 16 MiB, 32767 chunks, 64 sessions, 32767 chunks, 5 s. */
+    public static AdaptationSettings defaults() {
+        return new AdaptationSettings(
+                16 * 1024 * 1024, MAX_UNACKNOWLEDGED, 64, MAX_UNACKNOWLEDGED, Duration.ofSeconds(5));
+    }
+}

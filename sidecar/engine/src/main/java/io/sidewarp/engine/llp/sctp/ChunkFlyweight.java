@@ -1,0 +1,67 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.sctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+
+/**
+ * User data of the data chunks of RFC 5043. All begin with the DDP Source Sequence Number; it is followed by a DDP
+ * Segment (section 5.2.2), or by a Function Code and Private Data (section 5.2.3).
+ *
+ * <pre>
+ *   0                   1                   2                   3
+ *   0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *  |          DDP-SSN              |    Function Code              |
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ *  |            Private Data (Dependent on Function Code)          |
+ *  |                         ...                                   |
+ *  +-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+-+
+ * </pre>
+ */
+final class ChunkFlyweight {
+
+    /** Payload Protocol Identifier of a DDP Segment Chunk. */
+    static final int DDP_SEGMENT = 16;
+    /** Payload Protocol Identifier of a DDP Stream Session Control message. */
+    static final int SESSION_CONTROL = 17;
+
+    static final int SSN_LENGTH = 2;
+    /** Values that a DDP-SSN has. */
+    static final int SSN_MODULUS = 0x1_0000;
+
+    /** Octets of DDP-SSN and Function Code. */
+    static final int CONTROL_HEADER_LENGTH = 4;
+    /** Private Data of a message, at most. */
+    static final int MAX_PRIVATE_DATA = 512;
+    /** Octets of the longest control message. */
+    static final int MAX_CONTROL_LENGTH = CONTROL_HEADER_LENGTH + MAX_PRIVATE_DATA;
+
+    private static final int FUNCTION_CODE_OFFSET = 2;
+
+    private ChunkFlyweight() {}
+
+    static int ssn(WireBuffer buffer, int offset) {
+        return buffer.getUnsignedShort(offset);
+    }
+
+    static void ssn(WireBuffer buffer, int offset, int ssn) {
+        buffer.putShort(offset, ssn);
+    }
+
+    static int functionCode(WireBuffer buffer, int offset) {
+        return buffer.getUnsignedShort(offset + FUNCTION_CODE_OFFSET);
+    }
+
+    /**
+     * Writes what a control message begins with.
+     *
+     * @return octets written
+     */
+    static int controlHeader(WireBuffer buffer, int offset, int ssn, FunctionCode code) {
+        ssn(buffer, offset, ssn);
+        buffer.putShort(offset + FUNCTION_CODE_OFFSET, code.value());
+        return CONTROL_HEADER_LENGTH;
+    }
+}

@@ -1,0 +1,380 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.sctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The DDP adaptation over one SCTP association (RFC 5043): up to one DDP stream session on each pair of SCTP streams.
+ * A state machine without I/O, threads or timers; everything happens on the event loop that owns the association.
+ *
+ * <p>Sessions that have something to send take turns. A message that SCTP does not take at once waits here, one at a
+ * time, and nothing is produced behind it; so back-pressure reaches the work queues.
+ */
+public final class DdpAssociation implements SctpUser {
+
+    /** Adaptation Layer Indication of DDP (RFC 5043 section 5.1). */
+    public static final int ADAPTATION_INDICATION = 0x0000_0001;
+
+    /** Smallest maximum of a DDP Segment, in octets (section 9). */
+    public static final int MIN_SEGMENT = 516;
+
+    /** Largest user message that is produced, in octets: more than fits into a packet. */
+    private static final int MAX_MESSAGE = 65_536;
+
+    /** Octets that a session may send before others get their turn. */
+    private static final int TURN_OCTETS = 256 * 1024;
+
+    /** Turns in one call of {@link #produce}, after which the event loop gets on with other things. */
+    private static final int TURNS = 16;
+
+    private final SctpTransport transport;
+    private final AdaptationSettings settings;
+    private final AssociationListener listener;
+    private final boolean initiator;
+    private final EarlyChunks.Budget budget;
+    private final AssociationCounters counters = new AssociationCounters();
+    private final WireBuffer staging = WireBuffer.allocate(MAX_MESSAGE);
+
+    private final ArrayDeque<DdpStreamSession> ready = new ArrayDeque<>();
+    private final ArrayDeque<DdpStreamSession> waiting = new ArrayDeque<>();
+    private final ArrayDeque<DdpStreamSession> touched = new ArrayDeque<>();
+    private @Nullable DdpStreamSession[] sessions = new DdpStreamSession[0];
+    private int occupied;
+    private int live;
+    private int early;
+    private boolean established;
+    private boolean idle = true;
+    private boolean closed;
+
+    private @Nullable DdpStreamSession stagedBy;
+    private int stagedProtocol;
+    private int stagedLength;
+    private int turnOctets;
+    private boolean refused;
+    private long submitted;
+    private long acknowledged;
+    private long nextWake = Long.MAX_VALUE;
+
+    /** @param initiator whether this side sent the INIT: the two sides take stream identifiers from opposite ends */
+    public DdpAssociation(
+            SctpTransport transport, AdaptationSettings settings, boolean initiator, AssociationListener listener) {
+        this.transport = transport;
+        this.settings = settings;
+        this.initiator = initiator;
+        this.listener = listener;
+        this.budget = new EarlyChunks.Budget(settings.reorderOctets());
+    }
+
+    /** What it has carried. */
+    public AssociationCounters counters() {
+        return counters;
+    }
+
+    /** Pairs of streams, each for one session at a time; 0 before the association is up. */
+    public int streams() {
+        return sessions.length;
+    }
+
+    /** Pairs of streams that have a session, or chunks of a former one in flight. */
+    public int occupiedStreams() {
+        return occupied;
+    }
+
+    /** Whether a session can be begun. */
+    public boolean hasFreeStream() {
+        return established && !closed && occupied < sessions.length;
+    }
+
+    /**
+     * Begins a session as the active side: sends an Initiate on a free stream (section 6.2).
+     *
+     * @throws IllegalStateException when there is none, see {@link #hasFreeStream}
+     */
+    public DdpStreamSession initiate(SessionOptions options, SessionListener sessionListener) {
+        if (!hasFreeStream()) {
+            throw new IllegalStateException(
+                    established ? "all " + sessions.length + " streams are in use" : "the association is not up");
+        }
+        int stream = initiator ? 0 : sessions.length - 1;
+        while (sessions[stream] != null) {
+            stream += initiator ? 1 : -1;
+        }
+        DdpStreamSession session = occupy(stream);
+        session.initiate(options, sessionListener);
+        return session;
+    }
+
+    private DdpStreamSession occupy(int stream) {
+        DdpStreamSession session = new DdpStreamSession(this, stream, new EarlyChunks(budget));
+        sessions[stream] = session;
+        occupied++;
+        live++;
+        idle = false;
+        return session;
+    }
+
+    /** Ends the association with all its sessions, without a message on each of them (section 11.3). */
+    public void abort(String reason) {
+        if (!closed) {
+            transport.abort(reason);
+        }
+    }
+
+    // ---- Events of SCTP
+
+    @Override
+    public void onEstablished(int inboundStreams, int outboundStreams, OptionalInt adaptation) {
+        if (adaptation.isEmpty() || adaptation.getAsInt() != ADAPTATION_INDICATION) {
+            transport.abort("no DDP adaptation (RFC 5043 section 11.1): "
+                    + (adaptation.isEmpty()
+                            ? "the peer indicates no adaptation layer"
+                            : "the peer indicates adaptation layer 0x" + Integer.toHexString(adaptation.getAsInt())));
+            return;
+        }
+        sessions = new DdpStreamSession[Math.min(inboundStreams, outboundStreams)];
+        established = true;
+        listener.onEstablished();
+    }
+
+    @Override
+    public void onMessage(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        if (!established || closed || stream < 0 || stream >= sessions.length) {
+            return;
+        }
+        counters.chunksReceived++;
+        DdpStreamSession session = sessions[stream];
+        if (session != null && session.isEnded() && isInitiate(payloadProtocol, buffer, offset, length)) {
+            // The peer takes the former session for over, though this side may have waited for its Terminate.
+            session.supersede();
+            session = null;
+        }
+        if (session == null) {
+            session = occupy(stream);
+            early++;
+        }
+        if (session.markTouched()) {
+            touched.add(session);
+        }
+        session.onChunk(payloadProtocol, buffer, offset, length);
+        if (session.isExpected() && early > settings.earlySessions()) {
+            session.violate("more than " + settings.earlySessions() + " sessions without an Initiate");
+        }
+    }
+
+    /** An Initiate is what every session begins with, and no later chunk of a session looks like it. */
+    private static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        if (payloadProtocol != ChunkFlyweight.SESSION_CONTROL || length < ChunkFlyweight.CONTROL_HEADER_LENGTH) {
+            return false;
+        }
+        FunctionCode code = FunctionCode.of(ChunkFlyweight.functionCode(buffer, offset));
+        return ChunkFlyweight.ssn(buffer, offset) == 0 && code != null && code.isInitiate();
+    }
+
+    @Override
+    public void onInputDone() {
+        if (closed) {
+            return;
+        }
+        for (DdpStreamSession session = touched.poll(); session != null; session = touched.poll()) {
+            session.onInputDone();
+        }
+    }
+
+    @Override
+    public void onAcknowledged() {
+        if (closed) {
+            return;
+        }
+        for (int i = waiting.size(); i > 0; i--) {
+            enqueue(waiting.remove());
+        }
+        transport.requestOutput();
+    }
+
+    @Override
+    public void onWake() {
+        nextWake = Long.MAX_VALUE;
+        if (closed) {
+            return;
+        }
+        long now = transport.nanoTime();
+        for (DdpStreamSession session : sessions) {
+            if (session != null) {
+                session.onTime(now);
+            }
+        }
+        settleIdle();
+    }
+
+    @Override
+    public void onClosed(boolean graceful, String cause) {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (int stream = 0; stream < sessions.length; stream++) {
+            DdpStreamSession session = sessions[stream];
+            if (session != null) {
+                session.onAssociationClosed(graceful, cause);
+            }
+        }
+        Arrays.fill(sessions, null);
+        ready.clear();
+        waiting.clear();
+        touched.clear();
+        listener.onClosed(graceful, cause);
+    }
+
+    // ---- Output
+
+    @Override
+    public void produce() {
+        if (closed || !flush()) {
+            return;
+        }
+        refused = false;
+        for (int turns = TURNS; turns > 0 && !refused; turns--) {
+            DdpStreamSession session = ready.poll();
+            if (session == null) {
+                break;
+            }
+            turnOctets = 0;
+            session.produce();
+        }
+        if (!refused && !ready.isEmpty()) {
+            transport.requestOutput();
+        }
+        settleIdle();
+    }
+
+    /** Has a session take a turn, soon. */
+    void enqueue(DdpStreamSession session) {
+        if (!closed && session.markQueued()) {
+            ready.add(session);
+            transport.requestOutput();
+        }
+    }
+
+    /** Whether a session may stage a message now; if not it is queued for a later turn. */
+    boolean mayStage(DdpStreamSession session) {
+        boolean full = stagedBy != null;
+        if (!full && submitted - acknowledged >= settings.unacknowledged() && !isAcknowledged(submitted, session)) {
+            full = submitted - acknowledged >= settings.unacknowledged();
+            refused |= full;
+        }
+        if (full || turnOctets >= TURN_OCTETS) {
+            enqueue(session);
+            return false;
+        }
+        return true;
+    }
+
+    /** Where a session writes its message, from the first octet. */
+    WireBuffer staging() {
+        return staging;
+    }
+
+    /** Sends what was staged, at once or as soon as SCTP takes it. */
+    void submit(DdpStreamSession session, int payloadProtocol, int length) {
+        stagedBy = session;
+        stagedProtocol = payloadProtocol;
+        stagedLength = length;
+        turnOctets += length;
+        flush();
+    }
+
+    private boolean flush() {
+        DdpStreamSession session = stagedBy;
+        if (session == null) {
+            return true;
+        }
+        if (!transport.send(session.stream(), stagedProtocol, staging, 0, stagedLength)) {
+            refused = true;
+            return false;
+        }
+        submitted++;
+        counters.chunksSent++;
+        stagedBy = null;
+        session.onSubmitted(stagedLength, submitted);
+        return true;
+    }
+
+    /** Octets of the largest DDP Segment (section 9). */
+    int maxSegment() {
+        int message = Math.min(transport.maxMessage(), MAX_MESSAGE);
+        return Math.max(MIN_SEGMENT, message - ChunkFlyweight.SSN_LENGTH);
+    }
+
+    /** Whether the peer has acknowledged that message; if not, the session gets a turn when it may have. */
+    boolean isAcknowledged(long position, DdpStreamSession session) {
+        if (position > acknowledged) {
+            acknowledged = transport.acknowledged();
+        }
+        if (position <= acknowledged) {
+            return true;
+        }
+        if (!waiting.contains(session)) {
+            waiting.add(session);
+        }
+        transport.requestAcknowledged();
+        return false;
+    }
+
+    // ---- Sessions
+
+    AdaptationSettings settings() {
+        return settings;
+    }
+
+    AssociationCounters mutableCounters() {
+        return counters;
+    }
+
+    long nanoTime() {
+        return transport.nanoTime();
+    }
+
+    void wakeAt(long deadline) {
+        if (deadline - nextWake < 0 || nextWake == Long.MAX_VALUE) {
+            nextWake = deadline;
+            transport.wakeAt(deadline);
+        }
+    }
+
+    /** A session's Initiate has come; see {@link AssociationListener#onInitiate}. */
+    boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
+        return listener.onInitiate(session, asked);
+    }
+
+    /** The chunk that an early one waited for has come, or the session is over without. */
+    void onNoLongerEarly() {
+        early--;
+    }
+
+    /** Nothing more is expected of a session, though its stream may not be free. */
+    void onOver() {
+        live--;
+    }
+
+    /** The stream may carry another session. */
+    void release(DdpStreamSession session) {
+        if (sessions[session.stream()] == session) {
+            sessions[session.stream()] = null;
+            occupied--;
+            session.abandon();
+        }
+    }
+
+    private void settleIdle() {
+        if (established && !closed && !idle && live == 0 && stagedBy == null && ready.isEmpty()) {
+            idle = true;
+            listener.onIdle();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.llp.sctp;
+
+import org.jspecify.annotations.Nullable;
+
+/** What a DDP Stream Session Control message says (RFC 5043 section 5.2.3, RFC 6581 section 7). */
+enum FunctionCode {
+    INITIATE(0x0001, false),
+    ACCEPT(0x0002, false),
+    REJECT(0x0003, false),
+    TERMINATE(0x0004, false),
+    ENHANCED_INITIATE(0x0005, true),
+    ENHANCED_ACCEPT(0x0006, true),
+    ENHANCED_REJECT(0x0007, true);
+
+    private static final FunctionCode[] CODES = values();
+
+    private final int value;
+    private final boolean enhanced;
+
+    FunctionCode(int value, boolean enhanced) {
+        this.value = value;
+        this.enhanced = enhanced;
+    }
+
+    /** The code on the wire, or null if there is none of that value. */
+    static @Nullable FunctionCode of(int value) {
+        return value >= 1 && value <= CODES.length ? CODES[value - 1] : null;
+    }
+
+    int value() {
+        return value;
+    }
+
+    /** Whether the Private Data begins with depths and connection model. */
+    boolean isEnhanced() {
+        return enhanced;
+    }
+
+    boolean isInitiate() {
+        return this == INITIATE || this == ENHANCED_INITIATE;
+    }
+
+    boolean isAccept() {
+        return this == ACCEPT || this == ENHANCED_ACCEPT;
+    }
+
+    boolean isReject() {
+        return this == REJECT || this == ENHANCED_REJECT;
+    }
+}
