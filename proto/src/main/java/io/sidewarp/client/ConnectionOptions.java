@@ -166,6 +166,15 @@ public final class ConnectionOptions {
             return this;
         }
 
+        /**
+         * Messages take their receives from there. The connection is of the same protection domain and has no receives of
+         * its own: neither {@link #receiveQueue} nor {@link #receive} goes with it.
+         */
+        public Builder sharedReceives(SharedReceiveQueue queue) {
+            proto.setSharedReceiveQueue(queue.id());
+            return this;
+        }
+
         /** Upper bound of an FPDU in octets; 0 for none but the path's. */
         public Builder maxFpdu(int octets) {
             proto.setMaxFpdu(octets);

@@ -157,6 +157,11 @@ final class GrpcSession implements Session {
     }
 
     @Override
+    public SharedReceiveQueue createSharedReceiveQueue(int capacity, long protectionDomain) {
+        return GrpcSharedReceiveQueue.create(this, capacity, protectionDomain);
+    }
+
+    @Override
     public Connection connect(String host, int port, ConnectionOptions options) {
         return CallFuture.await(connectAsync(host, port, options));
     }
@@ -292,6 +297,8 @@ final class GrpcSession implements Session {
             case DRAINING ->
                 tell(listener ->
                         listener.draining(Protos.duration(response.getDraining().getGrace())));
+            case SHARED_RECEIVE_QUEUE_LIMIT ->
+                tell(listener -> listener.sharedReceiveLimitReached(response.getSharedReceiveQueueLimit()));
             case EVENT_NOT_SET -> {
                 // An event that only newer clients know.
             }

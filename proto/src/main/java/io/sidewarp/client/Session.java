@@ -65,6 +65,21 @@ public interface Session extends AutoCloseable {
 
     ManagedRegion registerManaged(long length, RegionOptions options);
 
+    /** Creates a shared receive queue in the default protection domain. */
+    default SharedReceiveQueue createSharedReceiveQueue(int capacity) {
+        return createSharedReceiveQueue(capacity, defaultProtectionDomain());
+    }
+
+    /**
+     * Creates a shared receive queue.
+     *
+     * @param capacity receives that can be outstanding, at most {@code limits().getMaxReceiveQueue()}; 0 for the
+     *     sidecar's default
+     * @param protectionDomain {@link ProtectionDomain#id()} of the connections that will use it
+     * @throws SidewarpException RESOURCE_EXHAUSTED beyond the limits, NOT_FOUND (protection domain)
+     */
+    SharedReceiveQueue createSharedReceiveQueue(int capacity, long protectionDomain);
+
     /** Connects with defaults. */
     default Connection connect(String host, int port) {
         return connect(host, port, ConnectionOptions.defaults());

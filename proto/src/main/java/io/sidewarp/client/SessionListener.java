@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.RegionFault;
+import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.time.Duration;
 
 /**
@@ -17,6 +18,12 @@ public interface SessionListener {
 
     /** A region's backing failed; it is unusable until it is closed. */
     default void regionFault(RegionFault fault) {}
+
+    /**
+     * Messages left fewer receives on a shared receive queue than it was armed with: post more, and arm it again
+     * ({@link SharedReceiveQueue#arm}).
+     */
+    default void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {}
 
     /** The sidecar is stopping: no new connections, and work under way may finish within the given time. */
     default void draining(Duration grace) {}

@@ -64,7 +64,10 @@ public final class WorkCompletion {
         return id;
     }
 
-    /** {@link Connection#id()}. */
+    /**
+     * {@link Connection#id()} of the connection that carried out the work. Receives of a {@link SharedReceiveQueue}: the
+     * one whose message took it, 0 when none did.
+     */
     public long connection() {
         return connection;
     }

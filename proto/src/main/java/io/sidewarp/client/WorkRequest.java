@@ -54,6 +54,18 @@ public final class WorkRequest {
                 on(connection).setReceive(Protos.receive(0, List.of(local))).build());
     }
 
+    /**
+     * Receive of one message of any connection that uses the queue.
+     *
+     * @param local parts of regions with {@link Access#LOCAL_WRITE} that all connections of the protection domain may use
+     */
+    public static WorkRequest receive(SharedReceiveQueue queue, Sge... local) {
+        return new WorkRequest(io.sidewarp.v1.WorkRequest.newBuilder()
+                .setSharedReceiveQueue(queue.id())
+                .setReceive(Protos.receive(0, List.of(local)))
+                .build());
+    }
+
     /** Immediate Data: 8 octets that travel into the completion of one receive of the peer, in order with Sends. */
     public static WorkRequest immediate(Connection connection, long data) {
         return new WorkRequest(on(connection)

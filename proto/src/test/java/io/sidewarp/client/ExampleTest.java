@@ -6,15 +6,15 @@ package io.sidewarp.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
-import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ListenResponse;
-import io.sidewarp.v1.WorkCompletion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,8 +31,8 @@ class ExampleTest {
     @BeforeEach
     void start() throws IOException {
         sidecar = new FakeSidecar(directory);
-        WorkCompletion success = WorkCompletion.newBuilder()
-                .setStatus(CompletionStatus.COMPLETION_STATUS_SUCCESS)
+        io.sidewarp.v1.WorkCompletion success = io.sidewarp.v1.WorkCompletion.newBuilder()
+                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
                 .build();
         sidecar.transfer.writeCompletion = success;
         sidecar.transfer.readCompletion = success;
@@ -68,6 +68,35 @@ class ExampleTest {
         }
     }
 
+    @Test
+    void documentedServerPostsItsReceivesAgain() throws Exception {
+        sidecar.transfer.credits = 64;
+        try (FakeSidecar running = sidecar) {
+            CompletableFuture<Void> server = CompletableFuture.runAsync(() -> server(running.options()));
+            FakeTransfer.FakeQueue queue = FakeSidecar.next(running.transfer.queues);
+            FakeSidecar.next(running.connections.listeners)
+                    .onNext(ListenResponse.newBuilder()
+                            .setRequest(ConnectionRequest.newBuilder().setId(1))
+                            .build());
+            long receives = running.sharedReceives.queues.keySet().iterator().next();
+
+            assertThat(FakeSidecar.next(running.connections.accepts)
+                            .getOptions()
+                            .getSharedReceiveQueue())
+                    .isEqualTo(receives);
+            List<io.sidewarp.v1.WorkRequest> posted = new ArrayList<>();
+            while (posted.size() < 64) {
+                posted.addAll(FakeSidecar.next(queue.posts).getWorkList());
+            }
+            queue.succeed(posted.get(7));
+            io.sidewarp.v1.WorkRequest again = queue.nextWork();
+            assertThat(again.getSharedReceiveQueue()).isEqualTo(receives);
+            assertThat(again.getReceive().getLocal(0).getOffset()).isEqualTo(7 * 1024);
+            running.nextSession().onCompleted();
+            assertThat(server).failsWithin(Duration.ofSeconds(20));
+        }
+    }
+
     // As in package-info.java and README.md, but for the options.
     private static void example(ClientOptions options) {
         try (SidewarpClient client = SidewarpClient.connect(options);
@@ -78,6 +107,30 @@ class ExampleTest {
             region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
             connection.write(region.slice(0, 13), there);
             connection.read(region.slice(2048, 13), there);
+        }
+    }
+
+    private static void server(ClientOptions options) {
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                Session session = client.openSession("server");
+                SharedRegion region = session.createSharedRegion("messages", 64 * 1024, Access.LOCAL_WRITE);
+                WorkQueue queue = session.openQueue(64)) {
+            SharedReceiveQueue receives = session.createSharedReceiveQueue(64);
+            for (int slot = 0; slot < 64; slot++) {
+                queue.post(slot, WorkRequest.receive(receives, region.slice(slot * 1024L, 1024)));
+            }
+            try (Listener listener = session.listen(
+                    "",
+                    7471,
+                    incoming -> incoming.accept(
+                            ConnectionOptions.builder().sharedReceives(receives).build()))) {
+                while (true) {
+                    WorkCompletion message =
+                            queue.poll(Duration.ofHours(1)).orElseThrow().orThrow();
+                    // message.length() octets of connection message.connection() are in slot message.id()
+                    queue.post(message.id(), WorkRequest.receive(receives, region.slice(message.id() * 1024, 1024)));
+                }
+            }
         }
     }
 

@@ -47,6 +47,7 @@ final class FakeSidecar implements AutoCloseable {
     final FakeMemory memory;
     final FakeConnections connections = new FakeConnections();
     final FakeTransfer transfer = new FakeTransfer();
+    final FakeSharedReceives sharedReceives = new FakeSharedReceives();
     final HealthStatusManager health = new HealthStatusManager();
 
     /** Sessions in the order in which they were opened. */
@@ -72,6 +73,7 @@ final class FakeSidecar implements AutoCloseable {
                 .addService(memory)
                 .addService(connections)
                 .addService(transfer)
+                .addService(sharedReceives)
                 .addService(health.getHealthService())
                 .build()
                 .start();
