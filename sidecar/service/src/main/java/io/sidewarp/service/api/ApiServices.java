@@ -24,6 +24,7 @@ public final class ApiServices {
                 new DeviceApi(calls, config, version).bindService(),
                 new MemoryApi(calls).bindService(),
                 new ConnectionApi(calls).bindService(),
+                new SharedReceiveQueueApi(calls).bindService(),
                 new TransferApi(calls).definition(),
                 health.service().bindService(),
                 ProtoReflectionServiceV1.newInstance().bindService());

@@ -75,9 +75,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
     public void receive(ReceiveRequest request, StreamObserver<ReceiveResponse> observer) {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<ReceiveResponse>) observer);
         calls.unary(request.getSession(), observer, session -> {
-            CompletableFuture<WorkCompletion> message = request.hasWork()
-                    ? session.transfers().receive(request.getConnection(), request.getWork())
-                    : session.transfers().receiveInitial(request.getConnection());
+            CompletableFuture<WorkCompletion> message = session.transfers().receive(request);
             // A message that arrives in an initial receive is for the next caller, if this one has left.
             hook.arm(session, () -> message.cancel(false));
             return message.thenApply(completion ->

@@ -99,6 +99,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.completion-entries", limits.completionEntries(), 2, Long.MAX_VALUE);
         range("sidewarp.limits.read-requests", limits.readRequests(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.receives", limits.receives(), 1, Long.MAX_VALUE);
+        range("sidewarp.limits.shared-receive-queues", limits.sharedReceiveQueues(), 0, 1 << 20);
         range("sidewarp.limits.peer-connections", limits.peerConnections(), 1, 1 << 20);
         range("sidewarp.limits.peer-read-requests", limits.peerReadRequests(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.listeners", limits.listeners(), 0, 65_535);

@@ -135,7 +135,7 @@ public interface SidewarpConfig {
         @WithDefault("1024")
         int connections();
 
-        /** Entries of the completion queues of a session's connections: each has as many as its two queues. */
+        /** Completion queue entries of a session: as many as its connections' and shared receive queues have. */
         @WithDefault("1048576")
         long completionEntries();
 
@@ -143,9 +143,13 @@ public interface SidewarpConfig {
         @WithDefault("16384")
         long readRequests();
 
-        /** Entries of the receive queues of a session's connections. */
+        /** Entries of the receive queues of a session, those of connections and shared ones. */
         @WithDefault("524288")
         long receives();
+
+        /** Shared receive queues of a session. */
+        @WithDefault("64")
+        int sharedReceiveQueues();
 
         /** Connections with one remote address, of all sessions. */
         @WithDefault("4096")
@@ -167,7 +171,7 @@ public interface SidewarpConfig {
         @WithDefault("4096")
         int sendQueue();
 
-        /** Receives outstanding on a connection. */
+        /** Receives outstanding on a connection or a shared receive queue. */
         @WithDefault("4096")
         int receiveQueue();
 

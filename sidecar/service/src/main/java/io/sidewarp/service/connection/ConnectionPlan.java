@@ -16,8 +16,11 @@ import java.time.Duration;
  * What a connection is made with: the caller's options, checked, and defaults for what they do not say.
  *
  * @param domain the API's id of the protection domain, 0 for the session's default
+ * @param receiveQueue receives of its own that can be outstanding; 0 with shared ones
+ * @param sharedReceives the API's id of the shared receive queue that it takes its receives from, 0 for none
  */
-record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionParameters parameters) {
+record ConnectionPlan(
+        long domain, int sendQueue, int receiveQueue, long sharedReceives, ConnectionParameters parameters) {
 
     private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
 
@@ -29,12 +32,14 @@ record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionPa
                 context.defaults().sendQueue(),
                 context.limits().sendQueue(),
                 "sidewarp.limits.send-queue");
-        int receiveQueue = bounded(
-                "options.receive_queue",
-                options.getReceiveQueue(),
-                context.defaults().receiveQueue(),
-                context.limits().receiveQueue(),
-                "sidewarp.limits.receive-queue");
+        int receiveQueue = options.getSharedReceiveQueue() == 0
+                ? bounded(
+                        "options.receive_queue",
+                        options.getReceiveQueue(),
+                        context.defaults().receiveQueue(),
+                        context.limits().receiveQueue(),
+                        "sidewarp.limits.receive-queue")
+                : noReceiveQueue(options);
         int ird = options.hasIrd()
                 ? within("options.ird", options.getIrd(), context.limits().ird(), "sidewarp.limits.ird")
                 : Math.min(context.defaults().ird(), context.limits().ird());
@@ -48,7 +53,17 @@ record ConnectionPlan(long domain, int sendQueue, int receiveQueue, ConnectionPa
                 ord,
                 StartupPolicy.of(options, context.defaults()),
                 timeout(options, context));
-        return new ConnectionPlan(options.getProtectionDomain(), sendQueue, receiveQueue, parameters);
+        return new ConnectionPlan(
+                options.getProtectionDomain(), sendQueue, receiveQueue, options.getSharedReceiveQueue(), parameters);
+    }
+
+    private static int noReceiveQueue(ConnectionOptions options) {
+        if (options.getReceiveQueue() != 0) {
+            throw ApiError.invalid("options.receive_queue is " + Integer.toUnsignedString(options.getReceiveQueue())
+                    + ", but with options.shared_receive_queue the connection has no receive queue of its own; leave one"
+                    + " of them unset");
+        }
+        return 0;
     }
 
     static void checkPrivateData(ByteString privateData, SessionContext context) {

@@ -9,6 +9,7 @@ import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionCounters;
 import io.sidewarp.v1.ConnectionState;
@@ -46,6 +47,10 @@ final class ConnectionProtos {
                 .setInitiator(connection.isInitiator());
         agreed.peerDepths().ird().ifPresent(builder::setPeerIrd);
         agreed.peerDepths().ord().ifPresent(builder::setPeerOrd);
+        SharedReceiveWork shared = connection.work().sharedReceives();
+        if (shared != null) {
+            builder.setSharedReceiveQueue(shared.id());
+        }
         StreamError error = connection.error();
         if (error != null) {
             builder.setError(ApiError.rdma(error));

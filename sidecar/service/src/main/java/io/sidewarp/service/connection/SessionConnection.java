@@ -16,6 +16,7 @@ import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
 import io.sidewarp.service.telemetry.WorkTotals;
 import io.sidewarp.service.transfer.ConnectionWork;
+import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
@@ -54,12 +55,17 @@ final class SessionConnection {
     private @Nullable StreamError error;
     private String message = "";
 
-    /** Takes what it needs from the quotas of the session and of the peer, until it is closed. */
+    /**
+     * Takes what it needs from the quotas of the session and of the peer, until it is closed.
+     *
+     * @param shared where it takes its receives from; null: it has its own
+     */
     SessionConnection(
             SessionContext context,
             ConnectionPlan plan,
             InetAddress peer,
             ProtectionDomain domain,
+            @Nullable SharedReceiveWork shared,
             boolean initiator,
             io.opentelemetry.context.Context trace,
             Consumer<SessionConnection> onClosed) {
@@ -78,7 +84,12 @@ final class SessionConnection {
             this.completions = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
                     .createQueuePair(new QueuePairAttributes(
-                            domain, completions, completions, plan.sendQueue(), plan.receiveQueue()));
+                            domain,
+                            completions,
+                            shared == null ? completions : shared.receiveCompletions(),
+                            plan.sendQueue(),
+                            Math.max(1, plan.receiveQueue()),
+                            shared == null ? null : shared.queue()));
         } catch (RuntimeException e) {
             grant.close();
             throw e;
@@ -91,6 +102,7 @@ final class SessionConnection {
                 completions,
                 plan.sendQueue(),
                 plan.receiveQueue(),
+                shared,
                 context.loop(),
                 context.meter());
         this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name());

@@ -5,6 +5,7 @@ package io.sidewarp.service.connection;
 
 import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
+import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
@@ -14,6 +15,8 @@ import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.transfer.ConnectionLookup;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.service.transfer.SharedReceiveQueues;
+import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
@@ -41,6 +44,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     private final SessionContext context;
     private final SessionMemory memory;
+    private final SharedReceiveQueues sharedReceives;
     private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
     private final Map<Long, SessionConnection> gone = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -52,9 +56,10 @@ public final class SessionConnections implements ConnectionLookup {
     };
     private boolean ended;
 
-    public SessionConnections(SessionContext context, SessionMemory memory) {
+    public SessionConnections(SessionContext context, SessionMemory memory, SharedReceiveQueues sharedReceives) {
         this.context = context;
         this.memory = memory;
+        this.sharedReceives = sharedReceives;
     }
 
     @Override
@@ -90,14 +95,15 @@ public final class SessionConnections implements ConnectionLookup {
     /** Connects. Complete when the peer accepted. */
     public Attempt connect(ConnectRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
         ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
-        memory.domain(plan.domain());
+        // Again once the address is known; what cannot work fails before that.
+        sharedReceives(plan, request.getReceivesList());
         Attempt attempt = new Attempt();
         AddressResolver.remote(request.getAddress(), request.getPort(), context)
                 .thenCompose(remote -> {
                     if (attempt.isCancelled()) {
                         throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
                     }
-                    SessionConnection connection = create(plan, remote, true, trace);
+                    SessionConnection connection = create(plan, request.getReceivesList(), remote, true, trace);
                     attempt.connection = connection;
                     post(connection, transfers, request.getReceivesList());
                     return connection
@@ -122,7 +128,7 @@ public final class SessionConnections implements ConnectionLookup {
             io.opentelemetry.context.Context trace) {
         ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
         Attempt attempt = new Attempt();
-        SessionConnection connection = create(plan, peer.remoteAddress(), false, trace);
+        SessionConnection connection = create(plan, request.getReceivesList(), peer.remoteAddress(), false, trace);
         attempt.connection = connection;
         post(connection, transfers, request.getReceivesList());
         peer.accept(connection.queuePair(), plan.parameters())
@@ -206,14 +212,45 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     private SessionConnection create(
-            ConnectionPlan plan, InetSocketAddress remote, boolean initiator, io.opentelemetry.context.Context trace) {
+            ConnectionPlan plan,
+            List<ReceiveWork> initialReceives,
+            InetSocketAddress remote,
+            boolean initiator,
+            io.opentelemetry.context.Context trace) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
         SessionConnection connection = new SessionConnection(
-                context, plan, remote.getAddress(), memory.domain(plan.domain()), initiator, trace, this::forget);
+                context,
+                plan,
+                remote.getAddress(),
+                memory.domain(plan.domain()),
+                sharedReceives(plan, initialReceives),
+                initiator,
+                trace,
+                this::forget);
         open.put(connection.id(), connection);
         return connection;
+    }
+
+    /** Where a connection shall take its receives from; null for receives of its own. */
+    private @Nullable SharedReceiveWork sharedReceives(ConnectionPlan plan, List<ReceiveWork> initialReceives) {
+        ProtectionDomain domain = memory.domain(plan.domain());
+        if (plan.sharedReceives() == 0) {
+            return null;
+        }
+        SharedReceiveWork queue = sharedReceives.require(plan.sharedReceives());
+        if (queue.domain() != domain) {
+            throw ApiError.invalid("options.shared_receive_queue " + queue.id() + " is of protection domain "
+                    + queue.domain().id() + ", the connection of " + domain.id()
+                    + "; use the same (options.protection_domain)");
+        }
+        if (!initialReceives.isEmpty()) {
+            throw ApiError.invalid("receives has " + initialReceives.size() + " entries, but the connection takes its"
+                    + " receives from shared receive queue " + queue.id()
+                    + "; post them there (WorkRequest.shared_receive_queue), and leave receives empty");
+        }
+        return queue;
     }
 
     private static void post(SessionConnection connection, SessionTransfers transfers, List<ReceiveWork> receives) {

@@ -18,6 +18,7 @@ public record EffectiveLimits(
         long completionEntries,
         long readRequests,
         long receives,
+        int sharedReceiveQueues,
         int peerConnections,
         long peerReadRequests,
         int listeners,
@@ -44,6 +45,7 @@ public record EffectiveLimits(
                 config.completionEntries(),
                 config.readRequests(),
                 config.receives(),
+                config.sharedReceiveQueues(),
                 config.peerConnections(),
                 config.peerReadRequests(),
                 config.listeners(),
@@ -78,6 +80,7 @@ public record EffectiveLimits(
                 .setMaxCompletionEntries(completionEntries)
                 .setMaxReadRequests(readRequests)
                 .setMaxReceives(receives)
+                .setMaxSharedReceiveQueues(sharedReceiveQueues)
                 .build();
     }
 }

@@ -16,6 +16,7 @@ public record SessionQuotas(
         Quota completionEntries,
         Quota readRequests,
         Quota receives,
+        Quota sharedReceiveQueues,
         Quota listeners,
         Quota protectionDomains) {
 
@@ -42,6 +43,11 @@ public record SessionQuotas(
                         refusals),
                 new Quota(
                         "receive queue entries of a session", "sidewarp.limits.receives", limits.receives(), refusals),
+                new Quota(
+                        "shared receive queues of a session",
+                        "sidewarp.limits.shared-receive-queues",
+                        limits.sharedReceiveQueues(),
+                        refusals),
                 new Quota("listeners of a session", "sidewarp.limits.listeners", limits.listeners(), refusals),
                 new Quota(
                         "protection domains of a session",
@@ -67,6 +73,7 @@ public record SessionQuotas(
                 && completionEntries.used() == 0
                 && readRequests.used() == 0
                 && receives.used() == 0
+                && sharedReceiveQueues.used() == 0
                 && listeners.used() == 0
                 && protectionDomains.used() == 0;
     }

@@ -12,6 +12,7 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.service.transfer.SharedReceiveQueues;
 import io.sidewarp.v1.Draining;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.SessionInfo;
@@ -32,6 +33,7 @@ public final class Session {
     private final SessionContext context;
     private final EventStream events;
     private final SessionMemory memory;
+    private final SharedReceiveQueues sharedReceives;
     private final SessionConnections connections;
     private final SessionListeners listeners;
     private final SessionTransfers transfers;
@@ -42,9 +44,10 @@ public final class Session {
         this.context = context;
         this.events = events;
         this.memory = new SessionMemory(context);
-        this.connections = new SessionConnections(context, memory);
+        this.sharedReceives = new SharedReceiveQueues(context, memory);
+        this.connections = new SessionConnections(context, memory, sharedReceives);
         this.listeners = new SessionListeners(context, connections);
-        this.transfers = new SessionTransfers(context, memory, connections);
+        this.transfers = new SessionTransfers(context, memory, connections, sharedReceives);
     }
 
     String token() {
@@ -61,6 +64,10 @@ public final class Session {
 
     public SessionMemory memory() {
         return memory;
+    }
+
+    public SharedReceiveQueues sharedReceives() {
+        return sharedReceives;
     }
 
     public SessionConnections connections() {
@@ -106,6 +113,7 @@ public final class Session {
                 .setRegions(memory.regionCount())
                 .setConnections(connections.count())
                 .setListeners(listeners.count())
+                .setSharedReceiveQueues(sharedReceives.count())
                 .setRegisteredOctets(context.quotas().registeredOctets().used())
                 .build();
     }
@@ -125,8 +133,8 @@ public final class Session {
     }
 
     /**
-     * Ends the session: Queue calls, connections, listeners, regions, protection domains, in this order. Complete when
-     * nothing is left; the same for every caller.
+     * Ends the session: Queue calls, connections, shared receive queues, listeners, regions, protection domains, in this
+     * order. Complete when nothing is left; the same for every caller.
      *
      * @param status the OpenSession call ends with, or null when the client left
      */
@@ -143,6 +151,7 @@ public final class Session {
         transfers.release();
         CompletableFuture<Void> result = connections
                 .release()
+                .thenRunAsync(sharedReceives::release, context.loop())
                 .thenComposeAsync(ignored -> listeners.release(), context.loop())
                 .thenComposeAsync(ignored -> memory.release(), context.loop())
                 .whenComplete((ignored, failure) -> onReleased(failure));
@@ -154,10 +163,11 @@ public final class Session {
         if (failure != null || !context.quotas().isUnused()) {
             LOG.errorf(
                     failure,
-                    "event=session-leak session=\"%s\" regions=%d connections=%d listeners=%d",
+                    "event=session-leak session=\"%s\" regions=%d connections=%d shared-receive-queues=%d listeners=%d",
                     context.name(),
                     context.quotas().regions().used(),
                     context.quotas().connections().used(),
+                    context.quotas().sharedReceiveQueues().used(),
                     context.quotas().listeners().used());
         }
     }

@@ -11,10 +11,11 @@ interface CompletionSink {
     /**
      * Work is complete. The completion is only valid during the call; must not post work.
      *
+     * @param connection the API's id of the connection that carried it out, 0 when there is none
      * @param id the caller's
      * @param signaled false: the caller wants no completion for success
      */
-    void complete(ConnectionWork work, long id, boolean signaled, WorkCompletion completion);
+    void complete(long connection, long id, boolean signaled, WorkCompletion completion);
 
     /** No more completions are there for now: send what was collected. May post work. */
     void flush();

@@ -18,6 +18,9 @@ public final class Completions {
     /** RDMAP errors of a remote access that mean "outside of the region": RFC 5040 section 4.8, layer 0 type 1. */
     private static final int RDMAP_BOUNDS = 0x01;
 
+    private static final String UNTAKEN =
+            "the shared receive queue was destroyed before a message took the receive; post it to another one";
+
     private Completions() {}
 
     static io.sidewarp.v1.Opcode opcode(Opcode opcode) {
@@ -48,7 +51,11 @@ public final class Completions {
         };
     }
 
-    /** A completion of the engine. */
+    /**
+     * A completion of the engine.
+     *
+     * @param connection 0 for a receive that the messages of no connection took
+     */
     static WorkCompletion toProto(long id, long connection, io.sidewarp.engine.verbs.WorkCompletion completion) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
                 .setId(id)
@@ -70,7 +77,8 @@ public final class Completions {
             builder.setError(ApiError.rdma(error));
         }
         if (completion.status() != CompletionStatus.SUCCESS) {
-            builder.setMessage(message(completion.status(), error));
+            boolean untaken = connection == 0 && completion.status() == CompletionStatus.FLUSHED;
+            builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error));
         }
         return builder.build();
     }

@@ -4,56 +4,27 @@
 package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.FastThreadLocal;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.List;
+import org.jspecify.annotations.Nullable;
 
-/**
- * The work of one connection: posts it, and takes completions to where they belong. Confined to the session's thread,
- * where completions are polled too, so that nothing here needs a lock; the engine only wakes that thread. Allocates
- * nothing per work request once warm.
- */
-public final class ConnectionWork {
-
-    private static final int BATCH = 64;
-    /** Batches until other work of the thread gets its turn. */
-    private static final int ROUNDS = 16;
-
-    private static final FastThreadLocal<WorkCompletion[]> POLLED = new FastThreadLocal<>() {
-        @Override
-        protected WorkCompletion[] initialValue() {
-            WorkCompletion[] batch = new WorkCompletion[BATCH];
-            for (int i = 0; i < BATCH; i++) {
-                batch[i] = new WorkCompletion();
-            }
-            return batch;
-        }
-    };
+/** The work of one connection; not its receives when it takes them from a shared receive queue. */
+public final class ConnectionWork extends PolledWork {
 
     private final long connection;
     private final QueuePair queuePair;
     private final ProtectionDomain domain;
-    private final CompletionQueue completions;
     private final int sendQueue;
     private final int receiveQueue;
-    private final EventLoop loop;
-    private final WorkMeter meter;
-    private final WorkSlots slots = new WorkSlots();
+    private final @Nullable SharedReceiveWork sharedReceives;
     private final InitialReceives initialReceives = new InitialReceives(this);
     private final ArrayDeque<QueueCall> waitingForSpace = new ArrayDeque<>();
-    private final List<CompletionSink> touched = new ArrayList<>();
-    private final Runnable drainTask = this::drain;
-    private final Runnable notification = this::onNotification;
 
     private int sendOutstanding;
     private int receiveOutstanding;
@@ -63,10 +34,8 @@ public final class ConnectionWork {
     private long ownReceived;
     private volatile long octetsSent;
     private volatile long octetsReceived;
-    private boolean draining;
-    private boolean notified;
-    private boolean ended;
 
+    /** @param sharedReceives where it takes its receives from; null: it has its own */
     public ConnectionWork(
             long connection,
             QueuePair queuePair,
@@ -74,17 +43,20 @@ public final class ConnectionWork {
             CompletionQueue completions,
             int sendQueue,
             int receiveQueue,
+            @Nullable SharedReceiveWork sharedReceives,
             EventLoop loop,
             WorkMeter meter) {
+        super(completions, loop, meter);
         this.connection = connection;
         this.queuePair = queuePair;
         this.domain = domain;
-        this.completions = completions;
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
-        this.loop = loop;
-        this.meter = meter;
-        completions.requestNotification(notification, false);
+        this.sharedReceives = sharedReceives;
+        if (sharedReceives != null) {
+            sharedReceives.attach(this);
+        }
+        begin();
     }
 
     /** The API's id. */
@@ -94,6 +66,11 @@ public final class ConnectionWork {
 
     public QueuePair queuePair() {
         return queuePair;
+    }
+
+    /** Where it takes its receives from; null: it has its own. */
+    public @Nullable SharedReceiveWork sharedReceives() {
+        return sharedReceives;
     }
 
     ProtectionDomain domain() {
@@ -127,23 +104,18 @@ public final class ConnectionWork {
         if (receive ? receiveOutstanding == receiveQueue : sendOutstanding == sendQueue) {
             return -1;
         }
-        return slots.take(sink, id, signaled, receive, receive ? 0 : meter.begin());
-    }
-
-    /** Gives a place back that was not used. */
-    void unclaim(int slot) {
-        slots.give(slot);
+        return slots().take(sink, id, signaled, receive, receive ? 0 : meter().begin());
     }
 
     /** Posts a request whose id was claimed. Gives the place back unless it answers POSTED. */
     PostResult post(WorkRequest request) {
         int slot = (int) request.id();
-        boolean receive = slots.isReceive(slot);
-        PostResult result = ended
+        boolean receive = slots().isReceive(slot);
+        PostResult result = isEnded()
                 ? PostResult.INVALID_STATE
                 : receive ? queuePair.postReceive(request) : queuePair.postSend(request);
         if (result != PostResult.POSTED) {
-            slots.give(slot);
+            unclaim(slot);
         } else if (receive) {
             receiveOutstanding++;
         } else {
@@ -157,23 +129,12 @@ public final class ConnectionWork {
         waitingForSpace.add(call);
     }
 
-    /** No completions come any more: completes what is left. Idempotent. */
+    @Override
     public void end() {
-        if (ended) {
-            return;
+        if (sharedReceives != null && !isEnded()) {
+            sharedReceives.detach(this);
         }
-        drain();
-        ended = true;
-        WorkCompletion flushed = new WorkCompletion();
-        for (int slot = 0; slot < slots.capacity(); slot++) {
-            if (slots.isTaken(slot)) {
-                Opcode opcode = slots.isReceive(slot) ? Opcode.RECEIVE : Opcode.SEND;
-                flushed.set(slot, queuePair.number(), opcode, CompletionStatus.FLUSHED, 0);
-                dispatch(flushed);
-            }
-        }
-        publish();
-        flushTouched();
+        super.end();
     }
 
     /** Octets of completed Writes and Sends of this side. Any thread may ask. */
@@ -186,62 +147,15 @@ public final class ConnectionWork {
         return octetsReceived;
     }
 
-    private void publish() {
-        meter.publish();
-        octetsSent = ownSent;
+    /** Counts the completion of a receive that its messages took from the shared receive queue. */
+    void received(WorkCompletion completion) {
+        ownReceived += completion.length();
         octetsReceived = ownReceived;
     }
 
-    private void onNotification() {
-        if (!loop.inEventLoop()) {
-            loop.execute(drainTask);
-        } else if (draining) {
-            notified = true;
-        } else {
-            drain();
-        }
-    }
-
-    private void drain() {
-        if (draining || ended) {
-            return;
-        }
-        draining = true;
-        try {
-            WorkCompletion[] batch = POLLED.get();
-            int rounds = 0;
-            do {
-                notified = false;
-                int count = completions.poll(batch);
-                for (int i = 0; i < count; i++) {
-                    dispatch(batch[i]);
-                }
-                if (count > 0) {
-                    publish();
-                    flushTouched();
-                }
-                if (++rounds == ROUNDS) {
-                    loop.execute(drainTask);
-                    return;
-                }
-                if (count < BATCH) {
-                    completions.requestNotification(notification, false);
-                } else {
-                    notified = true;
-                }
-            } while (notified);
-        } finally {
-            draining = false;
-        }
-    }
-
-    private void dispatch(WorkCompletion completion) {
-        if (!slots.isTaken(completion.id())) {
-            throw new IllegalStateException("completion of unknown work " + completion.id());
-        }
-        int slot = (int) completion.id();
-        CompletionSink sink = slots.sink(slot);
-        if (slots.isReceive(slot)) {
+    @Override
+    long completed(WorkCompletion completion, boolean receive) {
+        if (receive) {
             receiveOutstanding--;
         } else {
             sendOutstanding--;
@@ -251,23 +165,19 @@ public final class ConnectionWork {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND -> ownSent += completion.length();
             case IMMEDIATE, FETCH_ADD, COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE -> {}
         }
-        meter.completed(completion, slots.time(slot));
-        long id = slots.id(slot);
-        boolean signaled = slots.isSignaled(slot);
-        slots.give(slot);
-        sink.complete(this, id, signaled, completion);
-        if (touched.isEmpty() || !touched.getLast().equals(sink)) {
-            touched.add(sink);
-        }
+        return connection;
     }
 
-    private void flushTouched() {
-        for (int i = 0; i < touched.size(); i++) {
-            touched.get(i).flush();
-        }
-        touched.clear();
+    @Override
+    void publish() {
+        octetsSent = ownSent;
+        octetsReceived = ownReceived;
+    }
+
+    @Override
+    void resumeWaiting() {
         int waiting = waitingForSpace.size();
-        for (int i = 0; i < waiting && (ended || sendOutstanding < sendQueue); i++) {
+        for (int i = 0; i < waiting && (isEnded() || sendOutstanding < sendQueue); i++) {
             waitingForSpace.remove().resume();
         }
     }

@@ -76,9 +76,9 @@ public final class InitialReceives implements CompletionSink {
 
     @Override
     public void complete(
-            ConnectionWork completed, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
+            long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         outstanding--;
-        WorkCompletion message = Completions.toProto(id, completed.connection(), completion);
+        WorkCompletion message = Completions.toProto(id, connection, completion);
         if (claimant != null) {
             claimant.addInitial(message);
         } else {

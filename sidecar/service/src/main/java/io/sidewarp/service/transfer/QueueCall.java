@@ -179,13 +179,18 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     /** Posts the decoded work request; true when it has to wait for space. */
     private boolean post(SessionTransfers current) {
-        ConnectionWork work = current.connections().find(item.connection);
-        Refusal refusal = work == null
-                ? missing(current, item.connection)
-                : current.poster().post(work, item, this);
-        if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
-            work.awaitSpace(this);
-            return true;
+        Refusal refusal;
+        if (item.sharedReceives != 0) {
+            refusal = current.postShared(item, this);
+        } else {
+            ConnectionWork work = current.connections().find(item.connection);
+            refusal = work == null
+                    ? missing(current, item.connection)
+                    : current.poster().post(work, item, this);
+            if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
+                work.awaitSpace(this);
+                return true;
+            }
         }
         if (refusal != null) {
             batch.add(Completions.refused(item.id, item.connection, item.opcode, refusal));
@@ -215,16 +220,16 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     }
 
     @Override
-    public void complete(ConnectionWork work, long id, boolean signaled, WorkCompletion completion) {
+    public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
         boolean success = completion.status() == CompletionStatus.SUCCESS;
         if (closed || (success && !signaled)) {
             outstanding--;
             return;
         }
         if (success) {
-            batch.add(id, work.connection(), completion);
+            batch.add(id, connection, completion);
         } else {
-            batch.add(Completions.toProto(id, work.connection(), completion));
+            batch.add(Completions.toProto(id, connection, completion));
         }
         unsent++;
         if (batch.octets() >= MAX_MESSAGE) {

@@ -46,6 +46,7 @@ final class QueueDecoder {
             tag(WorkRequest.LOCAL_INVALIDATE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int ENABLE = tag(WorkRequest.ENABLE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int LOCAL_FENCE = tag(WorkRequest.LOCAL_FENCE_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int SHARED_RECEIVES = tag(WorkRequest.SHARED_RECEIVE_QUEUE_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int RECEIVE = tag(WorkRequest.RECEIVE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
 
     /** WriteWork, ReadWork and the atomic operations begin with the same fields. */
@@ -195,6 +196,8 @@ final class QueueDecoder {
                 enable(item);
             } else if (tag == LOCAL_FENCE) {
                 item.localFence = reader.bool();
+            } else if (tag == SHARED_RECEIVES) {
+                item.sharedReceives = reader.varint();
             } else {
                 reader.skip(tag);
             }

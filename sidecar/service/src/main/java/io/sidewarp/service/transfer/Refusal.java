@@ -21,6 +21,14 @@ record Refusal(CompletionStatus status, Status.Code code, String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.INVALID_ARGUMENT, message);
     }
 
+    static Refusal missing(String message) {
+        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.NOT_FOUND, message);
+    }
+
+    static Refusal exhausted(String message) {
+        return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.RESOURCE_EXHAUSTED, message);
+    }
+
     static Refusal protection(Status.Code code, String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR, code, message);
     }

@@ -10,6 +10,7 @@ import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveRequest;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WorkCompletion;
@@ -19,21 +20,28 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Data transfer of one session. Confined to the session's thread. */
 public final class SessionTransfers {
 
     private final SessionContext context;
     private final ConnectionLookup connections;
+    private final SharedReceiveLookup sharedReceives;
     private final WorkPoster poster;
     private final WorkItem item = new WorkItem();
     private final QueueDecoder decoder = new QueueDecoder();
     private final Set<QueueCall> calls = new HashSet<>();
     private boolean ended;
 
-    public SessionTransfers(SessionContext context, SessionMemory memory, ConnectionLookup connections) {
+    public SessionTransfers(
+            SessionContext context,
+            SessionMemory memory,
+            ConnectionLookup connections,
+            SharedReceiveLookup sharedReceives) {
         this.context = context;
         this.connections = connections;
+        this.sharedReceives = sharedReceives;
         this.poster = new WorkPoster(memory, context.limits().sge());
     }
 
@@ -61,8 +69,17 @@ public final class SessionTransfers {
         return post(item.of(work, connection));
     }
 
-    public CompletableFuture<WorkCompletion> receive(long connection, ReceiveWork work) {
-        return post(item.of(work, connection));
+    /** One message: in the receive that is given, else in one of those given to Connect or Accept. */
+    public CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
+        if (request.hasWork()) {
+            item.of(request.getWork(), request.getConnection());
+            item.sharedReceives = request.getSharedReceiveQueue();
+            return post(item);
+        }
+        if (request.getSharedReceiveQueue() != 0) {
+            throw ApiError.invalid("work is empty; give the receive that is posted to the shared receive queue");
+        }
+        return connections.require(request.getConnection()).initialReceives().take();
     }
 
     /** Any work. Decoded as that of a Queue call, so that there is one meaning of a work request. */
@@ -76,11 +93,6 @@ public final class SessionTransfers {
         return post(item);
     }
 
-    /** The next message that arrives in the receives given to Connect or Accept. */
-    public CompletableFuture<WorkCompletion> receiveInitial(long connection) {
-        return connections.require(connection).initialReceives().take();
-    }
-
     /** Posts the receives that a connection begins with. Fails with the status for the first that is refused. */
     public void postInitial(ConnectionWork work, List<ReceiveWork> receives) {
         for (ReceiveWork receive : receives) {
@@ -90,6 +102,16 @@ public final class SessionTransfers {
             }
             work.initialReceives().posted();
         }
+    }
+
+    /** Posts to a shared receive queue; null when that succeeded. Allocates nothing unless it is refused. */
+    @Nullable
+    Refusal postShared(WorkItem work, CompletionSink sink) {
+        SharedReceiveWork queue = sharedReceives.find(work.sharedReceives);
+        return queue == null
+                ? Refusal.missing("shared receive queue " + Long.toUnsignedString(work.sharedReceives)
+                        + " is not known in this session; create it first")
+                : poster.post(queue, work, sink);
     }
 
     void add(QueueCall call) {
@@ -113,7 +135,9 @@ public final class SessionTransfers {
 
     private CompletableFuture<WorkCompletion> post(WorkItem work) {
         SimpleWork simple = new SimpleWork();
-        Refusal refusal = poster.post(connections.require(work.connection), work, simple);
+        Refusal refusal = work.sharedReceives != 0
+                ? postShared(work, simple)
+                : poster.post(connections.require(work.connection), work, simple);
         return refusal == null ? simple.result() : CompletableFuture.failedFuture(refusal.toException());
     }
 }

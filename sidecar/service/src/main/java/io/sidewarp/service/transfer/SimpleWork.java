@@ -21,8 +21,8 @@ final class SimpleWork implements CompletionSink {
 
     @Override
     public void complete(
-            ConnectionWork work, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion engineCompletion) {
-        completion = Completions.toProto(id, work.connection(), engineCompletion);
+            long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion engineCompletion) {
+        completion = Completions.toProto(id, connection, engineCompletion);
     }
 
     @Override

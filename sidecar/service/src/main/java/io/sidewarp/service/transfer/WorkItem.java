@@ -21,6 +21,9 @@ final class WorkItem {
 
     long id;
     long connection;
+    /** Shared receive queue that it is posted to instead of a connection, or 0. */
+    long sharedReceives;
+
     boolean fence;
     boolean localFence;
     boolean unsignaled;
@@ -57,6 +60,7 @@ final class WorkItem {
     void reset() {
         id = 0;
         connection = 0;
+        sharedReceives = 0;
         fence = false;
         localFence = false;
         unsignaled = false;

@@ -6,6 +6,7 @@ package io.sidewarp.service.transfer;
 import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
@@ -22,10 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class WorkPoster {
 
     /** The answer for a full queue: no reason to fail yet. */
-    static final Refusal QUEUE_FULL = new Refusal(
-            io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
-            Status.Code.RESOURCE_EXHAUSTED,
-            "the send queue is full; wait for completions, or give the connection a longer one"
+    static final Refusal QUEUE_FULL =
+            Refusal.exhausted("the send queue is full; wait for completions, or give the connection a longer one"
                     + " (ConnectionOptions.send_queue)");
 
     private static final long MAX_LENGTH = 0xFFFF_FFFFL;
@@ -47,8 +46,7 @@ final class WorkPoster {
             return Refusal.invalid("the work request names no work; set write, read, send, receive or another");
         }
         if (item.sgeCount > maxSge) {
-            return Refusal.invalid("the work request has " + item.sgeCount + " elements; at most " + maxSge
-                    + " are possible, split it");
+            return tooManyElements(item);
         }
         if (opcode == Opcode.RDMA_READ && item.sgeCount != 1) {
             return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
@@ -58,6 +56,11 @@ final class WorkPoster {
                     + " element of length 8, or none");
         }
         boolean receive = opcode == Opcode.RECEIVE;
+        SharedReceiveWork shared = work.sharedReceives();
+        if (receive && shared != null) {
+            return Refusal.invalid("connection " + work.connection() + " takes its receives from shared receive queue "
+                    + shared.id() + "; post them there (shared_receive_queue instead of connection)");
+        }
         int slot = work.claim(sink, item.id, !item.unsignaled || receive, receive);
         if (slot < 0) {
             return receive ? receiveQueueFull(work) : QUEUE_FULL;
@@ -74,6 +77,51 @@ final class WorkPoster {
             case INVALID_STATE -> notReady(work);
             case INVALID_REQUEST -> explain(work, item, opcode);
         };
+    }
+
+    /** Posts a receive to a shared receive queue; null when that succeeded. */
+    @Nullable
+    Refusal post(SharedReceiveWork queue, WorkItem item, CompletionSink sink) {
+        if (item.opcode != Opcode.RECEIVE) {
+            return Refusal.invalid(
+                    "a shared receive queue takes receives only; for other work name a connection instead"
+                            + " of shared_receive_queue");
+        }
+        if (item.connection != 0) {
+            return Refusal.invalid("the receive names connection " + Long.toUnsignedString(item.connection)
+                    + " and shared receive queue " + queue.id() + "; name one of them");
+        }
+        if (item.sgeCount > maxSge) {
+            return tooManyElements(item);
+        }
+        int slot = queue.claim(sink, item.id);
+        if (slot < 0) {
+            return sharedQueueFull(queue);
+        }
+        Refusal missing = fill(item, slot, Opcode.RECEIVE);
+        if (missing != null) {
+            queue.unclaim(slot);
+            return missing;
+        }
+        return switch (queue.post(request)) {
+            case POSTED -> null;
+            case QUEUE_FULL -> sharedQueueFull(queue);
+            case INVALID_STATE -> Refusal.flushed("shared receive queue " + queue.id() + " was destroyed");
+            case INVALID_REQUEST -> {
+                Refusal refusal = explainElements(item, "the shared receive queue", queue.domain(), 0, true);
+                yield refusal != null ? refusal : Refusal.invalid("the device refused the receive");
+            }
+        };
+    }
+
+    private Refusal tooManyElements(WorkItem item) {
+        return Refusal.invalid(
+                "the work request has " + item.sgeCount + " elements; at most " + maxSge + " are possible, split it");
+    }
+
+    private static Refusal sharedQueueFull(SharedReceiveWork queue) {
+        return Refusal.exhausted("shared receive queue " + queue.id() + " is full with " + queue.capacity()
+                + " receives; wait for messages, or create a longer one (capacity)");
     }
 
     private static boolean fitsResult(WorkItem item) {
@@ -127,9 +175,7 @@ final class WorkPoster {
     }
 
     private static Refusal receiveQueueFull(ConnectionWork work) {
-        return new Refusal(
-                io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
-                Status.Code.RESOURCE_EXHAUSTED,
+        return Refusal.exhausted(
                 "the receive queue is full with " + work.receiveQueue() + " receives; wait for messages, or give the"
                         + " connection a longer one (ConnectionOptions.receive_queue)");
     }
@@ -149,21 +195,10 @@ final class WorkPoster {
         }
         boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
         boolean writes = requests || opcode == Opcode.RECEIVE;
-        long total = 0;
-        for (int i = 0; i < item.sgeCount; i++) {
-            RegisteredRegion region = memory.find(item.regions[i]);
-            if (region == null) {
-                break;
-            }
-            Refusal refusal = explain(work, region, item.offsets[i], item.lengths[i], writes);
-            if (refusal != null) {
-                return refusal;
-            }
-            total += item.lengths[i];
-        }
-        if (total > MAX_LENGTH) {
-            return Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
-                    + " are possible (2^32-1), split it");
+        Refusal refusal = explainElements(
+                item, "the connection", work.domain(), work.queuePair().number(), writes);
+        if (refusal != null) {
+            return refusal;
         }
         if (requests && work.queuePair().attributes().ord() == 0) {
             return Refusal.invalid("the connection allows no RDMA Reads and atomic operations: its ORD is 0; connect"
@@ -202,8 +237,36 @@ final class WorkPoster {
                                 + " and cannot be used; deregister it and register anew");
     }
 
-    private static @Nullable Refusal explain(
-            ConnectionWork work, RegisteredRegion registered, long offset, long length, boolean writes) {
+    /**
+     * What is wrong with the elements of a work request.
+     *
+     * @param where what it was posted to
+     * @param queuePair the engine's number of its queue pair, 0 for a shared receive queue
+     */
+    private @Nullable Refusal explainElements(
+            WorkItem item, String where, ProtectionDomain domain, long queuePair, boolean writes) {
+        long total = 0;
+        for (int i = 0; i < item.sgeCount; i++) {
+            RegisteredRegion region = memory.find(item.regions[i]);
+            if (region == null) {
+                break;
+            }
+            Refusal refusal = explain(region, item.offsets[i], item.lengths[i], writes);
+            if (refusal == null) {
+                refusal = explainAssociation(region, where, domain, queuePair);
+            }
+            if (refusal != null) {
+                return refusal;
+            }
+            total += item.lengths[i];
+        }
+        return total > MAX_LENGTH
+                ? Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
+                        + " are possible (2^32-1), split it")
+                : null;
+    }
+
+    private static @Nullable Refusal explain(RegisteredRegion registered, long offset, long length, boolean writes) {
         MemoryRegion region = registered.region();
         String name = "region " + registered.id();
         if (Long.compareUnsigned(length, region.length()) > 0
@@ -225,17 +288,23 @@ final class WorkPoster {
                     Status.Code.PERMISSION_DENIED,
                     name + " was registered without ACCESS_LOCAL_WRITE, which the target of a read or receive needs");
         }
-        if (region.protectionDomain() != work.domain()) {
+        return null;
+    }
+
+    private static @Nullable Refusal explainAssociation(
+            RegisteredRegion registered, String where, ProtectionDomain domain, long queuePair) {
+        MemoryRegion region = registered.region();
+        if (region.protectionDomain() != domain) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
-                    name + " is in protection domain "
-                            + region.protectionDomain().id() + ", the connection in "
-                            + work.domain().id() + "; use the same");
+                    "region " + registered.id() + " is in protection domain "
+                            + region.protectionDomain().id() + ", " + where + " in " + domain.id() + "; use the same");
         }
-        if (region.queuePair() != 0 && region.queuePair() != work.queuePair().number()) {
+        if (region.queuePair() != 0 && region.queuePair() != queuePair) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
-                    name + " was registered for connection " + registered.connection() + " only");
+                    "region " + registered.id() + " was registered for connection " + registered.connection()
+                            + " only");
         }
         return null;
     }

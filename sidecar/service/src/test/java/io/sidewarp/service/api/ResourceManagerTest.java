@@ -30,6 +30,7 @@ import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
@@ -46,8 +47,8 @@ class ResourceManagerTest {
     private static final int SIZE = 64;
 
     /** Calls that only tell what there is; what they tell depends on who asks. */
-    private static final Set<String> WITHOUT_SESSION =
-            Set.of("GetDevice", "OpenSession", "ListSessions", "ListRegions", "ListConnections");
+    private static final Set<String> WITHOUT_SESSION = Set.of(
+            "GetDevice", "OpenSession", "ListSessions", "ListRegions", "ListConnections", "ListSharedReceiveQueues");
 
     /** By default a connection has 256 entries in each queue, and 16 inbound read requests. */
     @ParameterizedTest
@@ -211,6 +212,7 @@ class ResourceManagerTest {
                 DeviceServiceGrpc.getServiceDescriptor(),
                 MemoryServiceGrpc.getServiceDescriptor(),
                 ConnectionServiceGrpc.getServiceDescriptor(),
+                SharedReceiveQueueServiceGrpc.getServiceDescriptor(),
                 TransferServiceGrpc.getServiceDescriptor())) {
             for (MethodDescriptor<?, ?> method : service.getMethods()) {
                 if (!WITHOUT_SESSION.contains(method.getBareMethodName())) {

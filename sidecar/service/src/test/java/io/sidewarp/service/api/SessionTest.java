@@ -68,6 +68,7 @@ class SessionTest {
         assertThat(device.getLimits().getMaxCompletionEntries()).isEqualTo(1 << 20);
         assertThat(device.getLimits().getMaxReadRequests()).isEqualTo(16_384);
         assertThat(device.getLimits().getMaxReceives()).isEqualTo(1 << 19);
+        assertThat(device.getLimits().getMaxSharedReceiveQueues()).isEqualTo(64);
     }
 
     @Test

@@ -44,6 +44,7 @@ class ConfigTest {
         "sidewarp.management.port, 70000",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
+        "sidewarp.limits.shared-receive-queues, -1",
         "sidewarp.connection.ird, 65",
         "sidewarp.connection.timeout, 0s",
         "sidewarp.connection.max-fpdu, -1",

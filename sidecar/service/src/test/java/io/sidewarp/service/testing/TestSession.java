@@ -11,6 +11,7 @@ import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.DeviceServiceGrpc;
@@ -26,6 +27,7 @@ import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedBacking;
+import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
 import io.sidewarp.v1.StoreHeader;
 import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
@@ -104,6 +106,10 @@ public final class TestSession implements AutoCloseable {
 
     public ConnectionServiceGrpc.ConnectionServiceBlockingStub connections() {
         return ConnectionServiceGrpc.newBlockingStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
+    }
+
+    public SharedReceiveQueueServiceGrpc.SharedReceiveQueueServiceBlockingStub sharedReceives() {
+        return SharedReceiveQueueServiceGrpc.newBlockingStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
     }
 
     public TransferServiceGrpc.TransferServiceBlockingStub transfer() {
@@ -204,6 +210,11 @@ public final class TestSession implements AutoCloseable {
 
     /** Connects with another session, which accepts. */
     public Pair connectTo(TestSession other, ReceiveWork... receives) {
+        return connectTo(other, ConnectionOptions.getDefaultInstance(), receives);
+    }
+
+    /** Connects with another session, which accepts with options. */
+    public Pair connectTo(TestSession other, ConnectionOptions options, ReceiveWork... receives) {
         try (Listening listening = other.listen()) {
             CompletableFuture<Connection> connecting =
                     connect(connectRequest(listening.port()).build());
@@ -212,6 +223,7 @@ public final class TestSession implements AutoCloseable {
                     .accept(AcceptRequest.newBuilder()
                             .setSession(other.token)
                             .setRequest(request.getId())
+                            .setOptions(options)
                             .addAllReceives(List.of(receives))
                             .build())
                     .getConnection();

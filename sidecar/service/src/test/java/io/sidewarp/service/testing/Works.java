@@ -53,6 +53,14 @@ public final class Works {
                 .setSend(SendWork.newBuilder().addLocal(sge(from, 0, length)));
     }
 
+    /** A receive of a shared receive queue. */
+    public static WorkRequest.Builder sharedReceive(long id, long queue, Region to, long offset, long length) {
+        return WorkRequest.newBuilder()
+                .setId(id)
+                .setSharedReceiveQueue(queue)
+                .setReceive(ReceiveWork.newBuilder().addLocal(sge(to, offset, length)));
+    }
+
     public static WorkRequest.Builder receive(long id, long connection, Region to, long offset, long length) {
         return WorkRequest.newBuilder()
                 .setId(id)

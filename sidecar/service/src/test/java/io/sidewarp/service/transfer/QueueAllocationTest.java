@@ -27,6 +27,7 @@ import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -37,6 +38,7 @@ import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.SessionQuotas;
@@ -50,6 +52,7 @@ import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReadWork;
+import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.SendWork;
@@ -85,6 +88,7 @@ class QueueAllocationTest {
     private static final int WARM_UP = 3_000;
     private static final int MEASURED = 1_000;
     private static final long CONNECTION = 7;
+    private static final long SHARED_RECEIVES = 8;
     /** Objects of a message: the frame, the task and the streams over its octets. */
     private static final int PER_MESSAGE = 256;
 
@@ -96,6 +100,7 @@ class QueueAllocationTest {
     private final Device device = provider.open();
     private final EventLoop loop = new DefaultEventLoop();
     private final Engine engine = new Engine();
+    private final Engine receives = new Engine();
     private Telemetry telemetry;
     private SessionTransfers transfers;
     private SentMessages sent;
@@ -125,6 +130,15 @@ class QueueAllocationTest {
                 telemetry.work().meter(),
                 new PeerLogs(1));
         SessionMemory memory = onLoop(() -> new SessionMemory(context));
+        SharedReceiveWork shared = onLoop(() -> new SharedReceiveWork(
+                SHARED_RECEIVES,
+                memory.defaultDomain(),
+                receives,
+                receives,
+                loop,
+                context.meter(),
+                new Grant(),
+                limit -> {}));
         ConnectionWork work = onLoop(() -> new ConnectionWork(
                 CONNECTION,
                 engine,
@@ -132,6 +146,7 @@ class QueueAllocationTest {
                 engine,
                 WORK_PER_MESSAGE,
                 WORK_PER_MESSAGE,
+                shared,
                 loop,
                 context.meter()));
         RegisterRegionRequest request = RegisterRegionRequest.newBuilder()
@@ -142,7 +157,8 @@ class QueueAllocationTest {
         region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, false, limits)))
                 .get(10, TimeUnit.SECONDS)
                 .id();
-        transfers = onLoop(() -> new SessionTransfers(context, memory, new OneConnection(work)));
+        transfers = onLoop(() -> new SessionTransfers(
+                context, memory, new OneConnection(work), id -> id == SHARED_RECEIVES ? shared : null));
         sent = new SentMessages();
         call = new QueueCall(sent, (token, peer) -> transfers, Peer.CONTEXT.get());
         QueueRequest open = QueueRequest.newBuilder()
@@ -215,10 +231,36 @@ class QueueAllocationTest {
         assertThat(allocated / MEASURED).isLessThan(message.length + PER_MESSAGE);
     }
 
+    @Test
+    void receivesOfASharedReceiveQueueAllocateNothingEither() throws Exception {
+        Sge local = Sge.newBuilder().setRegion(region).setOffset(8).setLength(8).build();
+        QueuePost.Builder post = QueuePost.newBuilder();
+        for (int i = 0; i < WORK_PER_MESSAGE; i++) {
+            post.addWork(WorkRequest.newBuilder()
+                    .setId(i)
+                    .setSharedReceiveQueue(SHARED_RECEIVES)
+                    .setReceive(ReceiveWork.newBuilder().addLocal(local)));
+        }
+        byte[] message = QueueRequest.newBuilder().setPost(post).build().toByteArray();
+
+        long allocated = onLoop(() -> {
+            run(message, WARM_UP);
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            run(message, MEASURED);
+            return THREADS.getCurrentThreadAllocatedBytes() - before;
+        });
+
+        assertThat(receives.carriedOut).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
+        assertThat(sent.messages).isEqualTo(1 + WARM_UP + MEASURED);
+        assertThat(sent.closed).isNull();
+        assertThat(allocated / MEASURED).isLessThan(message.length + PER_MESSAGE);
+    }
+
     private void run(byte[] message, int times) {
         for (int i = 0; i < times; i++) {
             call.onMessage(received(message));
             engine.complete();
+            receives.complete();
         }
     }
 
@@ -293,8 +335,8 @@ class QueueAllocationTest {
         }
     }
 
-    /** A queue pair with its completion queue: all work succeeds when the test says so. */
-    private static final class Engine implements QueuePair, CompletionQueue {
+    /** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
+    private static final class Engine implements QueuePair, SharedReceiveQueue, CompletionQueue {
 
         private final long[] ids = new long[WORK_PER_MESSAGE];
         private final Opcode[] opcodes = new Opcode[WORK_PER_MESSAGE];
@@ -346,7 +388,7 @@ class QueueAllocationTest {
 
         @Override
         public PostResult postReceive(io.sidewarp.engine.verbs.WorkRequest request) {
-            throw new UnsupportedOperationException("no receives here");
+            return postSend(request);
         }
 
         @Override
@@ -382,6 +424,14 @@ class QueueAllocationTest {
         public int capacity() {
             return WORK_PER_MESSAGE;
         }
+
+        @Override
+        public int size() {
+            return posted - polled;
+        }
+
+        @Override
+        public void armLimit(int limit, Runnable newListener) {}
 
         @Override
         public boolean isOverrun() {

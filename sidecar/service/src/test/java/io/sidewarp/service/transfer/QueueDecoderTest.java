@@ -161,6 +161,7 @@ class QueueDecoderTest {
                 .setConnection(random.nextInt(3))
                 .setFence(random.nextBoolean())
                 .setLocalFence(random.nextBoolean())
+                .setSharedReceiveQueue(random.nextInt(3))
                 .setUnsignaled(random.nextBoolean());
         return switch (random.nextInt(11)) {
             case 0 ->
@@ -238,6 +239,7 @@ class QueueDecoderTest {
                 .setConnection(item.connection)
                 .setFence(item.fence)
                 .setLocalFence(item.localFence)
+                .setSharedReceiveQueue(item.sharedReceives)
                 .setUnsignaled(item.unsignaled);
         RemoteAddress remote = RemoteAddress.newBuilder()
                 .setStag(item.remoteStag)

@@ -15,7 +15,7 @@ class WorkSlotsTest {
 
     private static final CompletionSink SINK = new CompletionSink() {
         @Override
-        public void complete(ConnectionWork work, long id, boolean signaled, WorkCompletion completion) {}
+        public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {}
 
         @Override
         public void flush() {}

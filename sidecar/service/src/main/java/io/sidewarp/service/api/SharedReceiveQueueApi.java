@@ -1,0 +1,85 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
+import io.sidewarp.v1.CreateSharedReceiveQueueResponse;
+import io.sidewarp.v1.DestroySharedReceiveQueueRequest;
+import io.sidewarp.v1.DestroySharedReceiveQueueResponse;
+import io.sidewarp.v1.ListSharedReceiveQueuesRequest;
+import io.sidewarp.v1.ListSharedReceiveQueuesResponse;
+import io.sidewarp.v1.ModifySharedReceiveQueueRequest;
+import io.sidewarp.v1.ModifySharedReceiveQueueResponse;
+import io.sidewarp.v1.SharedReceiveQueue;
+import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** SharedReceiveQueueService. */
+final class SharedReceiveQueueApi extends SharedReceiveQueueServiceGrpc.SharedReceiveQueueServiceImplBase {
+
+    private final Calls calls;
+
+    SharedReceiveQueueApi(Calls calls) {
+        this.calls = calls;
+    }
+
+    @Override
+    public void createSharedReceiveQueue(
+            CreateSharedReceiveQueueRequest request, StreamObserver<CreateSharedReceiveQueueResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> CompletableFuture.completedFuture(CreateSharedReceiveQueueResponse.newBuilder()
+                        .setSharedReceiveQueue(session.sharedReceives().create(request))
+                        .build()));
+    }
+
+    @Override
+    public void modifySharedReceiveQueue(
+            ModifySharedReceiveQueueRequest request, StreamObserver<ModifySharedReceiveQueueResponse> observer) {
+        calls.unary(request.getSession(), observer, session -> {
+            session.sharedReceives().modify(request.getSharedReceiveQueue(), request.getLimit());
+            return CompletableFuture.completedFuture(ModifySharedReceiveQueueResponse.getDefaultInstance());
+        });
+    }
+
+    @Override
+    public void destroySharedReceiveQueue(
+            DestroySharedReceiveQueueRequest request, StreamObserver<DestroySharedReceiveQueueResponse> observer) {
+        calls.unary(request.getSession(), observer, session -> {
+            session.sharedReceives().destroy(request.getSharedReceiveQueue());
+            return CompletableFuture.completedFuture(DestroySharedReceiveQueueResponse.getDefaultInstance());
+        });
+    }
+
+    @Override
+    public void listSharedReceiveQueues(
+            ListSharedReceiveQueuesRequest request, StreamObserver<ListSharedReceiveQueuesResponse> observer) {
+        if (request.getSession().isEmpty()) {
+            calls.answer(
+                    observer,
+                    calls.registry()
+                            .collect(
+                                    Peer.CONTEXT.get(),
+                                    session -> session.sharedReceives().list())
+                            .thenApply(lists ->
+                                    queues(lists.stream().flatMap(List::stream).toList())));
+        } else {
+            calls.unary(
+                    request.getSession(),
+                    observer,
+                    session -> CompletableFuture.completedFuture(
+                            queues(session.sharedReceives().list())));
+        }
+    }
+
+    private static ListSharedReceiveQueuesResponse queues(List<SharedReceiveQueue> queues) {
+        return ListSharedReceiveQueuesResponse.newBuilder()
+                .addAllSharedReceiveQueues(queues)
+                .build();
+    }
+}

@@ -1,0 +1,153 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Status;
+import io.netty.util.collection.LongObjectHashMap;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.quota.Grant;
+import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
+import io.sidewarp.v1.OpenSessionResponse;
+import io.sidewarp.v1.SharedReceiveQueue;
+import io.sidewarp.v1.SharedReceiveQueueLimitReached;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The shared receive queues of one session. Confined to the session's thread. */
+public final class SharedReceiveQueues implements SharedReceiveLookup {
+
+    private final SessionContext context;
+    private final SessionMemory memory;
+    private final LongObjectHashMap<SharedReceiveWork> queues = new LongObjectHashMap<>();
+
+    public SharedReceiveQueues(SessionContext context, SessionMemory memory) {
+        this.context = context;
+        this.memory = memory;
+    }
+
+    /** Creates one; takes its receives and as many completion queue entries from the session's quotas. */
+    public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
+        ProtectionDomain domain = memory.domain(request.getProtectionDomain());
+        int capacity = capacity(request.getCapacity());
+        Grant grant = new Grant();
+        SharedReceiveWork work;
+        try {
+            grant.take(context.quotas().sharedReceiveQueues(), 1)
+                    .take(context.quotas().receives(), capacity)
+                    .take(context.quotas().completionEntries(), capacity);
+            work = create(domain, capacity, grant);
+        } catch (RuntimeException e) {
+            grant.close();
+            throw e;
+        }
+        try {
+            work.arm(request.getLimit());
+        } catch (RuntimeException e) {
+            work.end();
+            throw e;
+        }
+        queues.put(work.id(), work);
+        return toProto(work);
+    }
+
+    private SharedReceiveWork create(ProtectionDomain domain, int capacity, Grant grant) {
+        long id = context.ids().incrementAndGet();
+        CompletionQueue completions = context.device().createCompletionQueue(capacity);
+        return new SharedReceiveWork(
+                id,
+                domain,
+                context.device().createSharedReceiveQueue(domain, capacity),
+                completions,
+                context.loop(),
+                context.meter(),
+                grant,
+                limit -> tellLimit(id, limit));
+    }
+
+    private int capacity(int wanted) {
+        int most = context.limits().receiveQueue();
+        if (Integer.compareUnsigned(wanted, most) > 0) {
+            throw ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "capacity is " + Integer.toUnsignedString(wanted) + "; allowed: 0 to " + most
+                            + " (setting sidewarp.limits.receive-queue); ask for less, or raise the setting");
+        }
+        return wanted == 0 ? Math.min(context.defaults().receiveQueue(), most) : wanted;
+    }
+
+    private void tellLimit(long id, int limit) {
+        context.events()
+                .event(OpenSessionResponse.newBuilder()
+                        .setSharedReceiveQueueLimit(SharedReceiveQueueLimitReached.newBuilder()
+                                .setSharedReceiveQueue(id)
+                                .setLimit(limit))
+                        .build());
+    }
+
+    /** Arms the limit of a queue anew; 0 disarms it. */
+    public void modify(long id, int limit) {
+        require(id).arm(limit);
+    }
+
+    /** Destroys a queue; FAILED_PRECONDITION while connections use it. */
+    public void destroy(long id) {
+        SharedReceiveWork work = require(id);
+        if (work.users() > 0) {
+            throw ApiError.state("shared receive queue " + id + " is in use by " + work.users()
+                    + " connections; disconnect them first");
+        }
+        queues.remove(id);
+        work.end();
+    }
+
+    @Override
+    public @Nullable SharedReceiveWork find(long id) {
+        return queues.get(id);
+    }
+
+    /** The queue of an id; NOT_FOUND when there is none. */
+    public SharedReceiveWork require(long id) {
+        SharedReceiveWork work = queues.get(id);
+        if (work == null) {
+            throw ApiError.notFound("shared_receive_queue", id, "create it first, in this session");
+        }
+        return work;
+    }
+
+    public List<SharedReceiveQueue> list() {
+        List<SharedReceiveQueue> list = new ArrayList<>(queues.size());
+        for (SharedReceiveWork work : queues.values()) {
+            list.add(toProto(work));
+        }
+        return list;
+    }
+
+    public int count() {
+        return queues.size();
+    }
+
+    /** Destroys all. Connections are gone before. Idempotent. */
+    public void release() {
+        List<SharedReceiveWork> all = new ArrayList<>(queues.values());
+        queues.clear();
+        all.forEach(SharedReceiveWork::end);
+    }
+
+    private SharedReceiveQueue toProto(SharedReceiveWork work) {
+        return SharedReceiveQueue.newBuilder()
+                .setId(work.id())
+                .setProtectionDomain(work.domain().id())
+                .setCapacity(work.capacity())
+                .setReceives(work.queue().size())
+                .setLimit(work.limit())
+                .setConnections(work.users())
+                .setSessionName(context.name())
+                .build();
+    }
+}
