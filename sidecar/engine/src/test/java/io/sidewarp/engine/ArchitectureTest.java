@@ -14,6 +14,9 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.sidewarp.conformance.Requirement;
 import java.io.ObjectInputStream;
+import java.lang.foreign.Arena;
+import java.lang.foreign.Linker;
+import java.lang.foreign.SymbolLookup;
 import java.lang.invoke.MethodHandles;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -31,6 +34,7 @@ class ArchitectureTest {
     private static final String RDMAP = "io.sidewarp.engine.rdmap..";
     private static final String VERBS = "io.sidewarp.engine.verbs..";
     private static final String NET = "io.sidewarp.engine.net..";
+    private static final String USRSCTP = "io.sidewarp.engine.net.sctp.usrsctp";
     private static final String PROVIDER = "io.sidewarp.provider..";
     private static final String SOFTWARE = "io.sidewarp.provider.software..";
     private static final String[] PROTOCOL = {MEMORY, LLP, DDP, RDMAP};
@@ -90,6 +94,17 @@ class ArchitectureTest {
                 .dependOnClassesThat()
                 .resideInAPackage("io.netty..")
                 .allowEmptyShould(true)
+                .check(ENGINE);
+    }
+
+    @Test
+    void nativeCodeIsCalledByMemoryAndByTheBindingOfUsrsctpOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(MEMORY, USRSCTP)
+                .should()
+                .dependOnClassesThat()
+                .belongToAnyOf(Linker.class, SymbolLookup.class, Arena.class)
                 .check(ENGINE);
     }
 

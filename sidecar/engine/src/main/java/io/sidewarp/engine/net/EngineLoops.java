@@ -9,10 +9,13 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.DatagramChannel;
+import io.netty.channel.socket.nio.NioDatagramChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -89,7 +92,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         limitHandler.accept(limit);
     }
 
-    void onFault(Throwable fault) {
+    /** An exception escaped a connection of these loops. */
+    public void onFault(Throwable fault) {
         faultHandler.accept(fault);
     }
 
@@ -117,7 +121,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return false;
     }
 
-    boolean owns(EventLoop loop) {
+    /** Whether it is one of these loops. */
+    public boolean owns(EventLoop loop) {
         for (EventExecutor executor : group) {
             if (executor.equals(loop)) {
                 return true;
@@ -136,6 +141,11 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
 
     Class<? extends ServerChannel> serverChannelType() {
         return isEpoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** The type of UDP sockets that these loops serve. */
+    public Class<? extends DatagramChannel> datagramChannelType() {
+        return isEpoll() ? EpollDatagramChannel.class : NioDatagramChannel.class;
     }
 
     LoopResources resources(EventLoop loop) {

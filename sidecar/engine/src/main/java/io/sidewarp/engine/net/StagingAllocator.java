@@ -8,15 +8,17 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.DefaultMaxMessagesRecvByteBufAllocator;
 
 /** Lets channels read into the loop's own buffer instead of one from a pool: no allocation, always warm. */
-final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocator {
-
-    /** Reads in a row before other connections of the loop get their turn. */
-    private static final int READS_PER_TURN = 8;
+public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocator {
 
     private final StagingBuffer buffer;
 
-    StagingAllocator(StagingBuffer buffer) {
-        super(READS_PER_TURN);
+    /**
+     * Creates an allocator.
+     *
+     * @param readsPerTurn reads in a row before other channels of the loop get their turn
+     */
+    public StagingAllocator(StagingBuffer buffer, int readsPerTurn) {
+        super(readsPerTurn);
         this.buffer = buffer;
     }
 

@@ -8,22 +8,22 @@ import io.netty.buffer.Unpooled;
 import io.sidewarp.engine.memory.WireBuffer;
 
 /** One piece of direct memory, seen by Netty as a {@link ByteBuf} and by the engine as a {@link WireBuffer}. */
-final class StagingBuffer {
+public final class StagingBuffer {
 
     private final WireBuffer wire;
     private final ByteBuf netty;
 
-    StagingBuffer(int capacity) {
+    public StagingBuffer(int capacity) {
         wire = WireBuffer.allocate(capacity);
         netty = Unpooled.wrappedBuffer(wire.nio());
     }
 
-    WireBuffer wire() {
+    public WireBuffer wire() {
         return wire;
     }
 
     /** The view for a channel to read into: empty, one reference for the channel. */
-    ByteBuf forReading() {
+    public ByteBuf forReading() {
         return netty.clear().retain();
     }
 
@@ -34,7 +34,12 @@ final class StagingBuffer {
     }
 
     /** The view for a channel to write the first octets of, one reference for the channel. */
-    ByteBuf forWriting(int octets) {
+    public ByteBuf forWriting(int octets) {
         return netty.setIndex(0, octets).retain();
+    }
+
+    /** Whether no channel holds a view any more. */
+    public boolean isFree() {
+        return netty.refCnt() == 1;
     }
 }

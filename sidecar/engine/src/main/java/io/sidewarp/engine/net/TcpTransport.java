@@ -33,6 +33,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Buffers written in a row before other connections of the loop get their turn. */
     private static final int WRITES_PER_TURN = 8;
+    /** Reads in a row before other connections of the loop get their turn. */
+    private static final int READS_PER_TURN = 8;
     /** Calls after which the segment size is asked for again; the first ones ask at powers of two. */
     private static final int EMSS_PERIOD = 1024;
 
@@ -83,7 +85,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
         KeepAlive.apply(channel, settings.keepAlive());
-        channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input()));
+        channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input(), READS_PER_TURN));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }

@@ -1,0 +1,56 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+
+/**
+ * Sizes on a path of SCTP in UDP (RFC 6951 section 5.6). They come from the local interface and the settings: nothing is
+ * probed and ICMP is not relied on (section 5.5).
+ */
+final class PathMtu {
+
+    private static final int IPV4_HEADER_LENGTH = 20;
+    private static final int IPV6_HEADER_LENGTH = 40;
+    private static final int UDP_HEADER_LENGTH = 8;
+    private static final int LARGEST_IP_PACKET = 65535;
+    private static final int ETHERNET_MTU = 1500;
+
+    private PathMtu() {}
+
+    /** Octets of the largest SCTP packet from a local address, a multiple of 4. */
+    static int packetSize(InetAddress local, int maxPathMtu) {
+        int mtu = Math.min(interfaceMtu(local), LARGEST_IP_PACKET);
+        return packetSize(local instanceof Inet4Address, maxPathMtu == 0 ? mtu : Math.min(mtu, maxPathMtu));
+    }
+
+    static int packetSize(boolean ipv4, int mtu) {
+        int ip = ipv4 ? IPV4_HEADER_LENGTH : IPV6_HEADER_LENGTH;
+        return mtu - ip - UDP_HEADER_LENGTH & ~3;
+    }
+
+    /**
+     * Octets of the largest user message that leaves room for a SACK in a packet of that size (RFC 5043 section 9), a
+     * multiple of 4, as chunks are padded to that.
+     */
+    static int messageSize(int packetSize) {
+        return packetSize
+                        - SctpPacketFlyweight.COMMON_HEADER_LENGTH
+                        - SctpPacketFlyweight.DATA_HEADER_LENGTH
+                        - SctpPacketFlyweight.SACK_LENGTH
+                & ~3;
+    }
+
+    private static int interfaceMtu(InetAddress local) {
+        try {
+            NetworkInterface device = NetworkInterface.getByInetAddress(local);
+            return device == null ? ETHERNET_MTU : device.getMTU();
+        } catch (SocketException e) {
+            return ETHERNET_MTU;
+        }
+    }
+}

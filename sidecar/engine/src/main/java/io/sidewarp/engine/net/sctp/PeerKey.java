@@ -1,0 +1,9 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import java.net.InetAddress;
+
+/** What tells associations of an endpoint apart before tags are known. */
+record PeerKey(InetAddress address, int udpPort, int remotePort, int localPort) {}

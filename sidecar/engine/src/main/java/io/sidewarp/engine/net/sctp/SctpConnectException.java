@@ -1,0 +1,35 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import java.io.IOException;
+
+/** An association did not come up. */
+public final class SctpConnectException extends IOException {
+
+    private static final long serialVersionUID = 1L;
+
+    private final Reason reason;
+
+    /** Why. */
+    public enum Reason {
+        /** Nothing came back in time: no such host, a lost packet too many, or no SCTP at that UDP port. */
+        NO_ANSWER,
+        /** The peer answered with an ABORT: nobody listens at that SCTP port, or the peer takes no more. */
+        REFUSED,
+        /** This side ended the attempt. */
+        ABORTED,
+        /** This side has as many associations, or ports in use, as it may. */
+        LIMIT
+    }
+
+    SctpConnectException(Reason reason, String message) {
+        super(message);
+        this.reason = reason;
+    }
+
+    public Reason reason() {
+        return reason;
+    }
+}

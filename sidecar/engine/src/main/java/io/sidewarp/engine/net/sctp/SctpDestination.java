@@ -1,0 +1,32 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import java.net.InetAddress;
+import java.util.List;
+
+/**
+ * Where a peer is.
+ *
+ * @param addresses of the peer, the primary first; one is what RFC 5043 section 7.2 takes for normal
+ * @param port its SCTP port
+ * @param udpPort its UDP port (RFC 6951 section 5.1)
+ */
+public record SctpDestination(List<InetAddress> addresses, int port, int udpPort) {
+
+    public SctpDestination {
+        addresses = List.copyOf(addresses);
+        if (addresses.isEmpty()) {
+            throw new IllegalArgumentException("a destination has at least one address");
+        }
+        if (port < 1 || port > 65535 || udpPort < 1 || udpPort > 65535) {
+            throw new IllegalArgumentException("ports are 1 to 65535, not " + port + " and " + udpPort);
+        }
+    }
+
+    /** A peer with one address. */
+    public SctpDestination(InetAddress address, int port, int udpPort) {
+        this(List.of(address), port, udpPort);
+    }
+}

@@ -1,0 +1,170 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.socket.DatagramPacket;
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.StagingAllocator;
+import io.sidewarp.engine.net.StagingBuffer;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A UDP socket with buffers of its own for what it reads and writes. Belongs to its loop. Netty allocates a small packet
+ * object and an address per datagram; the octets stay in buffers that are used again.
+ */
+final class UdpChannel extends ChannelInboundHandlerAdapter {
+
+    /** What a datagram can hold. */
+    private static final int LARGEST_DATAGRAM = 65535;
+
+    private static final int READS_PER_TURN = 32;
+
+    /** Takes what comes in. */
+    interface Receiver {
+
+        /** A datagram; the buffer is valid during the call. */
+        void onDatagram(WireBuffer buffer, int length, InetSocketAddress sender);
+
+        /** No more datagrams for now. */
+        void onBatchDone();
+    }
+
+    private final EngineLoops loops;
+    private final Receiver receiver;
+    private final StagingBuffer input = new StagingBuffer(LARGEST_DATAGRAM);
+    private final ArrayDeque<StagingBuffer> free = new ArrayDeque<>();
+    private final ArrayDeque<StagingBuffer> queued = new ArrayDeque<>();
+    private final int packetSize;
+    private final int maxBuffers;
+    private @Nullable Channel channel;
+    private int buffers;
+    private boolean flushNeeded;
+
+    private UdpChannel(EngineLoops loops, Receiver receiver, int packetSize, int outputQueue) {
+        this.loops = loops;
+        this.receiver = receiver;
+        this.packetSize = packetSize;
+        this.maxBuffers = Math.max(1, outputQueue / packetSize);
+    }
+
+    /** @param packetSize octets of a datagram to write at most */
+    static CompletableFuture<UdpChannel> bind(
+            EngineLoops loops,
+            EventLoop loop,
+            InetSocketAddress address,
+            SctpSettings settings,
+            int packetSize,
+            Receiver receiver) {
+        UdpChannel udp = new UdpChannel(loops, receiver, packetSize, settings.outputQueue());
+        CompletableFuture<UdpChannel> result = new CompletableFuture<>();
+        ChannelFuture bind = new Bootstrap()
+                .group(loop)
+                .channel(loops.datagramChannelType())
+                .option(ChannelOption.SO_RCVBUF, settings.udpBuffer())
+                .option(ChannelOption.SO_SNDBUF, settings.udpBuffer())
+                .option(ChannelOption.RCVBUF_ALLOCATOR, new StagingAllocator(udp.input, READS_PER_TURN))
+                .handler(udp)
+                .bind(address);
+        bind.addListener(ignored -> {
+            if (bind.isSuccess()) {
+                udp.channel = bind.channel();
+                result.complete(udp);
+            } else {
+                result.completeExceptionally(bind.cause());
+            }
+        });
+        return result;
+    }
+
+    private Channel channel() {
+        if (channel == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return channel;
+    }
+
+    InetSocketAddress localAddress() {
+        return (InetSocketAddress) channel().localAddress();
+    }
+
+    /** A buffer for a datagram, or null when as many as allowed wait for the socket. */
+    @Nullable
+    StagingBuffer acquire() {
+        StagingBuffer head = queued.peekFirst();
+        while (head != null && head.isFree()) {
+            free.addFirst(queued.removeFirst());
+            head = queued.peekFirst();
+        }
+        StagingBuffer buffer = free.pollFirst();
+        if (buffer == null && buffers < maxBuffers) {
+            buffers++;
+            buffer = new StagingBuffer(packetSize);
+        }
+        return buffer;
+    }
+
+    /** The buffer was acquired in vain. */
+    void release(StagingBuffer buffer) {
+        free.addFirst(buffer);
+    }
+
+    /** Writes a datagram with the next {@link #flush}. */
+    void write(StagingBuffer buffer, int length, InetSocketAddress to) {
+        queued.addLast(buffer);
+        channel()
+                .write(
+                        new DatagramPacket(buffer.forWriting(length), to),
+                        channel().voidPromise());
+        flushNeeded = true;
+    }
+
+    void flush() {
+        if (flushNeeded) {
+            flushNeeded = false;
+            channel().flush();
+        }
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext context, Object message) {
+        DatagramPacket packet = (DatagramPacket) message;
+        try {
+            // It was read into the only buffer that the allocator gives, from its beginning.
+            receiver.onDatagram(input.wire(), packet.content().readableBytes(), packet.sender());
+        } finally {
+            packet.release();
+        }
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        receiver.onBatchDone();
+        flush();
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+        // A datagram that the system did not take is one that was lost; SCTP repairs that (RFC 6951 section 5.5).
+        if (!(cause instanceof java.io.IOException)) {
+            loops.onFault(cause);
+        }
+    }
+
+    CompletableFuture<Void> close() {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        channel().close().addListener(ignored -> result.complete(null));
+        return result;
+    }
+}

@@ -1,0 +1,444 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.StagingBuffer;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * An endpoint behind one UDP socket. It finds the association of each packet by the Verification Tag, which works also when
+ * the peer's UDP port has changed (RFC 6951 section 5.4), and bounds what strangers can make it hold.
+ */
+final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UdpEndpoint.class);
+
+    private static final int FIRST_EPHEMERAL_PORT = 49152;
+    private static final int EPHEMERAL_PORTS = 16384;
+    /** Associations are looked after at every so many ticks: what timers did to them, and half open ones. */
+    private static final int TICKS_PER_ROUND = 10;
+
+    private final SctpProtocol protocol;
+    private final EngineLoops loops;
+    private final EventLoop loop;
+    private final InetAddress local;
+    private final OptionalInt adaptation;
+    private final SctpSettings settings;
+    private final int packetSize;
+    private final UdpCounters counters = new UdpCounters();
+    private final PacketChecksum checksum = new PacketChecksum();
+    private final WireBuffer messages;
+    private final IntObjectMap<UdpAssociation> tags = new IntObjectHashMap<>();
+    private final Map<PeerKey, UdpAssociation> peers = new HashMap<>();
+    private final LinkedHashSet<UdpAssociation> halfOpen = new LinkedHashSet<>();
+    private final Map<Integer, UdpListener> listeners = new HashMap<>();
+    private final ArrayList<UdpAssociation> batch = new ArrayList<>();
+    private int nextPort = ThreadLocalRandom.current().nextInt(EPHEMERAL_PORTS);
+    private boolean displaced;
+    private boolean closed;
+    private int ticks;
+    private @Nullable UdpChannel channel;
+    private @Nullable ScheduledFuture<?> ticking;
+
+    private UdpEndpoint(
+            SctpProtocol protocol,
+            EngineLoops loops,
+            EventLoop loop,
+            InetAddress local,
+            OptionalInt adaptation,
+            SctpSettings settings) {
+        this.protocol = protocol;
+        this.loops = loops;
+        this.loop = loop;
+        this.local = local;
+        this.adaptation = adaptation;
+        this.settings = settings;
+        this.packetSize = PathMtu.packetSize(local, settings.maxPathMtu());
+        this.messages = WireBuffer.allocate(settings.largestMessage());
+    }
+
+    static CompletableFuture<UdpEndpoint> open(
+            SctpProtocol protocol,
+            EngineLoops loops,
+            EventLoop loop,
+            InetAddress local,
+            OptionalInt adaptation,
+            SctpSettings settings) {
+        UdpEndpoint endpoint = new UdpEndpoint(protocol, loops, loop, local, adaptation, settings);
+        return endpoint.bind(settings.udpPort())
+                .exceptionallyCompose(cause -> settings.udpPort() == 0
+                        ? CompletableFuture.failedFuture(cause)
+                        : endpoint.bind(0).thenApply(udp -> {
+                            endpoint.displaced = true;
+                            LOG.info(
+                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and peers"
+                                            + " cannot begin any",
+                                    settings.udpPort(),
+                                    local.getHostAddress(),
+                                    cause.getMessage(),
+                                    udp.localAddress().getPort());
+                            return udp;
+                        }))
+                .thenApply(udp -> {
+                    endpoint.channel = udp;
+                    return endpoint;
+                });
+    }
+
+    private CompletableFuture<UdpChannel> bind(int port) {
+        return UdpChannel.bind(loops, loop, new InetSocketAddress(local, port), settings, packetSize, this);
+    }
+
+    UdpChannel channel() {
+        if (channel == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return channel;
+    }
+
+    SctpProtocol protocol() {
+        return protocol;
+    }
+
+    EngineLoops loops() {
+        return loops;
+    }
+
+    OptionalInt adaptation() {
+        return adaptation;
+    }
+
+    SctpSettings settings() {
+        return settings;
+    }
+
+    int packetSize() {
+        return packetSize;
+    }
+
+    UdpCounters count() {
+        return counters;
+    }
+
+    PacketChecksum checksum() {
+        return checksum;
+    }
+
+    /** Where messages are received into; used up before the next is. */
+    WireBuffer messages() {
+        return messages;
+    }
+
+    @Override
+    public EventLoop loop() {
+        return loop;
+    }
+
+    @Override
+    public List<InetAddress> localAddresses() {
+        return List.of(local);
+    }
+
+    @Override
+    public int udpPort() {
+        return channel().localAddress().getPort();
+    }
+
+    @Override
+    public SctpCounters counters() {
+        return counters.snapshot();
+    }
+
+    // Listening and connecting.
+
+    @Override
+    public CompletableFuture<SctpListener> listen(int port, SctpAssociationHandler handler) {
+        CompletableFuture<SctpListener> result = new CompletableFuture<>();
+        onLoop(result, () -> {
+            if (displaced) {
+                throw new BindException("UDP port " + settings.udpPort() + " of " + local.getHostAddress()
+                        + " is in use, so that no peer would find a listener: end the other program, or set another UDP"
+                        + " port here and at the peers");
+            }
+            int chosen = port == 0 ? freeListeningPort() : port;
+            UdpListener listener = new UdpListener(this, chosen, handler);
+            if (listeners.putIfAbsent(chosen, listener) != null) {
+                throw new BindException("SCTP port " + chosen + " of " + local.getHostAddress() + " is in use");
+            }
+            result.complete(listener);
+        });
+        return result;
+    }
+
+    void remove(UdpListener listener) {
+        listeners.remove(listener.port(), listener);
+    }
+
+    @Override
+    public CompletableFuture<SctpAssociation> connect(
+            SctpDestination destination, Duration timeout, SctpAssociationHandler handler) {
+        CompletableFuture<SctpAssociation> result = new CompletableFuture<>();
+        InetAddress remote = destination.addresses().getFirst();
+        if (destination.addresses().size() != 1 || remote.getClass() != local.getClass()) {
+            result.completeExceptionally(new IllegalArgumentException("SCTP in UDP takes one address of the family of "
+                    + local.getHostAddress() + ", not " + destination.addresses()));
+            return result;
+        }
+        onLoop(result, () -> {
+            if (peers.size() - halfOpen.size() >= settings.maxAssociations()) {
+                throw new SctpConnectException(
+                        SctpConnectException.Reason.LIMIT,
+                        "there are " + settings.maxAssociations() + " associations already, as many as are allowed");
+            }
+            PeerKey key = freeKey(remote, destination);
+            UdpAssociation association = UdpAssociation.outgoing(this, key, handler, result);
+            add(association);
+            association.connect(timeout);
+            channel().flush();
+        });
+        return result;
+    }
+
+    /** What may fail. */
+    private interface Work {
+        void run() throws Exception;
+    }
+
+    private void onLoop(CompletableFuture<?> result, Work work) {
+        loop.execute(() -> {
+            try {
+                if (closed) {
+                    throw new IllegalStateException("the endpoint is closed");
+                }
+                work.run();
+            } catch (Exception e) {
+                result.completeExceptionally(e);
+            }
+        });
+    }
+
+    private int nextEphemeralPort() {
+        nextPort = (nextPort + 1) % EPHEMERAL_PORTS;
+        return FIRST_EPHEMERAL_PORT + nextPort;
+    }
+
+    private int freeListeningPort() throws BindException {
+        for (int i = 0; i < EPHEMERAL_PORTS; i++) {
+            int port = nextEphemeralPort();
+            if (!listeners.containsKey(port) && peers.keySet().stream().noneMatch(key -> key.localPort() == port)) {
+                return port;
+            }
+        }
+        throw new BindException("no SCTP port of " + local.getHostAddress() + " is free");
+    }
+
+    private PeerKey freeKey(InetAddress remote, SctpDestination destination) throws SctpConnectException {
+        for (int i = 0; i < EPHEMERAL_PORTS; i++) {
+            int port = nextEphemeralPort();
+            PeerKey key = new PeerKey(remote, destination.udpPort(), destination.port(), port);
+            if (!listeners.containsKey(port) && !peers.containsKey(key)) {
+                return key;
+            }
+        }
+        throw new SctpConnectException(SctpConnectException.Reason.LIMIT, "no local SCTP port is free");
+    }
+
+    // Associations.
+
+    private void add(UdpAssociation association) {
+        peers.put(association.key(), association);
+        if (ticking == null) {
+            ticking = loop.scheduleWithFixedDelay(
+                    this::tick, SctpProtocol.TICK_MILLIS, SctpProtocol.TICK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** A tag that packets to the association bear from now on. */
+    void addTag(int tag, UdpAssociation association) {
+        tags.put(tag, association);
+    }
+
+    void removeTag(int tag, UdpAssociation association) {
+        if (tags.get(tag) == association) {
+            tags.remove(tag);
+        }
+    }
+
+    /** The peer returned the cookie; false when there are as many associations as are allowed. */
+    boolean onUp(UdpAssociation association) {
+        halfOpen.remove(association);
+        if (peers.size() - halfOpen.size() > settings.maxAssociations()) {
+            counters.refused.increment();
+            return false;
+        }
+        return true;
+    }
+
+    /** The association is over. */
+    void remove(UdpAssociation association) {
+        peers.remove(association.key(), association);
+        halfOpen.remove(association);
+        if (peers.isEmpty() && ticking != null) {
+            ticking.cancel(false);
+            ticking = null;
+        }
+    }
+
+    // Input.
+
+    @Override
+    public void onDatagram(WireBuffer packet, int length, InetSocketAddress sender) {
+        counters.receivedPackets.increment();
+        if (length < SctpPacketFlyweight.COMMON_HEADER_LENGTH + SctpPacketFlyweight.CHUNK_HEADER_LENGTH) {
+            counters.malformed.increment();
+            return;
+        }
+        if (!checksum.verify(packet, length)) {
+            counters.badChecksum.increment();
+            return;
+        }
+        InetAddress address = sender.getAddress();
+        int udpPort = sender.getPort();
+        UdpAssociation association = tags.get(SctpPacketFlyweight.verificationTag(packet));
+        boolean verified = association != null && association.isWith(address, packet);
+        if (association == null || !verified) {
+            association = peers.get(new PeerKey(
+                    address,
+                    udpPort,
+                    SctpPacketFlyweight.sourcePort(packet),
+                    SctpPacketFlyweight.destinationPort(packet)));
+        } else if (association.remoteUdpPort() != udpPort) {
+            move(association, udpPort);
+        }
+        if (association == null) {
+            association = onStranger(packet, length, sender);
+        }
+        if (association != null) {
+            if (association.touch()) {
+                batch.add(association);
+            }
+            association.input(packet, length, verified);
+        }
+    }
+
+    private void move(UdpAssociation association, int udpPort) {
+        counters.portMoves.increment();
+        LOG.debug("the peer {} goes on from UDP port {}", association.remoteAddress(), udpPort);
+        peers.remove(association.key(), association);
+        association.onMoved(udpPort);
+        peers.put(association.key(), association);
+    }
+
+    /** Of no association: the first packet of one, perhaps. */
+    private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
+        UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
+        if (listener != null && OutOfTheBlue.isInit(packet, length)) {
+            if (peers.size() - halfOpen.size() < settings.maxAssociations()) {
+                return admit(listener, packet, sender);
+            }
+            counters.refused.increment();
+        } else {
+            counters.outOfTheBlue.increment();
+        }
+        StagingBuffer answer = channel().acquire();
+        if (answer == null) {
+            counters.outputDropped.increment();
+        } else if (OutOfTheBlue.answer(packet, length, answer.wire())) {
+            checksum.fill(answer.wire(), OutOfTheBlue.ANSWER_LENGTH);
+            channel().write(answer, OutOfTheBlue.ANSWER_LENGTH, sender);
+            counters.sentPackets.increment();
+        } else {
+            channel().release(answer);
+        }
+        return null;
+    }
+
+    private UdpAssociation admit(UdpListener listener, WireBuffer packet, InetSocketAddress sender) {
+        if (halfOpen.size() >= settings.maxHalfOpen()) {
+            counters.halfOpenEvicted.increment();
+            halfOpen.getFirst().forget();
+        }
+        PeerKey key = new PeerKey(
+                sender.getAddress(), sender.getPort(), SctpPacketFlyweight.sourcePort(packet), listener.port());
+        UdpAssociation association = UdpAssociation.incoming(this, key, listener.handler());
+        add(association);
+        halfOpen.add(association);
+        association.listen();
+        return association;
+    }
+
+    @Override
+    public void onBatchDone() {
+        // An association that is touched while this runs is in the list behind.
+        for (int i = 0; i < batch.size(); i++) {
+            batch.get(i).batchDone();
+        }
+        batch.clear();
+    }
+
+    // Time.
+
+    private void tick() {
+        try {
+            protocol.tick();
+            if (++ticks % TICKS_PER_ROUND == 0) {
+                expireHalfOpen();
+                for (UdpAssociation association : new ArrayList<>(peers.values())) {
+                    association.look();
+                }
+            }
+            channel().flush();
+        } catch (RuntimeException | Error e) {
+            loops.onFault(e);
+        }
+    }
+
+    private void expireHalfOpen() {
+        long limit = System.nanoTime() - settings.halfOpenTimeout().toNanos();
+        while (!halfOpen.isEmpty() && halfOpen.getFirst().createdNanos() - limit < 0) {
+            counters.halfOpenExpired.increment();
+            halfOpen.getFirst().forget();
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        loop.execute(() -> {
+            if (closed) {
+                result.complete(null);
+                return;
+            }
+            closed = true;
+            listeners.clear();
+            for (UdpAssociation association : new ArrayList<>(peers.values())) {
+                association.endNow("the endpoint was closed");
+            }
+            channel().flush();
+            channel().close().thenRun(() -> result.complete(null));
+        });
+        return result;
+    }
+}

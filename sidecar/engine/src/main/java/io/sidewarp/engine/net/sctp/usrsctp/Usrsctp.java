@@ -1,0 +1,144 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.usrsctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.sctp.SctpPacketOutput;
+import io.sidewarp.engine.net.sctp.SctpProtocol;
+import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.net.sctp.SctpSocket;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.OptionalInt;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** usrsctp without its threads and sockets: packets in by call, packets out by upcall. */
+public final class Usrsctp implements SctpProtocol {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Usrsctp.class);
+    private static final String LIBRARY = "libusrsctp.so.2";
+    private static final int ENOBUFS = 105;
+    /** All the memory of the process, to copy packets from where the library says. */
+    private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+    private static final SocketTable SOCKETS = new SocketTable();
+
+    /** Queued chunks of an association at most; its send buffer limits their octets. */
+    private static final int MAX_QUEUED_CHUNKS = 1 << 20;
+
+    private final ReentrantLock ticking = new ReentrantLock();
+    private long lastTickNanos = System.nanoTime();
+
+    private Usrsctp() {
+        MethodHandle output;
+        try {
+            output = MethodHandles.lookup()
+                    .findStatic(
+                            Usrsctp.class,
+                            "onPacket",
+                            MethodType.methodType(
+                                    int.class, long.class, long.class, long.class, byte.class, byte.class));
+        } catch (ReflectiveOperationException e) {
+            throw new LinkageError("the upcall for packets", e);
+        }
+        UsrsctpCalls.initNoThreads(UsrsctpCalls.packetUpcall(output));
+        UsrsctpCalls.enableCrc32cOffload();
+        // What DDP does not use is not offered, so that no peer can make use of it.
+        for (String feature : new String[] {
+            "sctp_ecn_enable",
+            "sctp_pr_enable",
+            "sctp_asconf_enable",
+            "sctp_auth_enable",
+            "sctp_reconfig_enable",
+            "sctp_nrsack_enable",
+            "sctp_pktdrop_enable"
+        }) {
+            UsrsctpCalls.setSysctl(feature, 0);
+        }
+        UsrsctpCalls.setSysctl("sctp_max_chunks_on_queue", MAX_QUEUED_CHUNKS);
+    }
+
+    private static final class Holder {
+        static final Usrsctp INSTANCE = new Usrsctp();
+    }
+
+    /**
+     * The library, loaded and initialised by the first call.
+     *
+     * @throws SctpUnavailableException when this machine does not have it
+     */
+    public static Usrsctp load() {
+        find(LIBRARY);
+        return Holder.INSTANCE;
+    }
+
+    static SymbolLookup find() {
+        return find(LIBRARY);
+    }
+
+    static SymbolLookup find(String library) {
+        try {
+            return SymbolLookup.libraryLookup(library, Arena.global());
+        } catch (IllegalArgumentException e) {
+            throw new SctpUnavailableException(
+                    "SCTP needs the library " + library + ", which could not be loaded. Install it (Debian and Ubuntu:"
+                            + " apt-get install libusrsctp2) or use TCP.",
+                    e);
+        }
+    }
+
+    @Override
+    public SctpSocket open(
+            int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings, SctpPacketOutput output) {
+        // The time without sockets, when nobody ticks, must not count for the timers of the new one.
+        tick();
+        return UsrsctpSocket.open(SOCKETS, localPort, packetSize, adaptation, settings, output);
+    }
+
+    @Override
+    public void tick() {
+        // Whoever comes while another thread is at it finds it done.
+        if (ticking.tryLock()) {
+            try {
+                long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastTickNanos);
+                if (elapsed >= TICK_MILLIS) {
+                    lastTickNanos += TimeUnit.MILLISECONDS.toNanos(elapsed);
+                    UsrsctpCalls.handleTimers((int) Math.min(elapsed, Integer.MAX_VALUE));
+                }
+            } finally {
+                ticking.unlock();
+            }
+        }
+    }
+
+    /** Upcall of the library, on whatever thread called it: nothing may escape. */
+    @SuppressWarnings("unused") // found by name; the library passes more than is wanted
+    private static int onPacket(long address, long packet, long length, byte typeOfService, byte dontFragment) {
+        try {
+            UsrsctpSocket socket = SOCKETS.get(address);
+            if (socket == null) {
+                return 0;
+            }
+            SctpPacketOutput output = socket.output();
+            WireBuffer buffer = output.acquirePacket((int) length);
+            if (buffer == null) {
+                return ENOBUFS;
+            }
+            MemorySegment.copy(MEMORY, packet, buffer.segment(), 0, length);
+            output.onPacket(buffer, (int) length);
+            return 0;
+        } catch (Throwable e) {
+            LOG.error("an SCTP packet was lost on this side", e);
+            return ENOBUFS;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+/** Endpoints over loopback, on loops of their own, and the associations that come to a listener. */
+final class SctpBed implements AutoCloseable {
+
+    static final OptionalInt DDP = OptionalInt.of(1);
+    static final Duration PATIENCE = Duration.ofSeconds(20);
+    static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+    final BlockingQueue<RecordingUser> accepted = new LinkedBlockingQueue<>();
+    private final List<SctpEndpoint> endpoints = new ArrayList<>();
+    private final EngineLoops loops = EngineLoops.create(2, NetSettings.defaults());
+    private final SctpStack stack = new SctpOverUdp(Usrsctp.load());
+
+    /** The defaults, with any free UDP port. */
+    static SctpSettings settings() {
+        return with(SctpSettings.defaults(), 0, 1024, 128, Duration.ofSeconds(5));
+    }
+
+    static SctpSettings with(
+            SctpSettings base, int udpPort, int maxAssociations, int maxHalfOpen, Duration halfOpenTimeout) {
+        return new SctpSettings(
+                udpPort,
+                base.udpBuffer(),
+                base.outputQueue(),
+                base.streams(),
+                base.maxPathMtu(),
+                base.sendBuffer(),
+                base.receiveBuffer(),
+                base.largestMessage(),
+                base.heartbeatInterval(),
+                base.sackDelay(),
+                base.rtoMin(),
+                base.rtoInitial(),
+                base.rtoMax(),
+                base.pathRetransmissions(),
+                base.associationRetransmissions(),
+                maxAssociations,
+                maxHalfOpen,
+                halfOpenTimeout,
+                base.shutdownTimeout());
+    }
+
+    SctpEndpoint open(OptionalInt adaptation, SctpSettings settings) throws Exception {
+        SctpEndpoint endpoint = stack.open(loops, loops.choose(), List.of(LOOPBACK), adaptation, settings)
+                .get(10, TimeUnit.SECONDS);
+        endpoints.add(endpoint);
+        return endpoint;
+    }
+
+    /** Listens at any free port; what comes goes to {@link #accepted}. */
+    SctpListener listen(SctpEndpoint endpoint) throws Exception {
+        return endpoint.listen(0, this::accept).get(10, TimeUnit.SECONDS);
+    }
+
+    RecordingUser accept(SctpAssociation association) {
+        RecordingUser user = new RecordingUser(association);
+        accepted.add(user);
+        return user;
+    }
+
+    /** Connects to a UDP port of loopback, where a listener or a relay is. */
+    RecordingUser connect(SctpEndpoint from, int port, int udpPort) throws Exception {
+        List<RecordingUser> users = new ArrayList<>();
+        from.connect(new SctpDestination(LOOPBACK, port, udpPort), PATIENCE, association -> {
+                    users.add(new RecordingUser(association));
+                    return users.getFirst();
+                })
+                .get(30, TimeUnit.SECONDS);
+        return users.getFirst();
+    }
+
+    RecordingUser takeAccepted() throws InterruptedException {
+        RecordingUser user = accepted.poll(20, TimeUnit.SECONDS);
+        if (user == null) {
+            throw new AssertionError("no association came in 20 s");
+        }
+        return user;
+    }
+
+    @Override
+    public void close() throws Exception {
+        for (SctpEndpoint endpoint : endpoints) {
+            endpoint.close().get(10, TimeUnit.SECONDS);
+        }
+        loops.close();
+    }
+}
