@@ -53,6 +53,7 @@ record DeviceView(DeviceInfo device) implements View {
         values.put("max_completion_entries", limits.getMaxCompletionEntries());
         values.put("max_read_requests", limits.getMaxReadRequests());
         values.put("max_receives", limits.getMaxReceives());
+        values.put("max_shared_receive_queues", (long) limits.getMaxSharedReceiveQueues());
         values.put("max_listeners", (long) limits.getMaxListeners());
         values.put("max_protection_domains", (long) limits.getMaxProtectionDomains());
         values.put("max_send_queue", (long) limits.getMaxSendQueue());

@@ -18,7 +18,8 @@ record SessionsView(List<SessionInfo> sessions) implements View {
         if (sessions.isEmpty()) {
             return "no sessions\n";
         }
-        Table table = new Table("NAME", ">UID", ">PID", ">REGIONS", ">REGISTERED", ">CONNECTIONS", ">LISTENERS");
+        Table table = new Table(
+                "NAME", ">UID", ">PID", ">REGIONS", ">REGISTERED", ">CONNECTIONS", ">SHARED RQ", ">LISTENERS");
         for (SessionInfo session : sessions) {
             table.row(
                     session.getName(),
@@ -27,6 +28,7 @@ record SessionsView(List<SessionInfo> sessions) implements View {
                     session.getRegions(),
                     Sizes.format(session.getRegisteredOctets()),
                     session.getConnections(),
+                    session.getSharedReceiveQueues(),
                     session.getListeners());
         }
         return table.render();
@@ -45,6 +47,7 @@ record SessionsView(List<SessionInfo> sessions) implements View {
         json.put("regions", session.getRegions());
         json.put("registered_octets", session.getRegisteredOctets());
         json.put("connections", session.getConnections());
+        json.put("shared_receive_queues", session.getSharedReceiveQueues());
         json.put("listeners", session.getListeners());
         return json;
     }
