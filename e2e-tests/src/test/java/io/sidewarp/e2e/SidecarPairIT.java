@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
 import io.sidewarp.client.Access;
+import io.sidewarp.client.CompletionStatus;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ConnectionRejectedException;
@@ -17,6 +18,7 @@ import io.sidewarp.client.Opcode;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.Sge;
+import io.sidewarp.client.SharedReceiveQueue;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
@@ -334,6 +336,49 @@ class SidecarPairIT {
             Optional<WorkCompletion> second = queue.poll(Patience.LIMIT);
             assertThat(second).map(WorkCompletion::id).hasValue(78L);
             assertThat(second).map(WorkCompletion::length).hasValue(4L);
+        }
+    }
+
+    @Test
+    void connectionsShareReceivesAndTheApplicationHearsWhenFewAreLeft() {
+        long slot = 16;
+        SharedRegion inbox = there.createSharedRegion("inbox", 4096, Access.LOCAL_WRITE);
+        ManagedRegion outbox = here.registerManaged(2 * slot);
+        byte[] content = Pattern.bytes(11, 32);
+        outbox.store(0, content);
+        Events events = Events.of(there);
+        SharedReceiveQueue receives = there.createSharedReceiveQueue(4);
+        ConnectionOptions sharing =
+                ConnectionOptions.builder().sharedReceives(receives).build();
+        Link first = Link.connect(here, ConnectionOptions.defaults(), there, sharing);
+        Link second = Link.connect(here, ConnectionOptions.defaults(), there, sharing);
+        try (WorkQueue queue = there.openQueue(8)) {
+            for (int id = 0; id < 4; id++) {
+                queue.post(id, WorkRequest.receive(receives, inbox.slice(id * slot, slot)));
+            }
+            Patience.await("all receives are posted")
+                    .until(() -> receives.info().getReceives() == 4);
+            receives.arm(3);
+
+            first.initiator().send(outbox.slice(0, slot));
+            WorkCompletion one = queue.poll(Patience.LIMIT).orElseThrow();
+            second.initiator().send(outbox.slice(slot, slot));
+            WorkCompletion two = queue.poll(Patience.LIMIT).orElseThrow();
+
+            assertThat(List.of(one.id(), two.id())).containsExactly(0L, 1L);
+            assertThat(one.connection()).isEqualTo(first.responder().id());
+            assertThat(two.connection()).isEqualTo(second.responder().id());
+            assertThat(inbox.segment().asSlice(0, 2 * slot).toArray(ValueLayout.JAVA_BYTE))
+                    .isEqualTo(content);
+            assertThat(events.awaitLimit().getSharedReceiveQueue()).isEqualTo(receives.id());
+            assertThatThrownBy(receives::close).isInstanceOf(SidewarpException.class);
+            first.initiator().disconnect();
+            second.initiator().disconnect();
+            Patience.get(first.responder().closed());
+            Patience.get(second.responder().closed());
+            receives.close();
+
+            assertThat(queue.poll(Patience.LIMIT)).map(WorkCompletion::status).hasValue(CompletionStatus.FLUSHED);
         }
     }
 

@@ -10,6 +10,7 @@ import io.sidewarp.client.SidewarpException;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.RegionFault;
+import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -23,6 +24,8 @@ public final class Events implements SessionListener {
     private final Map<Long, ConnectionStateChange> errors = new ConcurrentHashMap<>();
     private final List<RegionFault> faults = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Duration> draining = new CompletableFuture<>();
+
+    private final CompletableFuture<SharedReceiveQueueLimitReached> limit = new CompletableFuture<>();
 
     private Events() {}
 
@@ -45,6 +48,11 @@ public final class Events implements SessionListener {
     }
 
     @Override
+    public void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {
+        limit.complete(event);
+    }
+
+    @Override
     public void draining(Duration grace) {
         draining.complete(grace);
     }
@@ -52,6 +60,7 @@ public final class Events implements SessionListener {
     @Override
     public void lost(SidewarpException cause) {
         draining.completeExceptionally(cause);
+        limit.completeExceptionally(cause);
     }
 
     /** The error that ended a connection. */
@@ -64,6 +73,11 @@ public final class Events implements SessionListener {
     public RegionFault awaitFault() {
         Patience.await("the application learns of the region's fault").until(() -> !faults.isEmpty());
         return faults.getFirst();
+    }
+
+    /** The first time that few receives were left. */
+    public SharedReceiveQueueLimitReached awaitLimit() {
+        return Patience.get(limit);
     }
 
     /** The time that a stopping sidecar gives to what is under way. */
