@@ -17,7 +17,9 @@ final class PathMtu {
     private static final int IPV4_HEADER_LENGTH = 20;
     private static final int IPV6_HEADER_LENGTH = 40;
     private static final int UDP_HEADER_LENGTH = 8;
-    private static final int LARGEST_IP_PACKET = 65535;
+    /** What IP can carry, less room for packets that come out somewhat larger (see {@link UdpChannel}). */
+    private static final int LARGEST_IP_PACKET = 65535 - 255;
+
     private static final int ETHERNET_MTU = 1500;
 
     private PathMtu() {}

@@ -304,7 +304,7 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
         if (!endpoint.loop().inEventLoop()) {
             return WireBuffer.allocate(length);
         }
-        packet = length > endpoint.packetSize() ? null : endpoint.channel().acquire();
+        packet = endpoint.channel().acquire(length);
         if (packet == null) {
             endpoint.count().outputDropped.increment();
             return null;
@@ -326,8 +326,10 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     }
 
     private void writeCopy(WireBuffer output, int length) {
-        StagingBuffer buffer = state == State.CLOSED ? null : endpoint.channel().acquire();
-        if (buffer != null) {
+        StagingBuffer buffer = state == State.CLOSED ? null : endpoint.channel().acquire(length);
+        if (buffer == null) {
+            endpoint.count().outputDropped.increment();
+        } else {
             buffer.wire().putBytes(0, output, 0, length);
             write(buffer, length);
             endpoint.channel().flush();

@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class UdpChannel extends ChannelInboundHandlerAdapter {
 
-    /** What a datagram can hold. */
-    private static final int LARGEST_DATAGRAM = 65535;
+    /** What a datagram can hold over IPv4. */
+    static final int LARGEST_DATAGRAM = 65507;
 
     private static final int READS_PER_TURN = 32;
 
@@ -43,10 +43,10 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
 
     private final EngineLoops loops;
     private final Receiver receiver;
-    private final StagingBuffer input = new StagingBuffer(LARGEST_DATAGRAM);
+    private final StagingBuffer input = new StagingBuffer(1 << 16);
     private final ArrayDeque<StagingBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<StagingBuffer> queued = new ArrayDeque<>();
-    private final int packetSize;
+    private final int bufferSize;
     private final int maxBuffers;
     private @Nullable Channel channel;
     private int buffers;
@@ -55,11 +55,12 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     private UdpChannel(EngineLoops loops, Receiver receiver, int packetSize, int outputQueue) {
         this.loops = loops;
         this.receiver = receiver;
-        this.packetSize = packetSize;
-        this.maxBuffers = Math.max(1, outputQueue / packetSize);
+        // Now and then usrsctp bundles a SACK with a full DATA chunk that it sends again; IP fragments that packet.
+        this.bufferSize = Math.min(2 * packetSize, LARGEST_DATAGRAM);
+        this.maxBuffers = Math.max(1, outputQueue / bufferSize);
     }
 
-    /** @param packetSize octets of a datagram to write at most */
+    /** @param packetSize octets that datagrams to write rarely exceed */
     static CompletableFuture<UdpChannel> bind(
             EngineLoops loops,
             EventLoop loop,
@@ -99,9 +100,12 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         return (InetSocketAddress) channel().localAddress();
     }
 
-    /** A buffer for a datagram, or null when as many as allowed wait for the socket. */
+    /** A buffer for a datagram, or null when as many as allowed wait for the socket or when it is too long. */
     @Nullable
-    StagingBuffer acquire() {
+    StagingBuffer acquire(int length) {
+        if (length > bufferSize) {
+            return null;
+        }
         StagingBuffer head = queued.peekFirst();
         while (head != null && head.isFree()) {
             free.addFirst(queued.removeFirst());
@@ -110,7 +114,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         StagingBuffer buffer = free.pollFirst();
         if (buffer == null && buffers < maxBuffers) {
             buffers++;
-            buffer = new StagingBuffer(packetSize);
+            buffer = new StagingBuffer(bufferSize);
         }
         return buffer;
     }

@@ -362,7 +362,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         } else {
             counters.outOfTheBlue.increment();
         }
-        StagingBuffer answer = channel().acquire();
+        StagingBuffer answer = channel().acquire(OutOfTheBlue.ANSWER_LENGTH);
         if (answer == null) {
             counters.outputDropped.increment();
         } else if (OutOfTheBlue.answer(packet, length, answer.wire())) {

@@ -172,7 +172,7 @@ final class SctpAssociationTest {
         assertThat(facts.outboundStreams()).isEqualTo(1024);
         assertThat(facts.unacknowledgedChunks()).isZero();
         assertThat(facts.pendingChunks()).isZero();
-        assertThat(facts.pathMtu()).isEqualTo(65504);
+        assertThat(facts.pathMtu()).isEqualTo(65252);
         assertThat(facts.congestionWindow()).isPositive();
         assertThat(facts.rto()).isPositive();
     }

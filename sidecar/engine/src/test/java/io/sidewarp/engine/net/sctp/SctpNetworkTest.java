@@ -1,0 +1,132 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.conformance.Requirement;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.Random;
+import java.util.Set;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Associations over a network that loses and reorders packets, moves ports or goes away. */
+final class SctpNetworkTest {
+
+    private SctpBed bed;
+    private SctpEndpoint passive;
+    private UdpRelay relay;
+    private RecordingUser client;
+    private RecordingUser server;
+
+    @BeforeEach
+    void open() throws Exception {
+        bed = new SctpBed();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        bed.close();
+        relay.close();
+    }
+
+    private void connect(double disturbance, SctpSettings settings) throws Exception {
+        passive = bed.open(SctpBed.DDP, settings);
+        SctpListener listener = bed.listen(passive);
+        relay = new UdpRelay(new InetSocketAddress(SctpBed.LOOPBACK, passive.udpPort()), 6951, disturbance);
+        client = bed.connect(bed.open(SctpBed.DDP, settings), listener.port(), relay.port());
+        server = bed.takeAccepted();
+    }
+
+    /** Narrow packets, so that there are many, and quick retransmission. */
+    private static SctpSettings narrow(int associationRetransmissions) {
+        SctpSettings base = SctpBed.settings();
+        return new SctpSettings(
+                base.udpPort(),
+                base.udpBuffer(),
+                base.outputQueue(),
+                base.streams(),
+                1500,
+                base.sendBuffer(),
+                base.receiveBuffer(),
+                base.largestMessage(),
+                Duration.ofMillis(200),
+                Duration.ofMillis(10),
+                Duration.ofMillis(50),
+                Duration.ofMillis(200),
+                Duration.ofMillis(200),
+                associationRetransmissions,
+                associationRetransmissions,
+                base.maxAssociations(),
+                base.maxHalfOpen(),
+                base.halfOpenTimeout(),
+                base.shutdownTimeout());
+    }
+
+    @Test
+    void allMessagesArriveOnceOverALossyNetworkThatReorders() throws Exception {
+        connect(0.03, narrow(100));
+        Random random = new Random(4960);
+        Set<String> expected = new HashSet<>();
+        for (int i = 0; i < 2000; i++) {
+            byte[] octets = new byte[1 + random.nextInt(client.association.maxMessage())];
+            random.nextBytes(octets);
+            expected.add(i % 64 + " " + Arrays.hashCode(octets) + " " + octets.length);
+            client.send(i % 64, 16, octets);
+        }
+        for (int i = 0; i < 2000; i++) {
+            RecordingUser.Message message = server.takeMessage();
+            String found = message.stream() + " " + Arrays.hashCode(message.octets()) + " " + message.octets().length;
+            assertThat(expected.remove(found)).as(found).isTrue();
+        }
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> client.acknowledgements.get() == 2000);
+        assertThat(server.messages).isEmpty();
+    }
+
+    @Test
+    @Requirement("UDP-5.4-01")
+    void repliesFollowThePeerToAnotherUdpPort() throws Exception {
+        connect(0, narrow(100));
+        int before = server.association.remoteUdpPort();
+
+        relay.move();
+        client.send(0, 16, new byte[100]);
+        assertThat(server.takeMessage().octets()).hasSize(100);
+        server.send(0, 16, new byte[200]);
+
+        assertThat(client.takeMessage().octets()).hasSize(200);
+        assertThat(server.association.remoteUdpPort()).isNotEqualTo(before);
+        assertThat(passive.counters().portMoves()).isOne();
+    }
+
+    @Test
+    void aMessageCountsAsAcknowledgedOnlyWhenItsSackHasArrived() throws Exception {
+        connect(0, narrow(100));
+        relay.silenceToClient(true);
+        client.send(0, 16, new byte[100]);
+        server.takeMessage();
+        server.send(0, 16, new byte[100]);
+        assertThat(client.acknowledgements).hasValue(0);
+
+        relay.silenceToClient(false);
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> client.acknowledgements.get() == 1);
+    }
+
+    @Test
+    @Requirement("UDP-5.5-01")
+    void aPeerThatIsGoneIsNoticedByTimeouts() throws Exception {
+        connect(0, narrow(4));
+        relay.silence();
+        client.send(0, 16, new byte[100]);
+
+        assertThat(client.end()).isEqualTo(new RecordingUser.End(false, "the peer does not answer"));
+        assertThat(server.end()).isEqualTo(new RecordingUser.End(false, "the peer does not answer"));
+    }
+}

@@ -1,0 +1,248 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.memory.WireBuffer;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What an endpoint does with packets of strangers, and with what it cannot have. */
+final class SctpStrangersTest {
+
+    private static final int HEADERS = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+    private static final int INIT_PACKET = HEADERS + SctpPacketFlyweight.INIT_LENGTH;
+    private static final int OWN_TAG = 0x01020304;
+
+    private final List<DatagramSocket> strangers = new ArrayList<>();
+    private SctpBed bed;
+
+    @BeforeEach
+    void open() {
+        bed = new SctpBed();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        strangers.forEach(DatagramSocket::close);
+        bed.close();
+    }
+
+    private DatagramSocket stranger() throws IOException {
+        DatagramSocket socket = new DatagramSocket(0, SctpBed.LOOPBACK);
+        socket.setSoTimeout(10_000);
+        strangers.add(socket);
+        return socket;
+    }
+
+    private static byte[] init(int port) {
+        WireBuffer packet = WireBuffer.allocate(INIT_PACKET);
+        SctpPacketFlyweight.header(packet, 1000, port, 0);
+        SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.INIT, 0, SctpPacketFlyweight.INIT_LENGTH);
+        packet.putInt(HEADERS + 4, OWN_TAG);
+        packet.putInt(HEADERS + 8, 1 << 20);
+        packet.putShort(HEADERS + 12, 10);
+        packet.putShort(HEADERS + 14, 10);
+        packet.putInt(HEADERS + 16, 1);
+        return finished(packet);
+    }
+
+    private static byte[] finished(WireBuffer packet) {
+        new PacketChecksum().fill(packet, packet.capacity());
+        byte[] octets = new byte[packet.capacity()];
+        packet.getBytes(0, octets, 0, octets.length);
+        return octets;
+    }
+
+    private static void send(DatagramSocket from, byte[] packet, SctpEndpoint to) throws IOException {
+        from.send(new DatagramPacket(packet, packet.length, SctpBed.LOOPBACK, to.udpPort()));
+    }
+
+    private static WireBuffer receive(DatagramSocket socket) throws IOException {
+        DatagramPacket packet = new DatagramPacket(new byte[65535], 65535);
+        socket.receive(packet);
+        return WireBuffer.copyOf(Arrays.copyOf(packet.getData(), packet.getLength()));
+    }
+
+    @Test
+    @Requirement("SCTP-5.1-01")
+    void theInitAckCarriesTheAdaptationIndicationAndEqualStreamCounts() throws Exception {
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
+        DatagramSocket stranger = stranger();
+        send(stranger, init(bed.listen(endpoint).port()), endpoint);
+
+        WireBuffer answer = receive(stranger);
+        assertThat(SctpPacketFlyweight.chunkType(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.INIT_ACK);
+        assertThat(SctpPacketFlyweight.verificationTag(answer)).isEqualTo(OWN_TAG);
+        assertThat(parameter(answer, 0xC006)).containsExactly(0xC0, 0x06, 0, 8, 0, 0, 0, 1);
+        assertThat(parameter(answer, 5)).as("an IPv4 address").isEmpty();
+    }
+
+    private static List<Integer> parameter(WireBuffer packet, int type) {
+        List<Integer> octets = new ArrayList<>();
+        int offset = INIT_PACKET;
+        while (offset + 4 <= packet.capacity()) {
+            int length = packet.getUnsignedShort(offset + 2);
+            if (packet.getUnsignedShort(offset) == type) {
+                for (int i = 0; i < length; i++) {
+                    octets.add(packet.getUnsignedByte(offset + i));
+                }
+            }
+            offset += Math.max(4, length + 3 & ~3);
+        }
+        return octets;
+    }
+
+    @Test
+    @Requirement("UDP-5.3-02")
+    void aPacketWithAWrongChecksumIsDropped() throws Exception {
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
+        byte[] packet = init(bed.listen(endpoint).port());
+        packet[packet.length - 1] ^= 1;
+        DatagramSocket stranger = stranger();
+        send(stranger, packet, endpoint);
+        Awaitility.await()
+                .atMost(SctpBed.PATIENCE)
+                .until(() -> endpoint.counters().badChecksum() == 1);
+
+        assertThat(endpoint.counters().sentPackets()).isZero();
+    }
+
+    @Test
+    void halfOpenAssociationsGiveWayToNewerOnesAndExpire() throws Exception {
+        SctpSettings settings = SctpBed.with(SctpSettings.defaults(), 0, 1024, 8, Duration.ofMillis(300));
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, settings);
+        int port = bed.listen(endpoint).port();
+        for (int i = 0; i < 50; i++) {
+            DatagramSocket stranger = stranger();
+            send(stranger, init(port), endpoint);
+            assertThat(SctpPacketFlyweight.chunkType(receive(stranger), HEADERS))
+                    .isEqualTo(SctpPacketFlyweight.INIT_ACK);
+        }
+        Awaitility.await().atMost(SctpBed.PATIENCE).untilAsserted(() -> {
+            SctpCounters counters = endpoint.counters();
+            assertThat(counters.halfOpenExpired()).isPositive();
+            assertThat(counters.halfOpenEvicted() + counters.halfOpenExpired()).isEqualTo(50);
+        });
+
+        bed.connect(bed.open(SctpBed.DDP, SctpBed.settings()), port, endpoint.udpPort());
+        assertThat(bed.takeAccepted().association.localAddress().getPort()).isEqualTo(port);
+    }
+
+    @Test
+    void associationsAboveTheLimitAreRefused() throws Exception {
+        SctpEndpoint endpoint =
+                bed.open(SctpBed.DDP, SctpBed.with(SctpSettings.defaults(), 0, 2, 8, Duration.ofSeconds(5)));
+        int port = bed.listen(endpoint).port();
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        bed.connect(active, port, endpoint.udpPort());
+        bed.connect(active, port, endpoint.udpPort());
+        bed.takeAccepted();
+        bed.takeAccepted();
+
+        assertThatThrownBy(() -> bed.connect(active, port, endpoint.udpPort()))
+                .hasCauseInstanceOf(SctpConnectException.class)
+                .satisfies(e -> assertThat(((SctpConnectException) e.getCause()).reason())
+                        .isEqualTo(SctpConnectException.Reason.REFUSED));
+        assertThat(endpoint.counters().refused()).isPositive();
+    }
+
+    @Test
+    void aPortWhereNobodyListensRefuses() throws Exception {
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+
+        Throwable failure = catchThrowable(() -> bed.connect(active, 7, endpoint.udpPort()));
+        assertThat(failure).isInstanceOf(ExecutionException.class);
+        assertThat(failure.getCause())
+                .isInstanceOfSatisfying(
+                        SctpConnectException.class,
+                        e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.REFUSED));
+    }
+
+    @Test
+    void aPeerWithoutSctpDoesNotAnswer() throws Exception {
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpDestination nobody =
+                new SctpDestination(SctpBed.LOOPBACK, 7, stranger().getLocalPort());
+
+        assertThatThrownBy(() -> active.connect(nobody, Duration.ofMillis(300), bed::accept)
+                        .get(20, TimeUnit.SECONDS))
+                .cause()
+                .hasMessage("no answer within 300 ms")
+                .isInstanceOfSatisfying(
+                        SctpConnectException.class,
+                        e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.NO_ANSWER));
+    }
+
+    @Test
+    void anEndpointWhoseUdpPortIsTakenCanConnectButNotListen() throws Exception {
+        SctpEndpoint first = bed.open(SctpBed.DDP, SctpBed.settings());
+        int port = bed.listen(first).port();
+        SctpEndpoint second = bed.open(
+                SctpBed.DDP, SctpBed.with(SctpSettings.defaults(), first.udpPort(), 8, 8, Duration.ofSeconds(5)));
+
+        bed.connect(second, port, first.udpPort());
+        assertThat(second.udpPort()).isNotEqualTo(first.udpPort());
+        assertThatThrownBy(() -> bed.listen(second))
+                .cause()
+                .isInstanceOf(BindException.class)
+                .hasMessageContaining("UDP port " + first.udpPort());
+    }
+
+    @Test
+    void anSctpPortHasOneListener() throws Exception {
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpListener listener = bed.listen(endpoint);
+        assertThatThrownBy(() -> endpoint.listen(listener.port(), bed::accept).get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(BindException.class);
+
+        listener.close().get(10, TimeUnit.SECONDS);
+        assertThat(endpoint.listen(listener.port(), bed::accept)
+                        .get(10, TimeUnit.SECONDS)
+                        .port())
+                .isEqualTo(listener.port());
+    }
+
+    @Test
+    void aPacketWithATagOfNobodyMovesNoPort() throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        RecordingUser client = bed.connect(active, bed.listen(passive).port(), passive.udpPort());
+        RecordingUser server = bed.takeAccepted();
+        InetSocketAddress peer = server.association.remoteAddress();
+        WireBuffer packet = WireBuffer.allocate(HEADERS + SctpPacketFlyweight.SACK_LENGTH);
+        SctpPacketFlyweight.header(
+                packet, peer.getPort(), server.association.localAddress().getPort(), 0x0BADBAD0);
+        SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.SACK, 0, SctpPacketFlyweight.SACK_LENGTH);
+        DatagramSocket stranger = stranger();
+        send(stranger, finished(packet), passive);
+
+        WireBuffer answer = receive(stranger);
+        assertThat(SctpPacketFlyweight.chunkType(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.ABORT);
+        assertThat(SctpPacketFlyweight.chunkFlags(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.FLAG_T);
+        server.send(1, 16, new byte[10]);
+        assertThat(client.takeMessage().stream()).isOne();
+        assertThat(passive.counters().portMoves()).isZero();
+        assertThat(server.association.remoteUdpPort()).isEqualTo(active.udpPort());
+    }
+}
