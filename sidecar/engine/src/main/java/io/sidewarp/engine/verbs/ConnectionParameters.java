@@ -14,30 +14,45 @@ import java.util.function.UnaryOperator;
  *     (RFC 5044 section 7.1.1, RFC 6581 section 6)
  * @param ird inbound RDMA Read Requests and Atomic Requests served at a time (RFC 5040 section 6.1)
  * @param ord outbound RDMA Read Requests and Atomic Requests at a time
- * @param mpa how start-up goes on TCP
+ * @param mpa how start-up goes. On SCTP only what it says of RFC 6581 counts: a Request of revision 2 is an Enhanced
+ *     Initiate there
+ * @param udpPort of the peer, where SCTP is encapsulated in UDP (RFC 6951)
  * @param timeout for the start-up
  */
-public record ConnectionParameters(Llp llp, byte[] privateData, int ird, int ord, MpaPolicy mpa, Duration timeout) {
+public record ConnectionParameters(
+        Llp llp, byte[] privateData, int ird, int ord, MpaPolicy mpa, int udpPort, Duration timeout) {
+
+    /** UDP port that is registered for SCTP (RFC 6951 section 5.1). */
+    public static final int DEFAULT_UDP_PORT = 9899;
+
 
     /** TCP, no private data, IRD and ORD 16, the default policy, 10 s. */
     public static ConnectionParameters defaults() {
-        return new ConnectionParameters(Llp.TCP, new byte[0], 16, 16, MpaPolicy.defaults(), Duration.ofSeconds(10));
+        return new ConnectionParameters(Llp.TCP, new byte[0], 16, 16, MpaPolicy.defaults(), DEFAULT_UDP_PORT, Duration.ofSeconds(10));
+    }
+
+    public ConnectionParameters withLlp(Llp newLlp) {
+        return new ConnectionParameters(newLlp, privateData, ird, ord, mpa, udpPort, timeout);
+    }
+
+    public ConnectionParameters withUdpPort(int port) {
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, port, timeout);
     }
 
     public ConnectionParameters withPrivateData(byte[] data) {
-        return new ConnectionParameters(llp, data, ird, ord, mpa, timeout);
+        return new ConnectionParameters(llp, data, ird, ord, mpa, udpPort, timeout);
     }
 
     public ConnectionParameters withReadDepth(int newIrd, int newOrd) {
-        return new ConnectionParameters(llp, privateData, newIrd, newOrd, mpa, timeout);
+        return new ConnectionParameters(llp, privateData, newIrd, newOrd, mpa, udpPort, timeout);
     }
 
     /** With a changed policy. */
     public ConnectionParameters withMpa(UnaryOperator<MpaPolicy> change) {
-        return new ConnectionParameters(llp, privateData, ird, ord, change.apply(mpa), timeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, change.apply(mpa), udpPort, timeout);
     }
 
     public ConnectionParameters withTimeout(Duration newTimeout) {
-        return new ConnectionParameters(llp, privateData, ird, ord, mpa, newTimeout);
+        return new ConnectionParameters(llp, privateData, ird, ord, mpa, udpPort, newTimeout);
     }
 }

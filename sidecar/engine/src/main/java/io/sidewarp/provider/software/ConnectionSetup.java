@@ -4,10 +4,10 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.llp.EnhancedData;
-import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.LowerLayer;
+import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
-import io.sidewarp.engine.llp.mpa.MpaStartup;
-import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -18,9 +18,10 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
 import java.util.OptionalInt;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What both directions of connection set-up share: limits, options, and the step into RDMA mode. */
+/** What set-up has in common in both directions and on all lower layers: limits, options, and the step into RDMA mode. */
 abstract class ConnectionSetup {
 
     /** Of a queue pair that is not connected. */
@@ -57,9 +58,7 @@ abstract class ConnectionSetup {
     /** What is not possible here, or null. */
     static @Nullable ConnectionFailedException check(SoftwareSettings settings, ConnectionParameters parameters) {
         String problem = null;
-        if (parameters.llp() != Llp.TCP) {
-            problem = "the software provider has no " + parameters.llp() + " here; use TCP";
-        } else if (parameters.ird() < 0 || parameters.ird() > maxDepth(settings.maxIrd())) {
+        if (parameters.ird() < 0 || parameters.ird() > maxDepth(settings.maxIrd())) {
             problem = "IRD " + parameters.ird() + " is not in 0.." + maxDepth(settings.maxIrd());
         } else if (parameters.ord() < 0 || parameters.ord() > maxDepth(settings.maxOrd())) {
             problem = "ORD " + parameters.ord() + " is not in 0.." + maxDepth(settings.maxOrd());
@@ -67,7 +66,7 @@ abstract class ConnectionSetup {
         return problem == null ? null : new ConnectionFailedException(Kind.INVALID_PARAMETERS, problem);
     }
 
-    /** Whether private data fits into a start-up frame that has so much room, or why not. */
+    /** Whether private data fits into a start-up message that has so much room, or why not. */
     static @Nullable ConnectionFailedException checkPrivateData(byte[] privateData, int room) {
         return privateData.length <= room
                 ? null
@@ -77,8 +76,8 @@ abstract class ConnectionSetup {
                                 + " can be carried in this start-up");
     }
 
-    /** What MPA needs to know of parameters that were checked. */
-    static MpaOptions mpaOptions(ConnectionParameters parameters) {
+    /** What start-up needs to know of parameters that were checked. */
+    static MpaOptions options(ConnectionParameters parameters) {
         return MpaOptions.defaults()
                 .withPolicy(parameters.mpa())
                 .withDepths(parameters.ird(), parameters.ord())
@@ -90,9 +89,8 @@ abstract class ConnectionSetup {
         return Math.min(depth, MpaOptions.MAX_DEPTH);
     }
 
-    /** What the peer said of its own depths. */
-    static ReadDepths depthsOfPeer(MpaStartup startup) {
-        EnhancedData peer = startup.peer();
+    /** What the peer said of its own depths, if it said anything. */
+    static ReadDepths depths(@Nullable EnhancedData peer) {
         return peer == null ? ReadDepths.UNKNOWN : new ReadDepths(depth(peer.ird()), depth(peer.ord()));
     }
 
@@ -100,53 +98,34 @@ abstract class ConnectionSetup {
         return told == EnhancedData.NOT_NEGOTIATED ? OptionalInt.empty() : OptionalInt.of(told);
     }
 
-    /** Full Operation begins: puts the RDMAP stream on top. */
-    RdmapStream attachStream(SoftwareQueuePair queuePair, MpaConnection mpa, MpaStartup agreed) {
+    /** Why the active side cannot go on with what the passive one answered (RFC 6581 section 9), for people. */
+    static String refusal(LlpError error, @Nullable EnhancedData peer) {
+        return error == LlpError.INSUFFICIENT_IRD
+                ? "the peer wants " + depths(peer).ord().orElse(0)
+                        + " RDMA Reads at a time, more than this side serves; raise the IRD, or lower the peer's ORD"
+                : "the peer offers no ready-to-receive indication that this side can send; permit more kinds, or the"
+                        + " client-server model";
+    }
+
+    /** The lower layer is ready: puts the RDMAP stream on top. */
+    RdmapStream attachStream(
+            SoftwareQueuePair queuePair, LowerLayer lower, int ird, int ord, Consumer<UpperLayer> attach) {
         RdmapStream stream = new RdmapStream(
-                mpa,
+                lower,
                 new StreamSettings(
                         queuePair.number(),
                         queuePair.protectionDomain(),
                         device.stags(),
                         queuePair.sendQueue(),
                         queuePair.receives(),
-                        agreed.ird(),
-                        agreed.ord(),
+                        ird,
+                        ord,
                         device.settings().maxShortSegments(),
                         device.atomics(),
                         device.settings().extensions(),
                         queuePair,
                         queuePair));
-        mpa.attach(stream);
+        attach.accept(stream);
         return stream;
-    }
-
-    /** Tells the queue pair that RDMA mode has begun. */
-    static ConnectionAttributes establish(
-            SoftwareQueuePair queuePair,
-            RdmapStream stream,
-            TcpTransport transport,
-            MpaStartup agreed,
-            boolean initiator) {
-        EnhancedData local = agreed.local();
-        EnhancedData peer = agreed.peer();
-        ConnectionAttributes attributes = new ConnectionAttributes(
-                Llp.TCP,
-                initiator,
-                transport.localAddress(),
-                transport.remoteAddress(),
-                agreed.privateData(),
-                agreed.ird(),
-                agreed.ord(),
-                depthsOfPeer(agreed),
-                local != null && local.peerToPeer() && peer != null && peer.peerToPeer(),
-                agreed.crc(),
-                agreed.receiveMarkers(),
-                agreed.sendMarkers(),
-                agreed.revision(),
-                agreed.protocolVersion(),
-                stream.mulpdu());
-        queuePair.onEstablished(stream, attributes);
-        return attributes;
     }
 }

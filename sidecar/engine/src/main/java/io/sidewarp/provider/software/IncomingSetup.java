@@ -3,32 +3,25 @@
 
 package io.sidewarp.provider.software;
 
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
-import io.sidewarp.engine.llp.LlpError;
-import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
-import io.sidewarp.engine.llp.mpa.MpaRole;
-import io.sidewarp.engine.llp.mpa.MpaStartup;
-import io.sidewarp.engine.llp.mpa.MpaStartupListener;
-import io.sidewarp.engine.net.TcpTransport;
-import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.QueuePair;
-import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Set-up of a connection from the other side: MPA as Responder, which becomes a connection request for the application.
- * Lives on the connection's event loop; the application may answer from any thread.
+ * Set-up of a connection from the other side, which becomes a connection request for the application. Lives on the
+ * connection's event loop; the application may answer from any thread.
  */
-final class IncomingSetup extends ConnectionSetup implements MpaStartupListener, ConnectionRequest {
+abstract class IncomingSetup extends ConnectionSetup implements ConnectionRequest {
 
     /** Where it stands. */
     private enum Phase {
@@ -39,49 +32,41 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     }
 
     private final SoftwareListener listener;
-    private final TcpTransport transport;
-    /** In force until the application answers. */
-    private final MpaOptions options;
-
-    private final MpaConnection mpa;
+    private final EventLoop loop;
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
+    private final MpaOptions options;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
-    private @Nullable MpaStartup request;
     private Phase phase = Phase.WAITING_FOR_REQUEST;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable SoftwareQueuePair queuePair;
 
-    IncomingSetup(SoftwareDevice device, SoftwareListener listener, TcpTransport transport) {
+    IncomingSetup(
+            SoftwareDevice device,
+            SoftwareListener listener,
+            EventLoop loop,
+            InetSocketAddress remote,
+            InetSocketAddress local) {
         super(device);
         this.listener = listener;
-        this.transport = transport;
-        this.remote = transport.remoteAddress();
-        this.local = transport.localAddress();
+        this.loop = loop;
+        this.remote = remote;
+        this.local = local;
         this.options = MpaOptions.defaults()
-                .withPolicy(listener.mpa())
+                .withPolicy(listener.attributes().mpa())
                 .withDepths(
                         maxDepth(device.settings().maxIrd()),
                         maxDepth(device.settings().maxOrd()));
-        this.mpa = new MpaConnection(MpaRole.RESPONDER, options, transport, this);
-        transport.bind(mpa);
     }
 
-    void start() {
-        startTimer();
-        mpa.start();
+    /** In force until the application answers. */
+    MpaOptions options() {
+        return options;
     }
 
-    private void startTimer() {
-        timer = transport
-                .loop()
-                .schedule(this::onTimeout, listener.startupTimeout().toNanos(), TimeUnit.NANOSECONDS);
-    }
-
-    private void onTimeout() {
-        if (phase == Phase.WAITING_FOR_REQUEST || phase == Phase.WAITING_FOR_ANSWER) {
-            mpa.startupTimeout();
-        }
+    void startTimer() {
+        timer = loop.schedule(
+                this::onTimeout, listener.attributes().startupTimeout().toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void stopTimer() {
@@ -90,19 +75,38 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         }
     }
 
-    @Override
-    public void onRequest(MpaStartup asked) {
-        stopTimer();
-        request = asked;
-        phase = Phase.WAITING_FOR_ANSWER;
-        if (listener.onRequest(this)) {
-            startTimer();
-            listener.deliver(this);
-        } else {
-            phase = Phase.OVER;
-            mpa.reject(options);
+    private void onTimeout() {
+        if (phase == Phase.WAITING_FOR_REQUEST || phase == Phase.WAITING_FOR_ANSWER) {
+            onLapse();
         }
     }
+
+    /** The request is complete: asks the application, or says with false that it can be asked no more at present. */
+    boolean ask() {
+        stopTimer();
+        if (!listener.onRequest(this)) {
+            phase = Phase.OVER;
+            return false;
+        }
+        phase = Phase.WAITING_FOR_ANSWER;
+        startTimer();
+        listener.deliver(this);
+        return true;
+    }
+
+    /** The time for the request, or for its answer, is over. Ends in {@link #failed}. */
+    abstract void onLapse();
+
+    /** Why a connection with these parameters is not what the request permits, or null. */
+    abstract @Nullable String refusalOf(ConnectionParameters wanted);
+
+    /** Octets of private data that the answer has room for. */
+    abstract int replyRoom();
+
+    abstract void answer(ConnectionParameters accepted);
+
+    /** @param rejection its private data, and depths that would do */
+    abstract void answer(MpaOptions rejection);
 
     @Override
     public InetSocketAddress remoteAddress() {
@@ -115,30 +119,6 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     }
 
     @Override
-    public byte[] privateData() {
-        return requireRequest().privateData().clone();
-    }
-
-    @Override
-    public int mpaRevision() {
-        return requireRequest().revision();
-    }
-
-    @Override
-    public ReadDepths peerDepths() {
-        return depthsOfPeer(requireRequest());
-    }
-
-    /** There is one when the application knows of this. */
-    private MpaStartup requireRequest() {
-        MpaStartup asked = request;
-        if (asked == null) {
-            throw new IllegalStateException("no MPA Request yet");
-        }
-        return asked;
-    }
-
-    @Override
     public CompletableFuture<ConnectionAttributes> accept(QueuePair acceptedBy, ConnectionParameters wanted) {
         if (!(acceptedBy instanceof SoftwareQueuePair software)) {
             return CompletableFuture.failedFuture(
@@ -148,7 +128,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         if (problem != null) {
             return CompletableFuture.failedFuture(problem);
         }
-        transport.loop().execute(() -> acceptOnLoop(software, wanted));
+        loop.execute(() -> acceptOnLoop(software, wanted));
         return result;
     }
 
@@ -157,24 +137,22 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
             result.completeExceptionally(lapsed());
             return;
         }
-        MpaStartup asked = requireRequest();
-        ConnectionFailedException problem = checkPrivateData(wanted.privateData(), asked.replyRoom());
-        if (problem == null) {
-            problem = MpaConnection.refusal(wanted.mpa(), asked)
-                    .map(refusal -> new ConnectionFailedException(Kind.INVALID_PARAMETERS, refusal))
-                    .orElse(null);
+        ConnectionFailedException problem = checkPrivateData(wanted.privateData(), replyRoom());
+        String refusal = refusalOf(wanted);
+        if (problem == null && refusal != null) {
+            problem = new ConnectionFailedException(Kind.INVALID_PARAMETERS, refusal);
         }
         if (problem != null) {
             result.completeExceptionally(problem);
             return;
         }
-        if (!software.beginAccept(transport.loop(), this)) {
+        if (!software.beginAccept(loop, this)) {
             result.completeExceptionally(new IllegalStateException("queue pair " + software.number() + " is not IDLE"));
             return;
         }
         answered();
         queuePair = software;
-        mpa.accept(mpaOptions(wanted));
+        answer(wanted);
     }
 
     @Override
@@ -186,10 +164,9 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     public CompletableFuture<Void> reject(byte[] reason, int requiredOrd) {
         byte[] copy = reason.clone();
         CompletableFuture<Void> rejected = new CompletableFuture<>();
-        transport.loop().execute(() -> {
-            ConnectionFailedException problem = phase == Phase.WAITING_FOR_ANSWER
-                    ? checkPrivateData(copy, requireRequest().replyRoom())
-                    : lapsed();
+        loop.execute(() -> {
+            ConnectionFailedException problem =
+                    phase == Phase.WAITING_FOR_ANSWER ? checkPrivateData(copy, replyRoom()) : lapsed();
             if (problem == null) {
                 rejectOnLoop(options.withPrivateData(copy)
                         .withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH)));
@@ -204,7 +181,7 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
     private void rejectOnLoop(MpaOptions chosen) {
         answered();
         phase = Phase.OVER;
-        mpa.reject(chosen);
+        answer(chosen);
     }
 
     private ConnectionFailedException lapsed() {
@@ -218,32 +195,22 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         listener.onAnswered();
     }
 
-    @Override
-    public void onEstablished(MpaStartup agreed) {
-        SoftwareQueuePair software = queuePair;
-        if (software == null || phase != Phase.ANSWERED) {
-            return;
+    /** The queue pair that accepted, when RDMA mode begins; null if it does not any more. */
+    @Nullable
+    SoftwareQueuePair establish() {
+        if (phase != Phase.ANSWERED) {
+            return null;
         }
         phase = Phase.OVER;
-        RdmapStream stream = attachStream(software, mpa, agreed);
-        if (agreed.rtrBySend()) {
-            stream.expectReadySend();
-        }
-        result.complete(establish(software, stream, transport, agreed, false));
+        return queuePair;
     }
 
-    @Override
-    public void onRejected(MpaStartup reply) {
-        throw new IllegalStateException("a Responder gets no Reply");
+    void established(ConnectionAttributes agreed) {
+        result.complete(agreed);
     }
 
-    @Override
-    public void onUnenhancedPeer(String message) {
-        throw new IllegalStateException("a Responder asks for nothing");
-    }
-
-    @Override
-    public void onStartupFailed(LlpError reason, String message) {
+    /** The peer, or time, has ended it. */
+    void failed(String message) {
         stopTimer();
         Phase before = phase;
         phase = Phase.OVER;
@@ -276,11 +243,5 @@ final class IncomingSetup extends ConnectionSetup implements MpaStartupListener,
         } else if (phase == Phase.WAITING_FOR_ANSWER) {
             rejectOnLoop(options);
         }
-    }
-
-    @Override
-    void abort() {
-        onStartupFailed(LlpError.CONNECTION_LOST, "closed during set-up");
-        mpa.abort();
     }
 }

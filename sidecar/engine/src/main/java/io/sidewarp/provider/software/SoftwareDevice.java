@@ -11,6 +11,7 @@ import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
@@ -31,6 +32,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 
 /** The engine as a device. */
 final class SoftwareDevice implements Device {
@@ -48,13 +50,16 @@ final class SoftwareDevice implements Device {
     private final AtomicLong domains = new AtomicLong();
     private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
+    private final SctpNetwork sctp;
 
-    SoftwareDevice(SoftwareSettings settings, EngineLoops loops, SoftwareEvents events) {
+    SoftwareDevice(
+            SoftwareSettings settings, EngineLoops loops, SoftwareEvents events, Supplier<SctpStack> sctpStack) {
         this.settings = settings;
         this.loops = loops;
         this.events = events;
         this.stags = new StagTable(settings.maxRegions());
         this.memory = new MemoryManager(stags, loops);
+        this.sctp = new SctpNetwork(this, sctpStack, loops.choose());
         loops.setFaultHandler(this::onFault);
         loops.setLimitHandler(events::onPeerLimit);
     }
@@ -69,6 +74,10 @@ final class SoftwareDevice implements Device {
 
     SoftwareEvents events() {
         return events;
+    }
+
+    SctpNetwork sctp() {
+        return sctp;
     }
 
     StagTable stags() {
@@ -91,7 +100,7 @@ final class SoftwareDevice implements Device {
     public DeviceAttributes attributes() {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,
-                Set.of(Llp.TCP),
+                Set.of(Llp.values()),
                 SoftwareSettings.MAX_SGE,
                 settings.maxSendQueue(),
                 settings.maxReceiveQueue(),
@@ -156,12 +165,11 @@ final class SoftwareDevice implements Device {
     @Override
     public CompletableFuture<Listener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
-        if (attributes.llp() != Llp.TCP) {
-            return CompletableFuture.failedFuture(new ConnectionFailedException(
-                    ConnectionFailedException.Kind.INVALID_PARAMETERS,
-                    "the software provider has no " + attributes.llp() + " here; use TCP"));
-        }
-        SoftwareListener listener = new SoftwareListener(this, loops.choose(), attributes, handler);
+        SoftwareListener listener =
+                switch (attributes.llp()) {
+                    case TCP -> new SoftwareTcpListener(this, loops.choose(), attributes, handler);
+                    case SCTP -> new SoftwareSctpListener(this, sctp, attributes, handler);
+                };
         listeners.add(listener);
         return listener.listen(address).exceptionallyCompose(failure -> {
             listeners.remove(listener);
@@ -189,6 +197,7 @@ final class SoftwareDevice implements Device {
         for (SoftwareListener listener : new ArrayList<>(listeners)) {
             pending.add(listener.close());
         }
+        pending.add(sctp.close());
         for (SoftwareQueuePair queuePair : new ArrayList<>(queuePairs)) {
             pending.add(queuePair.abort());
         }

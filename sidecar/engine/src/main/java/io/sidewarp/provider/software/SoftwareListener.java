@@ -4,34 +4,27 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.llp.mpa.MpaPolicy;
-import io.sidewarp.engine.net.TcpAcceptor;
-import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Listens on TCP, and bounds what strangers can make it hold: connections that have not sent a complete Request, and
- * requests that the application has not answered. Lives on one event loop, which owns its connections too.
+ * Bounds what strangers can make this side hold: requests that the application has not answered. Lives on one event loop,
+ * which owns its connections too.
  */
-final class SoftwareListener implements Listener {
+abstract class SoftwareListener implements Listener {
 
     private final SoftwareDevice device;
     private final EventLoop loop;
     private final ListenAttributes attributes;
     private final ConnectionRequestHandler handler;
     private final Set<IncomingSetup> setups = new HashSet<>();
-    private int starting;
     private int waiting;
-    private volatile @Nullable TcpAcceptor acceptor;
 
     SoftwareListener(
             SoftwareDevice device, EventLoop loop, ListenAttributes attributes, ConnectionRequestHandler handler) {
@@ -41,42 +34,36 @@ final class SoftwareListener implements Listener {
         this.handler = handler;
     }
 
-    CompletableFuture<Listener> listen(InetSocketAddress address) {
-        return TcpAcceptor.listen(device.loops(), loop, address, this::onAccepted)
-                .thenApply(bound -> {
-                    acceptor = bound;
-                    return this;
-                });
+    SoftwareDevice device() {
+        return device;
     }
 
-    MpaPolicy mpa() {
-        return attributes.mpa();
+    EventLoop loop() {
+        return loop;
     }
 
-    Duration startupTimeout() {
-        return attributes.startupTimeout();
+    ListenAttributes attributes() {
+        return attributes;
     }
 
-    private void onAccepted(TcpTransport transport) {
-        if (starting >= attributes.startupConnections()) {
-            device.events().onRefused(transport.remoteAddress(), "connections in start-up");
-            transport.abort();
-            return;
-        }
-        IncomingSetup setup = new IncomingSetup(device, this, transport);
-        starting++;
+    /** Binds and listens. */
+    abstract CompletableFuture<Listener> listen(InetSocketAddress address);
+
+    /** Takes no more connections. */
+    abstract CompletableFuture<Void> unbind();
+
+    void onStarting(IncomingSetup setup) {
         setups.add(setup);
-        setup.start();
     }
 
-    /** A complete Request arrived; false when too many wait for an answer. */
+    /** A request is complete; false when too many wait for an answer. */
     boolean onRequest(IncomingSetup setup) {
-        starting--;
         if (waiting >= attributes.backlog()) {
             setups.remove(setup);
             device.events().onRefused(setup.remoteAddress(), "connection requests that wait for an answer");
             return false;
         }
+        setups.add(setup);
         waiting++;
         return true;
     }
@@ -92,32 +79,21 @@ final class SoftwareListener implements Listener {
     }
 
     void onFailedBeforeRequest(InetSocketAddress remote, String message) {
-        starting--;
         setups.removeIf(IncomingSetup::isOver);
         device.events().onStartupFailed(remote, message);
     }
 
     @Override
-    public InetSocketAddress localAddress() {
-        TcpAcceptor bound = acceptor;
-        if (bound == null) {
-            throw new IllegalStateException("not bound");
-        }
-        return bound.localAddress();
-    }
-
-    @Override
     public CompletableFuture<Void> close() {
         device.onClosed(this);
-        TcpAcceptor bound = acceptor;
-        CompletableFuture<Void> unbound = bound == null ? CompletableFuture.completedFuture(null) : bound.close();
-        return unbound.thenRunAsync(
-                () -> {
-                    for (IncomingSetup setup : new ArrayList<>(setups)) {
-                        setup.withdraw();
-                    }
-                    setups.clear();
-                },
-                loop);
+        return unbind()
+                .thenRunAsync(
+                        () -> {
+                            for (IncomingSetup setup : new ArrayList<>(setups)) {
+                                setup.withdraw();
+                            }
+                            setups.clear();
+                        },
+                        loop);
     }
 }

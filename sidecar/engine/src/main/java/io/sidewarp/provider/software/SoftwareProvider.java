@@ -6,7 +6,11 @@ package io.sidewarp.provider.software;
 import io.netty.channel.EventLoopGroup;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.net.sctp.SctpOverUdp;
+import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import io.sidewarp.provider.RdmaProvider;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Carries out verbs in this process: needs no RDMA hardware, no kernel module and no privilege. */
@@ -18,10 +22,12 @@ public final class SoftwareProvider implements RdmaProvider {
     private final SoftwareSettings settings;
     private final SoftwareEvents events;
     private final EngineLoops loops;
+    private final Supplier<SctpStack> sctp;
 
     private SoftwareProvider(Builder builder) {
         this.settings = builder.settings;
         this.events = builder.events;
+        this.sctp = builder.sctp;
         EventLoopGroup shared = builder.group;
         this.loops = shared == null
                 ? EngineLoops.create(builder.eventLoops, settings.net())
@@ -39,7 +45,7 @@ public final class SoftwareProvider implements RdmaProvider {
 
     @Override
     public Device open() {
-        return new SoftwareDevice(settings, loops, events);
+        return new SoftwareDevice(settings, loops, events, sctp);
     }
 
     @Override
@@ -54,6 +60,8 @@ public final class SoftwareProvider implements RdmaProvider {
         private SoftwareEvents events = SoftwareEvents.NONE;
         private @Nullable EventLoopGroup group;
         private int eventLoops = Math.min(2, Runtime.getRuntime().availableProcessors());
+
+        private Supplier<SctpStack> sctp = () -> new SctpOverUdp(Usrsctp.load());
 
         private Builder() {}
 
@@ -70,6 +78,12 @@ public final class SoftwareProvider implements RdmaProvider {
         /** Event loops that somebody else owns, epoll or NIO; connections are theirs as well then. */
         public Builder eventLoopGroup(EventLoopGroup shared) {
             group = shared;
+            return this;
+        }
+
+        /** Where SCTP comes from, when it is first used: usrsctp in UDP unless something else is said. */
+        public Builder sctp(Supplier<SctpStack> stack) {
+            sctp = stack;
             return this;
         }
 

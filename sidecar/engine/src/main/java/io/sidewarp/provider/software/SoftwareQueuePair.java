@@ -21,6 +21,7 @@ import io.sidewarp.engine.rdmap.WorkQueue;
 import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
@@ -290,8 +291,15 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
                         new IllegalStateException("queue pair " + number + " is " + state + ", not IDLE"));
             }
             state = QueuePairState.CONNECTING;
+            if (parameters.llp() == Llp.SCTP) {
+                loop = device.sctp().loop();
+            }
         }
-        OutgoingSetup outgoing = new OutgoingSetup(device, this, remote, parameters);
+        OutgoingSetup outgoing =
+                switch (parameters.llp()) {
+                    case TCP -> new OutgoingTcpSetup(device, this, remote, parameters);
+                    case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remote, parameters);
+                };
         loop.execute(() -> {
             setup = outgoing;
             outgoing.start();

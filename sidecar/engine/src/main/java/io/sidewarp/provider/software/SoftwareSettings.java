@@ -3,7 +3,9 @@
 
 package io.sidewarp.provider.software;
 
+import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.time.Duration;
 
@@ -22,6 +24,8 @@ import java.time.Duration;
  */
 public record SoftwareSettings(
         NetSettings net,
+        SctpSettings sctp,
+        AdaptationSettings adaptation,
         int maxSendQueue,
         int maxReceiveQueue,
         int maxIrd,
@@ -39,6 +43,39 @@ public record SoftwareSettings(
      */
     public static SoftwareSettings defaults() {
         return new SoftwareSettings(
-                NetSettings.defaults(), 65_536, 65_536, 256, 256, true, 65_536, 4096, Duration.ofSeconds(5));
+                NetSettings.defaults(),
+                SctpSettings.defaults(),
+                AdaptationSettings.defaults(),
+                65_536, 65_536, 256, 256, true, 65_536, 4096, Duration.ofSeconds(5));
+    }
+
+    public SoftwareSettings withNet(NetSettings settings) {
+        return new SoftwareSettings(
+                settings,
+                sctp,
+                adaptation,
+                maxSendQueue,
+                maxReceiveQueue,
+                maxIrd,
+                maxOrd,
+                extensions,
+                maxRegions,
+                maxShortSegments,
+                terminateTimeout);
+    }
+
+    public SoftwareSettings withSctp(SctpSettings settings) {
+        return new SoftwareSettings(
+                net,
+                settings,
+                adaptation,
+                maxSendQueue,
+                maxReceiveQueue,
+                maxIrd,
+                maxOrd,
+                extensions,
+                maxRegions,
+                maxShortSegments,
+                terminateTimeout);
     }
 }

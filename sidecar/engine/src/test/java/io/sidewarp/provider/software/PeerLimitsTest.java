@@ -80,16 +80,7 @@ final class PeerLimitsTest {
                 Duration.ofSeconds(60),
                 Duration.ZERO);
         SoftwareSettings defaults = SoftwareSettings.defaults();
-        SoftwareSettings settings = new SoftwareSettings(
-                net,
-                defaults.maxSendQueue(),
-                defaults.maxReceiveQueue(),
-                defaults.maxIrd(),
-                defaults.maxOrd(),
-                defaults.extensions(),
-                defaults.maxRegions(),
-                defaults.maxShortSegments(),
-                defaults.terminateTimeout());
+        SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder()
                 .settings(settings)
                 .events(new Events())

@@ -51,16 +51,7 @@ final class SlowReaderTest {
                 Duration.ofSeconds(60),
                 Duration.ZERO);
         SoftwareSettings defaults = SoftwareSettings.defaults();
-        SoftwareSettings settings = new SoftwareSettings(
-                net,
-                defaults.maxSendQueue(),
-                defaults.maxReceiveQueue(),
-                defaults.maxIrd(),
-                defaults.maxOrd(),
-                defaults.extensions(),
-                defaults.maxRegions(),
-                defaults.maxShortSegments(),
-                defaults.terminateTimeout());
+        SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
         device = provider.open();
         server = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());

@@ -62,14 +62,14 @@ public record MpaOptions(
      * Rev of the Request. The enhanced formats are used only when something is wanted of them (RFC 6581 section 10), and
      * not when the Consumer needs the room that they take and can do without.
      */
-    int requestRevision() {
+    public int requestRevision() {
         boolean wanted = policy.peerToPeer() || policy.depths() != DepthNegotiation.NONE;
         boolean fits = privateData.length <= DepthForm.ENHANCED.room();
         return wanted && fits || !policy.revisions().contains(1) ? policy.requestRevision() : 1;
     }
 
     /** What the negotiation of depths and connection model needs to know. */
-    Negotiation.Terms terms() {
+    public Negotiation.Terms terms() {
         return terms(DepthForm.ENHANCED);
     }
 

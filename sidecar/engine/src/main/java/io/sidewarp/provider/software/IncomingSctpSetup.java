@@ -1,0 +1,116 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.SessionListener;
+import io.sidewarp.engine.llp.sctp.SessionOptions;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.ReadDepths;
+import org.jspecify.annotations.Nullable;
+
+/** Set-up of a DDP stream session from the other side: the passive role of RFC 5043. */
+final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
+
+    private final SoftwareAssociation association;
+    private final DdpStreamSession session;
+    private final SessionStartup request;
+
+    IncomingSctpSetup(
+            SoftwareDevice device,
+            SoftwareSctpListener listener,
+            SoftwareAssociation association,
+            DdpStreamSession session,
+            SessionStartup request) {
+        super(
+                device,
+                listener,
+                association.transport().loop(),
+                association.transport().remoteAddress(),
+                association.transport().localAddress());
+        this.association = association;
+        this.session = session;
+        this.request = request;
+        session.listen(this);
+    }
+
+    @Override
+    public byte[] privateData() {
+        return request.privateData().clone();
+    }
+
+    @Override
+    public int mpaRevision() {
+        return 0;
+    }
+
+    @Override
+    public ReadDepths peerDepths() {
+        return depths(request.peer());
+    }
+
+    @Override
+    int replyRoom() {
+        return request.replyRoom();
+    }
+
+    @Override
+    @Nullable
+    String refusalOf(ConnectionParameters wanted) {
+        return null;
+    }
+
+    @Override
+    void answer(ConnectionParameters accepted) {
+        session.accept(sessionOptions(options(accepted)));
+    }
+
+    @Override
+    void answer(MpaOptions rejection) {
+        session.reject(sessionOptions(rejection));
+    }
+
+    private SessionOptions sessionOptions(MpaOptions options) {
+        return new SessionOptions(options.privateData(), request.enhanced(), options.terms());
+    }
+
+    @Override
+    void onLapse() {
+        session.withdraw();
+        failed("no answer in time");
+    }
+
+    @Override
+    public void onEstablished(SessionStartup agreed) {
+        SoftwareQueuePair queuePair = establish();
+        if (queuePair == null) {
+            session.abort();
+            return;
+        }
+        RdmapStream stream = attachStream(queuePair, session, agreed.ird(), agreed.ord(), session::attach);
+        if (agreed.rtrBySend()) {
+            stream.expectReadySend();
+        }
+        established(OutgoingSctpSetup.establish(queuePair, stream, association, agreed, false));
+    }
+
+    @Override
+    public void onRejected(SessionStartup reply) {
+        throw new IllegalStateException("the passive side is not rejected");
+    }
+
+    @Override
+    public void onFailed(boolean refused, String message) {
+        failed(message);
+    }
+
+    @Override
+    void abort() {
+        failed("closed during set-up");
+        session.withdraw();
+    }
+}

@@ -1,0 +1,128 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.mpa.MpaRole;
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.mpa.MpaStartupListener;
+import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.ReadDepths;
+import org.jspecify.annotations.Nullable;
+
+/** Set-up of a TCP connection from the other side: MPA as Responder. */
+final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener {
+
+    private final TcpTransport transport;
+    private final MpaConnection mpa;
+    private @Nullable MpaStartup request;
+
+    IncomingTcpSetup(SoftwareDevice device, SoftwareTcpListener listener, TcpTransport transport) {
+        super(device, listener, transport.loop(), transport.remoteAddress(), transport.localAddress());
+        this.transport = transport;
+        this.mpa = new MpaConnection(MpaRole.RESPONDER, options(), transport, this);
+        transport.bind(mpa);
+    }
+
+    void start() {
+        startTimer();
+        mpa.start();
+    }
+
+    @Override
+    public void onRequest(MpaStartup asked) {
+        request = asked;
+        if (!ask()) {
+            mpa.reject(options());
+        }
+    }
+
+    /** There is one when the application knows of this. */
+    private MpaStartup requireRequest() {
+        MpaStartup asked = request;
+        if (asked == null) {
+            throw new IllegalStateException("no MPA Request yet");
+        }
+        return asked;
+    }
+
+    @Override
+    public byte[] privateData() {
+        return requireRequest().privateData().clone();
+    }
+
+    @Override
+    public int mpaRevision() {
+        return requireRequest().revision();
+    }
+
+    @Override
+    public ReadDepths peerDepths() {
+        return depths(requireRequest().peer());
+    }
+
+    @Override
+    int replyRoom() {
+        return requireRequest().replyRoom();
+    }
+
+    @Override
+    @Nullable
+    String refusalOf(ConnectionParameters wanted) {
+        return MpaConnection.refusal(wanted.mpa(), requireRequest()).orElse(null);
+    }
+
+    @Override
+    void answer(ConnectionParameters accepted) {
+        mpa.accept(options(accepted));
+    }
+
+    @Override
+    void answer(MpaOptions rejection) {
+        mpa.reject(rejection);
+    }
+
+    @Override
+    void onLapse() {
+        mpa.startupTimeout();
+    }
+
+    @Override
+    public void onEstablished(MpaStartup agreed) {
+        SoftwareQueuePair queuePair = establish();
+        if (queuePair == null) {
+            return;
+        }
+        RdmapStream stream = attachStream(queuePair, mpa, agreed.ird(), agreed.ord(), mpa::attach);
+        if (agreed.rtrBySend()) {
+            stream.expectReadySend();
+        }
+        established(OutgoingTcpSetup.establish(queuePair, stream, transport, agreed, false));
+    }
+
+    @Override
+    public void onRejected(MpaStartup reply) {
+        throw new IllegalStateException("a Responder gets no Reply");
+    }
+
+    @Override
+    public void onUnenhancedPeer(String message) {
+        throw new IllegalStateException("a Responder asks for nothing");
+    }
+
+    @Override
+    public void onStartupFailed(LlpError reason, String message) {
+        failed(message);
+    }
+
+    @Override
+    void abort() {
+        failed("closed during set-up");
+        mpa.abort();
+    }
+}

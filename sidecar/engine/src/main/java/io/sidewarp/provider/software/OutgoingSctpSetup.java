@@ -1,0 +1,139 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.SessionListener;
+import io.sidewarp.engine.llp.sctp.SessionOptions;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Llp;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletionException;
+import org.jspecify.annotations.Nullable;
+
+/** Set-up of a connection from this side: a DDP stream session on an SCTP association, the active role of RFC 5043. */
+final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, SctpNetwork.Seeker {
+
+    private final SctpNetwork network;
+    private @Nullable MpaOptions options;
+    private @Nullable SoftwareAssociation association;
+    private @Nullable DdpStreamSession session;
+
+    OutgoingSctpSetup(
+            SoftwareDevice device,
+            SctpNetwork network,
+            SoftwareQueuePair queuePair,
+            InetSocketAddress remote,
+            ConnectionParameters parameters) {
+        super(device, queuePair, remote, parameters);
+        this.network = network;
+    }
+
+    @Override
+    void connect(MpaOptions chosen) {
+        options = chosen;
+        network.seek(remote(), parameters().udpPort(), parameters().timeout(), this);
+    }
+
+    @Override
+    public void onAssociation(SoftwareAssociation found) {
+        MpaOptions chosen = options;
+        if (!isOver() && chosen != null) {
+            association = found;
+            boolean enhanced = chosen.requestRevision() > 1;
+            session = found.sessions()
+                    .initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);
+        }
+    }
+
+    @Override
+    public void onUnreachable(Throwable failure) {
+        Throwable cause =
+                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+        fail(new ConnectionFailedException(
+                Kind.UNREACHABLE,
+                "no SCTP association with " + remote() + " (UDP port " + parameters().udpPort() + "): "
+                        + cause.getMessage() + "; check the address, both ports, and that the peer listens on SCTP",
+                cause));
+    }
+
+    @Override
+    void lapse() {
+        giveUp();
+    }
+
+    @Override
+    void giveUp() {
+        if (session != null) {
+            session.withdraw();
+        }
+    }
+
+    @Override
+    public void onEstablished(SessionStartup agreed) {
+        DdpStreamSession open = session;
+        SoftwareAssociation below = association;
+        if (open == null || below == null || isOver()) {
+            return;
+        }
+        RdmapStream stream = attachStream(queuePair(), open, agreed.ird(), agreed.ord(), open::attach);
+        established(
+                stream,
+                agreed.error(),
+                agreed.peer(),
+                agreed.rtr(),
+                () -> establish(queuePair(), stream, below, agreed, true));
+    }
+
+    /** Tells the queue pair that RDMA mode has begun. */
+    static ConnectionAttributes establish(
+            SoftwareQueuePair queuePair,
+            RdmapStream stream,
+            SoftwareAssociation association,
+            SessionStartup agreed,
+            boolean initiator) {
+        ConnectionAttributes attributes = new ConnectionAttributes(
+                Llp.SCTP,
+                initiator,
+                association.transport().localAddress(),
+                association.transport().remoteAddress(),
+                agreed.privateData(),
+                agreed.ird(),
+                agreed.ord(),
+                depths(agreed.peer()),
+                agreed.peerToPeer(),
+                true,
+                false,
+                false,
+                0,
+                1,
+                stream.mulpdu());
+        queuePair.onEstablished(stream, attributes);
+        return attributes;
+    }
+
+    @Override
+    public void onRejected(SessionStartup reply) {
+        rejected(reply.privateData(), reply.peer());
+    }
+
+    @Override
+    public void onFailed(boolean refused, String message) {
+        MpaOptions chosen = options;
+        boolean enhanced = chosen != null && chosen.requestRevision() > 1;
+        if (refused && enhanced && chosen.policy().revisions().contains(1) && !isOver()) {
+            // As on TCP, a peer that may not know RFC 6581 is asked again without (RFC 6581 section 10).
+            session = null;
+            connect(options(parameters()).with(policy -> policy.withRequestRevision(1)));
+        } else {
+            failed(message);
+        }
+    }
+}

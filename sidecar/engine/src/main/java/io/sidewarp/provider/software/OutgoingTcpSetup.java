@@ -1,0 +1,152 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.EnhancedData;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.llp.mpa.MpaRole;
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.mpa.MpaStartupListener;
+import io.sidewarp.engine.net.TcpConnector;
+import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Llp;
+import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
+
+/** Set-up of a connection from this side: TCP, then MPA as Initiator. */
+final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener {
+
+    private @Nullable TcpTransport transport;
+    private @Nullable MpaConnection mpa;
+
+    OutgoingTcpSetup(
+            SoftwareDevice device,
+            SoftwareQueuePair queuePair,
+            InetSocketAddress remote,
+            ConnectionParameters parameters) {
+        super(device, queuePair, remote, parameters);
+    }
+
+    @Override
+    void connect(MpaOptions options) {
+        TcpConnector.connect(
+                        device().loops(),
+                        queuePair().loop(),
+                        remote(),
+                        parameters().timeout(),
+                        connected -> onConnected(connected, options))
+                .whenComplete((ignored, failure) -> {
+                    if (failure != null) {
+                        fail(new ConnectionFailedException(
+                                Kind.UNREACHABLE,
+                                "no TCP connection to " + remote() + ": " + failure.getMessage()
+                                        + "; check the address and that the peer listens",
+                                failure));
+                    }
+                });
+    }
+
+    private void onConnected(TcpTransport connected, MpaOptions options) {
+        MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, options, connected, this);
+        connected.bind(connection);
+        if (isOver()) {
+            connected.abort();
+            return;
+        }
+        transport = connected;
+        mpa = connection;
+        connection.start();
+    }
+
+    /** The TCP connection is of no more use; a second one asks with revision 1, in what is left of the time. */
+    @Override
+    public void onUnenhancedPeer(String message) {
+        if (!isOver()) {
+            mpa = null;
+            transport = null;
+            connect(options(parameters()).with(policy -> policy.withRequestRevision(1)));
+        }
+    }
+
+    @Override
+    void lapse() {
+        if (mpa != null) {
+            mpa.startupTimeout();
+        }
+    }
+
+    @Override
+    void giveUp() {
+        if (mpa != null) {
+            mpa.abort();
+        }
+    }
+
+    @Override
+    public void onRequest(MpaStartup request) {
+        throw new IllegalStateException("an Initiator gets no Request");
+    }
+
+    @Override
+    public void onEstablished(MpaStartup agreed) {
+        MpaConnection connection = mpa;
+        TcpTransport below = transport;
+        if (connection == null || below == null || isOver()) {
+            return;
+        }
+        RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
+        established(
+                stream,
+                agreed.error(),
+                agreed.peer(),
+                agreed.rtr(),
+                () -> establish(queuePair(), stream, below, agreed, true));
+    }
+
+    /** Tells the queue pair that RDMA mode has begun. */
+    static ConnectionAttributes establish(
+            SoftwareQueuePair queuePair,
+            RdmapStream stream,
+            TcpTransport transport,
+            MpaStartup agreed,
+            boolean initiator) {
+        EnhancedData local = agreed.local();
+        EnhancedData peer = agreed.peer();
+        ConnectionAttributes attributes = new ConnectionAttributes(
+                Llp.TCP,
+                initiator,
+                transport.localAddress(),
+                transport.remoteAddress(),
+                agreed.privateData(),
+                agreed.ird(),
+                agreed.ord(),
+                depths(peer),
+                local != null && local.peerToPeer() && peer != null && peer.peerToPeer(),
+                agreed.crc(),
+                agreed.receiveMarkers(),
+                agreed.sendMarkers(),
+                agreed.revision(),
+                agreed.protocolVersion(),
+                stream.mulpdu());
+        queuePair.onEstablished(stream, attributes);
+        return attributes;
+    }
+
+    @Override
+    public void onRejected(MpaStartup reply) {
+        rejected(reply.privateData(), reply.peer());
+    }
+
+    @Override
+    public void onStartupFailed(LlpError reason, String message) {
+        failed(message);
+    }
+}

@@ -1,0 +1,205 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.llp.sctp.AdaptationSettings;
+import io.sidewarp.engine.llp.sctp.DdpAssociation;
+import io.sidewarp.engine.net.sctp.SctpDestination;
+import io.sidewarp.engine.net.sctp.SctpEndpoint;
+import io.sidewarp.engine.net.sctp.SctpStack;
+import java.io.IOException;
+import java.net.DatagramSocket;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The SCTP endpoints of a device, one per local address, and the associations that it began. Connections to the same
+ * destination share an association as long as it has a free stream. Everything happens on one event loop.
+ */
+final class SctpNetwork {
+
+    /** Who wants a session on an association to a destination. On the event loop. */
+    interface Seeker {
+
+        void onAssociation(SoftwareAssociation association);
+
+        void onUnreachable(Throwable cause);
+    }
+
+    /** Associations to one destination. */
+    private final class Pool implements SoftwareAssociation.Keeper {
+
+        private final SctpDestination destination;
+        private final Set<SoftwareAssociation> associations = new LinkedHashSet<>();
+        private final ArrayDeque<Seeker> seekers = new ArrayDeque<>();
+        private boolean connecting;
+        private Duration timeout = Duration.ZERO;
+
+        Pool(SctpDestination destination) {
+            this.destination = destination;
+        }
+
+        void seek(Seeker seeker, Duration patience) {
+            timeout = patience;
+            for (SoftwareAssociation association : associations) {
+                if (association.hasRoom()) {
+                    seeker.onAssociation(association);
+                    return;
+                }
+            }
+            seekers.add(seeker);
+            if (!connecting) {
+                connect();
+            }
+        }
+
+        private void connect() {
+            connecting = true;
+            // Whoever seeks has a time-out of its own, which is to be the first that is over.
+            Duration patience = timeout.plus(settings.lingerTimeout());
+            endpointTowards(destination)
+                    .thenCompose(endpoint -> endpoint.connect(destination, patience, transport -> {
+                        SoftwareAssociation association = new SoftwareAssociation(transport, settings, null, this);
+                        associations.add(association);
+                        return association.sessions();
+                    }))
+                    .whenCompleteAsync(
+                            (ignored, failure) -> {
+                                if (failure != null) {
+                                    fail(failure);
+                                }
+                            },
+                            loop);
+        }
+
+        private void fail(Throwable failure) {
+            connecting = false;
+            List<Seeker> disappointed = new ArrayList<>(seekers);
+            seekers.clear();
+            for (Seeker seeker : disappointed) {
+                seeker.onUnreachable(failure);
+            }
+            forgetIfEmpty();
+        }
+
+        @Override
+        public void onEstablished(SoftwareAssociation association) {
+            connecting = false;
+            while (association.hasRoom() && !seekers.isEmpty()) {
+                seekers.remove().onAssociation(association);
+            }
+            if (!seekers.isEmpty()) {
+                connect();
+            }
+        }
+
+        @Override
+        public void onClosed(SoftwareAssociation association, String cause) {
+            associations.remove(association);
+            if (connecting && association.sessions().streams() == 0) {
+                fail(new IOException(cause));
+            }
+            forgetIfEmpty();
+        }
+
+        private void forgetIfEmpty() {
+            if (associations.isEmpty() && seekers.isEmpty() && !connecting) {
+                pools.remove(destination, this);
+            }
+        }
+    }
+
+    private final SoftwareDevice device;
+    private final Supplier<SctpStack> stack;
+    private final EventLoop loop;
+    private final AdaptationSettings settings;
+    private final Map<SctpDestination, Pool> pools = new HashMap<>();
+    private final Map<InetAddress, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
+    private @Nullable SctpStack loaded;
+
+    /** @param stack loaded when it is first used */
+    SctpNetwork(SoftwareDevice device, Supplier<SctpStack> stack, EventLoop loop) {
+        this.device = device;
+        this.stack = stack;
+        this.loop = loop;
+        this.settings = device.settings().adaptation();
+    }
+
+    EventLoop loop() {
+        return loop;
+    }
+
+    /** Finds an association with a free stream, or begins one. On the event loop. */
+    void seek(InetSocketAddress remote, int udpPort, Duration timeout, Seeker seeker) {
+        SctpDestination destination = new SctpDestination(remote.getAddress(), remote.getPort(), udpPort);
+        pools.computeIfAbsent(destination, Pool::new).seek(seeker, timeout);
+    }
+
+    private CompletableFuture<SctpEndpoint> endpointTowards(SctpDestination destination) {
+        InetAddress peer = destination.addresses().getFirst();
+        // Connecting a datagram socket sends nothing: it asks the routing table for the address of this side.
+        try (DatagramSocket probe = new DatagramSocket()) {
+            probe.connect(peer, destination.udpPort());
+            return endpoint(probe.getLocalAddress());
+        } catch (IOException | RuntimeException e) {
+            return CompletableFuture.failedFuture(new IOException("no route to " + peer + ": " + e.getMessage(), e));
+        }
+    }
+
+    /** The endpoint at a local address, opened when it is first wanted. Any thread. */
+    CompletableFuture<SctpEndpoint> endpoint(InetAddress local) {
+        CompletableFuture<SctpEndpoint> known = endpoints.computeIfAbsent(local, this::open);
+        if (known.isCompletedExceptionally()) {
+            endpoints.remove(local, known);
+        }
+        return known;
+    }
+
+    private CompletableFuture<SctpEndpoint> open(InetAddress local) {
+        try {
+            return stack()
+                    .open(
+                            device.loops(),
+                            loop,
+                            List.of(local),
+                            OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
+                            device.settings().sctp());
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private synchronized SctpStack stack() {
+        SctpStack known = loaded;
+        if (known == null) {
+            known = stack.get();
+            loaded = known;
+        }
+        return known;
+    }
+
+    /** Aborts all associations, each with a single message (RFC 5043 section 11.3), and closes the endpoints. */
+    CompletableFuture<Void> close() {
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
+        for (CompletableFuture<SctpEndpoint> endpoint : endpoints.values()) {
+            closing.add(endpoint.thenCompose(SctpEndpoint::close).exceptionally(failure -> null));
+        }
+        endpoints.clear();
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new));
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.sctp.AdaptationSettings;
+import io.sidewarp.engine.llp.sctp.AssociationListener;
+import io.sidewarp.engine.llp.sctp.DdpAssociation;
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An SCTP association whose sessions are connections. It ends when its last session has (RFC 5041 section 3 item 10): the
+ * side that began it does so at once, the other one after a while, so that the two do not cross a new session's begin.
+ */
+final class SoftwareAssociation implements AssociationListener {
+
+    /** Learns what becomes of associations. On their event loop. */
+    interface Keeper {
+
+        /** Sessions can begin. */
+        void onEstablished(SoftwareAssociation association);
+
+        void onClosed(SoftwareAssociation association, String cause);
+    }
+
+    private final SctpAssociation transport;
+    private final DdpAssociation sessions;
+    private final Keeper keeper;
+    private final AdaptationSettings settings;
+    private final @Nullable SoftwareSctpListener acceptor;
+    private boolean ending;
+    private long idles;
+
+    /** @param acceptor who takes sessions that the peer begins; null where this side began the association */
+    SoftwareAssociation(
+            SctpAssociation transport,
+            AdaptationSettings settings,
+            @Nullable SoftwareSctpListener acceptor,
+            Keeper keeper) {
+        this.transport = transport;
+        this.settings = settings;
+        this.acceptor = acceptor;
+        this.keeper = keeper;
+        this.sessions = new DdpAssociation(transport, settings, acceptor == null, this);
+    }
+
+    SctpAssociation transport() {
+        return transport;
+    }
+
+    DdpAssociation sessions() {
+        return sessions;
+    }
+
+    /** Whether a session can begin. */
+    boolean hasRoom() {
+        return !ending && sessions.hasFreeStream();
+    }
+
+    @Override
+    public void onEstablished() {
+        keeper.onEstablished(this);
+    }
+
+    @Override
+    public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
+        idles++;
+        SoftwareSctpListener listener = acceptor;
+        return listener != null && listener.onInitiate(this, session, asked);
+    }
+
+    @Override
+    public void onIdle() {
+        if (acceptor == null) {
+            end();
+        } else {
+            long idle = ++idles;
+            transport.loop().schedule(() -> endIfIdle(idle), settings.lingerTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        }
+    }
+
+    private void endIfIdle(long idle) {
+        if (idle == idles) {
+            end();
+        }
+    }
+
+    private void end() {
+        if (!ending) {
+            ending = true;
+            transport.shutdown();
+        }
+    }
+
+    @Override
+    public void onClosed(boolean graceful, String cause) {
+        ending = true;
+        keeper.onClosed(this, cause);
+    }
+}

@@ -1,0 +1,127 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.SctpUser;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.net.sctp.SctpEndpoint;
+import io.sidewarp.engine.net.sctp.SctpListener;
+import io.sidewarp.engine.verbs.ConnectionRequestHandler;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Listens for sessions on SCTP associations. A wildcard stands for one endpoint at each address of this machine, because
+ * an endpoint of DDP has one address (RFC 5043 section 7.2).
+ */
+final class SoftwareSctpListener extends SoftwareListener implements SoftwareAssociation.Keeper {
+
+    private final SctpNetwork network;
+    private final List<SctpListener> bound = new CopyOnWriteArrayList<>();
+    private volatile @Nullable InetSocketAddress localAddress;
+    private volatile boolean closed;
+
+    SoftwareSctpListener(
+            SoftwareDevice device,
+            SctpNetwork network,
+            ListenAttributes attributes,
+            ConnectionRequestHandler handler) {
+        super(device, network.loop(), attributes, handler);
+        this.network = network;
+    }
+
+    @Override
+    CompletableFuture<Listener> listen(InetSocketAddress address) {
+        List<InetAddress> addresses;
+        try {
+            addresses = address.getAddress().isAnyLocalAddress() ? localAddresses() : List.of(address.getAddress());
+        } catch (IOException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+        CompletableFuture<Integer> port = CompletableFuture.completedFuture(address.getPort());
+        for (InetAddress local : addresses) {
+            port = port.thenCompose(chosen -> network.endpoint(local).thenCompose(endpoint -> bind(endpoint, chosen)));
+        }
+        return port.handle((chosen, failure) -> {
+                    if (failure == null) {
+                        localAddress = new InetSocketAddress(address.getAddress(), chosen);
+                        return CompletableFuture.<Listener>completedFuture(this);
+                    }
+                    return unbind().<Listener>thenCompose(ignored -> CompletableFuture.failedFuture(failure));
+                })
+                .thenCompose(outcome -> outcome);
+    }
+
+    /** Complete with the port. */
+    private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
+        return endpoint.listen(port, this::onAssociation).thenApply(listener -> {
+            bound.add(listener);
+            return listener.port();
+        });
+    }
+
+    private static List<InetAddress> localAddresses() throws SocketException {
+        List<InetAddress> addresses = new ArrayList<>();
+        for (NetworkInterface network :
+                (Iterable<NetworkInterface>) NetworkInterface.networkInterfaces()::iterator) {
+            if (network.isUp()) {
+                network.inetAddresses().filter(address -> !address.isLinkLocalAddress()).forEach(addresses::add);
+            }
+        }
+        return addresses;
+    }
+
+    private SctpUser onAssociation(SctpAssociation transport) {
+        return new SoftwareAssociation(transport, device().settings().adaptation(), this, this).sessions();
+    }
+
+    @Override
+    public void onEstablished(SoftwareAssociation association) {}
+
+    @Override
+    public void onClosed(SoftwareAssociation association, String cause) {
+        if (association.sessions().streams() == 0) {
+            device().events().onStartupFailed(association.transport().remoteAddress(), cause);
+        }
+    }
+
+    /** A peer asks for a session; false when nobody can be asked at present. */
+    boolean onInitiate(SoftwareAssociation association, DdpStreamSession session, SessionStartup asked) {
+        if (closed) {
+            return false;
+        }
+        return new IncomingSctpSetup(device(), this, association, session, asked).ask();
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        InetSocketAddress address = localAddress;
+        if (address == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return address;
+    }
+
+    @Override
+    CompletableFuture<Void> unbind() {
+        closed = true;
+        List<CompletableFuture<Void>> closing = new ArrayList<>();
+        for (SctpListener listener : bound) {
+            closing.add(listener.close());
+        }
+        return CompletableFuture.allOf(closing.toArray(CompletableFuture[]::new));
+    }
+}

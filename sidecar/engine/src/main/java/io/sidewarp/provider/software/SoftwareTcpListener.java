@@ -1,0 +1,74 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.net.TcpAcceptor;
+import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.verbs.ConnectionRequestHandler;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Listens on TCP, and bounds the connections that have not sent a complete Request. */
+final class SoftwareTcpListener extends SoftwareListener {
+
+    private int starting;
+    private volatile @Nullable TcpAcceptor acceptor;
+
+    SoftwareTcpListener(
+            SoftwareDevice device, EventLoop loop, ListenAttributes attributes, ConnectionRequestHandler handler) {
+        super(device, loop, attributes, handler);
+    }
+
+    @Override
+    CompletableFuture<Listener> listen(InetSocketAddress address) {
+        return TcpAcceptor.listen(device().loops(), loop(), address, this::onAccepted)
+                .thenApply(bound -> {
+                    acceptor = bound;
+                    return this;
+                });
+    }
+
+    private void onAccepted(TcpTransport transport) {
+        if (starting >= attributes().startupConnections()) {
+            device().events().onRefused(transport.remoteAddress(), "connections in start-up");
+            transport.abort();
+            return;
+        }
+        IncomingTcpSetup setup = new IncomingTcpSetup(device(), this, transport);
+        starting++;
+        onStarting(setup);
+        setup.start();
+    }
+
+    @Override
+    boolean onRequest(IncomingSetup setup) {
+        starting--;
+        return super.onRequest(setup);
+    }
+
+    @Override
+    void onFailedBeforeRequest(InetSocketAddress remote, String message) {
+        starting--;
+        super.onFailedBeforeRequest(remote, message);
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        TcpAcceptor bound = acceptor;
+        if (bound == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return bound.localAddress();
+    }
+
+    @Override
+    CompletableFuture<Void> unbind() {
+        TcpAcceptor bound = acceptor;
+        return bound == null ? CompletableFuture.completedFuture(null) : bound.close();
+    }
+}
