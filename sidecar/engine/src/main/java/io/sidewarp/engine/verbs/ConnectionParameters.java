@@ -25,10 +25,10 @@ public record ConnectionParameters(
     /** UDP port that is registered for SCTP (RFC 6951 section 5.1). */
     public static final int DEFAULT_UDP_PORT = 9899;
 
-
     /** TCP, no private data, IRD and ORD 16, the default policy, 10 s. */
     public static ConnectionParameters defaults() {
-        return new ConnectionParameters(Llp.TCP, new byte[0], 16, 16, MpaPolicy.defaults(), DEFAULT_UDP_PORT, Duration.ofSeconds(10));
+        return new ConnectionParameters(
+                Llp.TCP, new byte[0], 16, 16, MpaPolicy.defaults(), DEFAULT_UDP_PORT, Duration.ofSeconds(10));
     }
 
     public ConnectionParameters withLlp(Llp newLlp) {

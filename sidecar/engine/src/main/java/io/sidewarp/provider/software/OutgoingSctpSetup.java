@@ -48,8 +48,8 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         if (!isOver() && chosen != null) {
             association = found;
             boolean enhanced = chosen.requestRevision() > 1;
-            session = found.sessions()
-                    .initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);
+            session =
+                    found.sessions().initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);
         }
     }
 
@@ -59,8 +59,9 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
         fail(new ConnectionFailedException(
                 Kind.UNREACHABLE,
-                "no SCTP association with " + remote() + " (UDP port " + parameters().udpPort() + "): "
-                        + cause.getMessage() + "; check the address, both ports, and that the peer listens on SCTP",
+                "no SCTP association with " + remote() + " (UDP port "
+                        + parameters().udpPort() + "): " + cause.getMessage()
+                        + "; check the address, both ports, and that the peer listens on SCTP",
                 cause));
     }
 
@@ -127,8 +128,11 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     @Override
     public void onFailed(boolean refused, String message) {
         MpaOptions chosen = options;
-        boolean enhanced = chosen != null && chosen.requestRevision() > 1;
-        if (refused && enhanced && chosen.policy().revisions().contains(1) && !isOver()) {
+        boolean again = refused
+                && chosen != null
+                && chosen.requestRevision() > 1
+                && chosen.policy().revisions().contains(1);
+        if (again && !isOver()) {
             // As on TCP, a peer that may not know RFC 6581 is asked again without (RFC 6581 section 10).
             session = null;
             connect(options(parameters()).with(policy -> policy.withRequestRevision(1)));

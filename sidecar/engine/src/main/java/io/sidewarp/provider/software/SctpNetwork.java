@@ -172,8 +172,7 @@ final class SctpNetwork {
 
     private CompletableFuture<SctpEndpoint> open(InetAddress local) {
         try {
-            return stack()
-                    .open(
+            return stack().open(
                             device.loops(),
                             loop,
                             List.of(local),

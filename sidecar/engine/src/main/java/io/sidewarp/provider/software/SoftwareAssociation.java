@@ -79,7 +79,9 @@ final class SoftwareAssociation implements AssociationListener {
             end();
         } else {
             long idle = ++idles;
-            transport.loop().schedule(() -> endIfIdle(idle), settings.lingerTimeout().toNanos(), TimeUnit.NANOSECONDS);
+            transport
+                    .loop()
+                    .schedule(() -> endIfIdle(idle), settings.lingerTimeout().toNanos(), TimeUnit.NANOSECONDS);
         }
     }
 

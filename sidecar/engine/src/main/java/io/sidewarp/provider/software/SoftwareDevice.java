@@ -52,8 +52,7 @@ final class SoftwareDevice implements Device {
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
     private final SctpNetwork sctp;
 
-    SoftwareDevice(
-            SoftwareSettings settings, EngineLoops loops, SoftwareEvents events, Supplier<SctpStack> sctpStack) {
+    SoftwareDevice(SoftwareSettings settings, EngineLoops loops, SoftwareEvents events, Supplier<SctpStack> sctpStack) {
         this.settings = settings;
         this.loops = loops;
         this.events = events;
@@ -165,11 +164,10 @@ final class SoftwareDevice implements Device {
     @Override
     public CompletableFuture<Listener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler) {
-        SoftwareListener listener =
-                switch (attributes.llp()) {
-                    case TCP -> new SoftwareTcpListener(this, loops.choose(), attributes, handler);
-                    case SCTP -> new SoftwareSctpListener(this, sctp, attributes, handler);
-                };
+        SoftwareListener listener = switch (attributes.llp()) {
+            case TCP -> new SoftwareTcpListener(this, loops.choose(), attributes, handler);
+            case SCTP -> new SoftwareSctpListener(this, sctp, attributes, handler);
+        };
         listeners.add(listener);
         return listener.listen(address).exceptionallyCompose(failure -> {
             listeners.remove(listener);

@@ -86,8 +86,7 @@ abstract class SoftwareListener implements Listener {
     @Override
     public CompletableFuture<Void> close() {
         device.onClosed(this);
-        return unbind()
-                .thenRunAsync(
+        return unbind().thenRunAsync(
                         () -> {
                             for (IncomingSetup setup : new ArrayList<>(setups)) {
                                 setup.withdraw();

@@ -5,10 +5,10 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoopGroup;
 import io.sidewarp.engine.net.EngineLoops;
-import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.net.sctp.SctpOverUdp;
 import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;

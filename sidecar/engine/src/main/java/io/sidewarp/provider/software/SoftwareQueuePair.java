@@ -295,11 +295,10 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
                 loop = device.sctp().loop();
             }
         }
-        OutgoingSetup outgoing =
-                switch (parameters.llp()) {
-                    case TCP -> new OutgoingTcpSetup(device, this, remote, parameters);
-                    case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remote, parameters);
-                };
+        OutgoingSetup outgoing = switch (parameters.llp()) {
+            case TCP -> new OutgoingTcpSetup(device, this, remote, parameters);
+            case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remote, parameters);
+        };
         loop.execute(() -> {
             setup = outgoing;
             outgoing.start();

@@ -19,6 +19,7 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +33,11 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     private final SctpNetwork network;
     private final List<SctpListener> bound = new CopyOnWriteArrayList<>();
     private volatile @Nullable InetSocketAddress localAddress;
+    private volatile OptionalInt udpPort = OptionalInt.empty();
     private volatile boolean closed;
 
     SoftwareSctpListener(
-            SoftwareDevice device,
-            SctpNetwork network,
-            ListenAttributes attributes,
-            ConnectionRequestHandler handler) {
+            SoftwareDevice device, SctpNetwork network, ListenAttributes attributes, ConnectionRequestHandler handler) {
         super(device, network.loop(), attributes, handler);
         this.network = network;
     }
@@ -69,16 +68,20 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
         return endpoint.listen(port, this::onAssociation).thenApply(listener -> {
             bound.add(listener);
+            if (udpPort.isEmpty()) {
+                udpPort = OptionalInt.of(endpoint.udpPort());
+            }
             return listener.port();
         });
     }
 
     private static List<InetAddress> localAddresses() throws SocketException {
         List<InetAddress> addresses = new ArrayList<>();
-        for (NetworkInterface network :
-                (Iterable<NetworkInterface>) NetworkInterface.networkInterfaces()::iterator) {
+        for (NetworkInterface network : (Iterable<NetworkInterface>) NetworkInterface.networkInterfaces()::iterator) {
             if (network.isUp()) {
-                network.inetAddresses().filter(address -> !address.isLinkLocalAddress()).forEach(addresses::add);
+                network.inetAddresses()
+                        .filter(address -> !address.isLinkLocalAddress())
+                        .forEach(addresses::add);
             }
         }
         return addresses;
@@ -113,6 +116,12 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
             throw new IllegalStateException("not bound");
         }
         return address;
+    }
+
+    /** {@inheritDoc} Of the first address, where there are several and each got a free port of its own. */
+    @Override
+    public OptionalInt udpPort() {
+        return udpPort;
     }
 
     @Override

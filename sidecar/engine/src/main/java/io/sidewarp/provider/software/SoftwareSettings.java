@@ -46,7 +46,14 @@ public record SoftwareSettings(
                 NetSettings.defaults(),
                 SctpSettings.defaults(),
                 AdaptationSettings.defaults(),
-                65_536, 65_536, 256, 256, true, 65_536, 4096, Duration.ofSeconds(5));
+                65_536,
+                65_536,
+                256,
+                256,
+                true,
+                65_536,
+                4096,
+                Duration.ofSeconds(5));
     }
 
     public SoftwareSettings withNet(NetSettings settings) {

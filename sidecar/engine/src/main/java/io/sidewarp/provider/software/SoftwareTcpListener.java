@@ -10,6 +10,7 @@ import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import java.net.InetSocketAddress;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -64,6 +65,11 @@ final class SoftwareTcpListener extends SoftwareListener {
             throw new IllegalStateException("not bound");
         }
         return bound.localAddress();
+    }
+
+    @Override
+    public OptionalInt udpPort() {
+        return OptionalInt.empty();
     }
 
     @Override

@@ -79,7 +79,6 @@ final class PeerLimitsTest {
                 SHORT,
                 Duration.ofSeconds(60),
                 Duration.ZERO);
-        SoftwareSettings defaults = SoftwareSettings.defaults();
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder()
                 .settings(settings)

@@ -160,13 +160,11 @@ abstract class ProviderSuite {
         byte[] hello = "hello".getBytes(StandardCharsets.UTF_8);
         byte[] welcome = "welcome".getBytes(StandardCharsets.UTF_8);
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
-                listener.localAddress(),
-                parameters().withPrivateData(hello).withReadDepth(3, 5));
+                listener.localAddress(), parameters().withPrivateData(hello).withReadDepth(3, 5));
 
         ConnectionRequest arrived = asked.get(10, TimeUnit.SECONDS);
         assertThat(arrived.privateData()).isEqualTo(hello);
-        arrived.accept(server.queuePair, parameters().withPrivateData(welcome))
-                .get(10, TimeUnit.SECONDS);
+        arrived.accept(server.queuePair, parameters().withPrivateData(welcome)).get(10, TimeUnit.SECONDS);
 
         ConnectionAttributes agreed = connected.get(10, TimeUnit.SECONDS);
         assertThat(agreed.privateData()).isEqualTo(welcome);

@@ -157,16 +157,15 @@ final class SctpProviderTest extends ProviderSuite {
                 .isEqualTo(good.queuePair.attributes().localAddress());
 
         WorkRequest request = new WorkRequest();
-        bad.postSend(request.reset(1, Opcode.RDMA_WRITE).addSge(bad.region, 0, 8).remote(0x0102_0304, 0));
+        bad.postSend(
+                request.reset(1, Opcode.RDMA_WRITE).addSge(bad.region, 0, 8).remote(0x0102_0304, 0));
         bad.awaitState(QueuePairState.CLOSED);
 
         good.fill(3);
-        good.postSend(request.reset(2, Opcode.RDMA_WRITE)
-                .addSge(good.region, 0, 64)
-                .remote(goodServer.region.stag(), 0));
-        good.postSend(request.reset(3, Opcode.RDMA_READ)
-                .addSge(good.region, 0, 1)
-                .remote(goodServer.region.stag(), 0));
+        good.postSend(
+                request.reset(2, Opcode.RDMA_WRITE).addSge(good.region, 0, 64).remote(goodServer.region.stag(), 0));
+        good.postSend(
+                request.reset(3, Opcode.RDMA_READ).addSge(good.region, 0, 1).remote(goodServer.region.stag(), 0));
         assertThat(good.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(good.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(goodServer.octets(0, 64)).isEqualTo(good.octets(0, 64));
@@ -202,11 +201,12 @@ final class SctpProviderTest extends ProviderSuite {
             Endpoint client = new Endpoint(device, 16);
             InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
 
-            assertThatThrownBy(() -> client.queuePair.connect(anywhere, parameters()).get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() ->
+                            client.queuePair.connect(anywhere, parameters()).get(10, TimeUnit.SECONDS))
                     .cause()
                     .hasMessageContaining("install it");
-            assertThatThrownBy(() -> device.listen(anywhere, attributes(), ignored -> {})
-                            .get(10, TimeUnit.SECONDS))
+            assertThatThrownBy(() ->
+                            device.listen(anywhere, attributes(), ignored -> {}).get(10, TimeUnit.SECONDS))
                     .cause()
                     .hasMessageContaining("install it");
         }

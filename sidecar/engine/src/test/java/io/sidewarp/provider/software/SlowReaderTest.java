@@ -50,7 +50,6 @@ final class SlowReaderTest {
                 Duration.ofMillis(300),
                 Duration.ofSeconds(60),
                 Duration.ZERO);
-        SoftwareSettings defaults = SoftwareSettings.defaults();
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
         device = provider.open();
