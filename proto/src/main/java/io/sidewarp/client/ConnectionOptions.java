@@ -181,6 +181,12 @@ public final class ConnectionOptions {
             return this;
         }
 
+        /** The peer's UDP port, where SCTP is encapsulated in UDP. */
+        public Builder udpPort(int port) {
+            proto.setUdpPort(port);
+            return this;
+        }
+
         /** Time for the set-up. */
         public Builder timeout(Duration value) {
             proto.setTimeout(Protos.duration(value));

@@ -85,6 +85,11 @@ final class GrpcListener implements Listener {
     }
 
     @Override
+    public int udpPort() {
+        return listening.join().getUdpPort();
+    }
+
+    @Override
     public CompletableFuture<Void> closed() {
         return closed.copy();
     }

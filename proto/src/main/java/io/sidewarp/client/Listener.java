@@ -14,6 +14,9 @@ public interface Listener extends AutoCloseable {
     /** The port that the sidecar listens on, chosen by it when 0 was asked for. */
     int port();
 
+    /** The UDP port that peers connect to where SCTP is encapsulated in UDP; 0 on TCP. */
+    int udpPort();
+
     /** Completes when the listener is closed, and fails when it ended otherwise. */
     CompletableFuture<Void> closed();
 

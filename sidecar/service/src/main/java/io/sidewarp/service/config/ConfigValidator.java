@@ -7,6 +7,7 @@ import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.net.sctp.SctpSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -33,6 +34,7 @@ public final class ConfigValidator {
         validator.management(config.management());
         validator.limits(config.limits());
         validator.connection(config.connection(), config.limits());
+        validator.sctp(config.sctp());
         validator.rest(config);
         return List.copyOf(validator.problems);
     }
@@ -135,6 +137,7 @@ public final class ConfigValidator {
                     Duration.ofHours(4));
         }
         startup(connection);
+        range("sidewarp.connection.udp-port", connection.udpPort(), 1, 65_535);
         atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());
         atMost("sidewarp.connection.ord", connection.ord(), 0, "sidewarp.limits.ord", limits.ord());
         atMost(
@@ -184,6 +187,30 @@ public final class ConfigValidator {
                     kinds.toString(),
                     "write, read and send, at least one of them, each once");
         }
+    }
+
+    private void sctp(SidewarpConfig.Sctp sctp) {
+        range("sidewarp.sctp.udp-port", sctp.udpPort(), 0, 65_535);
+        range("sidewarp.sctp.streams", sctp.streams(), 1, 65_535);
+        if (sctp.maxPathMtu() != 0) {
+            range("sidewarp.sctp.max-path-mtu", sctp.maxPathMtu(), SctpSettings.MIN_PATH_MTU, 65_535);
+        }
+        range("sidewarp.sctp.send-buffer", sctp.sendBuffer(), 1 << 16, 1 << 30);
+        range("sidewarp.sctp.receive-buffer", sctp.receiveBuffer(), 1 << 16, 1 << 30);
+        duration(
+                "sidewarp.sctp.heartbeat-interval",
+                sctp.heartbeatInterval(),
+                Duration.ofMillis(100),
+                Duration.ofHours(1));
+        duration("sidewarp.sctp.sack-delay", sctp.sackDelay(), Duration.ofMillis(1), Duration.ofMillis(500));
+        duration("sidewarp.sctp.rto-min", sctp.rtoMin(), Duration.ofMillis(1), sctp.rtoMax());
+        duration("sidewarp.sctp.rto-initial", sctp.rtoInitial(), sctp.rtoMin(), sctp.rtoMax());
+        duration("sidewarp.sctp.rto-max", sctp.rtoMax(), Duration.ofMillis(1), Duration.ofMinutes(10));
+        range("sidewarp.sctp.path-retransmissions", sctp.pathRetransmissions(), 1, 100);
+        range("sidewarp.sctp.association-retransmissions", sctp.associationRetransmissions(), 1, 100);
+        range("sidewarp.sctp.associations", sctp.associations(), 1, 65_535);
+        range("sidewarp.sctp.half-open-associations", sctp.halfOpenAssociations(), 1, 65_535);
+        range("sidewarp.sctp.reorder-octets", sctp.reorderOctets(), 1 << 16, 1 << 30);
     }
 
     private void rest(SidewarpConfig config) {

@@ -59,6 +59,8 @@ public interface SidewarpConfig {
 
     Connection connection();
 
+    Sctp sctp();
+
     Telemetry telemetry();
 
     Log log();
@@ -265,6 +267,10 @@ public interface SidewarpConfig {
         @WithDefault("enhanced")
         DepthNegotiation readDepths();
 
+        /** UDP port of peers on SCTP. */
+        @WithDefault("9899")
+        int udpPort();
+
         /** Inbound RDMA Read Requests. */
         @WithDefault("16")
         int ird();
@@ -288,6 +294,70 @@ public interface SidewarpConfig {
         /** Connection requests of one listener that may wait for a decision. */
         @WithDefault("128")
         int backlog();
+    }
+
+    /** SCTP, the other lower layer (RFC 5043), in UDP (RFC 6951). */
+    interface Sctp {
+
+        /** Local UDP port of the encapsulation. 0: any free one, which suits a sidecar that does not listen. */
+        @WithDefault("9899")
+        int udpPort();
+
+        /** Streams of an association, and so connections that share it. */
+        @WithDefault("1024")
+        int streams();
+
+        /** Octets of an IP packet at most. 0: what the local interface takes. */
+        @WithDefault("0")
+        int maxPathMtu();
+
+        /** Octets that an association holds unacknowledged or unsent. */
+        @WithDefault("4194304")
+        int sendBuffer();
+
+        /** Octets that an association receives ahead of its connections. */
+        @WithDefault("4194304")
+        int receiveBuffer();
+
+        /** How often an idle path is probed. */
+        @WithDefault("30s")
+        Duration heartbeatInterval();
+
+        /** The longest wait before received data is acknowledged. */
+        @WithDefault("20ms")
+        Duration sackDelay();
+
+        /** Smallest retransmission time-out. */
+        @WithDefault("200ms")
+        Duration rtoMin();
+
+        /** Retransmission time-out of a path that was not measured yet. */
+        @WithDefault("1s")
+        Duration rtoInitial();
+
+        /** Largest retransmission time-out. */
+        @WithDefault("10s")
+        Duration rtoMax();
+
+        /** Time-outs in a row after which a path counts as inactive. */
+        @WithDefault("5")
+        int pathRetransmissions();
+
+        /** Time-outs in a row after which an association is lost. */
+        @WithDefault("10")
+        int associationRetransmissions();
+
+        /** Associations at one local address. */
+        @WithDefault("1024")
+        int associations();
+
+        /** Associations at one local address whose peer has not returned the cookie. */
+        @WithDefault("128")
+        int halfOpenAssociations();
+
+        /** Octets of one association's chunks that wait for an earlier one. */
+        @WithDefault("16777216")
+        int reorderOctets();
     }
 
     /** Traces and metrics. Exporters are set by the standard OTEL_ variables. */

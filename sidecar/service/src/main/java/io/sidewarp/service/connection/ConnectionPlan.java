@@ -22,6 +22,7 @@ import java.time.Duration;
 record ConnectionPlan(
         long domain, int sendQueue, int receiveQueue, long sharedReceives, ConnectionParameters parameters) {
 
+    private static final int MAX_PORT = 65_535;
     private static final Duration MAX_TIMEOUT = Duration.ofHours(1);
 
     static ConnectionPlan of(ConnectionOptions options, ByteString privateData, SessionContext context) {
@@ -52,6 +53,7 @@ record ConnectionPlan(
                 ird,
                 ord,
                 StartupPolicy.of(options, context.defaults()),
+                udpPort(options, context),
                 timeout(options, context));
         return new ConnectionPlan(
                 options.getProtectionDomain(), sendQueue, receiveQueue, options.getSharedReceiveQueue(), parameters);
@@ -87,6 +89,15 @@ record ConnectionPlan(
                             + context.device().attributes().llps() + " (DeviceInfo.llps), choose one of them");
         }
         return wanted;
+    }
+
+    private static int udpPort(ConnectionOptions options, SessionContext context) {
+        int port = options.getUdpPort();
+        if (port < 0 || port > MAX_PORT) {
+            throw ApiError.invalid(
+                    "options.udp_port", Integer.toUnsignedString(port), "1 to " + MAX_PORT + ", or 0 for the default");
+        }
+        return port == 0 ? context.defaults().udpPort() : port;
     }
 
     private static Duration timeout(ConnectionOptions options, SessionContext context) {

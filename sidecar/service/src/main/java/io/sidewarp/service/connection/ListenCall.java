@@ -78,7 +78,8 @@ public final class ListenCall {
             send(ListenResponse.newBuilder()
                     .setListening(Listening.newBuilder()
                             .setAddress(ConnectionProtos.address(address))
-                            .setPort(address.getPort()))
+                            .setPort(address.getPort())
+                            .setUdpPort(newListener.udpPort().orElse(0)))
                     .build());
         }
     }

@@ -4,9 +4,11 @@
 package io.sidewarp.service.lifecycle;
 
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
@@ -26,6 +28,8 @@ final class Providers {
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(
                 net(defaults.net(), config),
+                sctp(defaults.sctp(), config.sctp()),
+                adaptation(defaults.adaptation(), config),
                 Math.min(defaults.maxSendQueue(), limits.sendQueue()),
                 Math.min(defaults.maxReceiveQueue(), limits.receiveQueue()),
                 Math.min(defaults.maxIrd(), limits.ird()),
@@ -51,6 +55,38 @@ final class Providers {
                 config.connection().stallTimeout(),
                 config.connection().keepAlive(),
                 defaults.busyPoll());
+    }
+
+    private static SctpSettings sctp(SctpSettings defaults, SidewarpConfig.Sctp config) {
+        return new SctpSettings(
+                config.udpPort(),
+                defaults.udpBuffer(),
+                defaults.outputQueue(),
+                config.streams(),
+                config.maxPathMtu(),
+                config.sendBuffer(),
+                config.receiveBuffer(),
+                defaults.largestMessage(),
+                config.heartbeatInterval(),
+                config.sackDelay(),
+                config.rtoMin(),
+                config.rtoInitial(),
+                config.rtoMax(),
+                config.pathRetransmissions(),
+                config.associationRetransmissions(),
+                config.associations(),
+                config.halfOpenAssociations(),
+                defaults.halfOpenTimeout(),
+                defaults.shutdownTimeout());
+    }
+
+    private static AdaptationSettings adaptation(AdaptationSettings defaults, SidewarpConfig config) {
+        return new AdaptationSettings(
+                config.sctp().reorderOctets(),
+                defaults.reorderDistance(),
+                defaults.earlySessions(),
+                defaults.unacknowledged(),
+                config.connection().lingerTimeout());
     }
 
     /** Makes known what concerns no connection. */

@@ -233,16 +233,6 @@ class ConnectionTest {
     }
 
     @Test
-    void sctpIsUnimplementedWhereTheDeviceHasNone() {
-        Status status = Waiting.status(() -> client.connections()
-                .connect(client.connectRequest(1)
-                        .setOptions(ConnectionOptions.newBuilder().setLlp(Llp.LLP_SCTP))
-                        .build()));
-
-        assertThat(status.getCode()).isEqualTo(Status.Code.UNIMPLEMENTED);
-    }
-
-    @Test
     void theNumberOfConnectionsIsLimitedUntilSomeAreClosed() {
         Connection first = client.connectTo(server).here();
         awaitNoListeners();

@@ -283,7 +283,12 @@ public final class TestSession implements AutoCloseable {
         }
 
         public int port() {
-            return take(responses).getListening().getPort();
+            return address().getPort();
+        }
+
+        /** Where it listens. */
+        public io.sidewarp.v1.Listening address() {
+            return take(responses).getListening();
         }
 
         public ConnectionRequest next() {

@@ -1,0 +1,141 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.protobuf.ByteString;
+import io.grpc.Status;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.service.testing.Works;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.Access;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.Listening;
+import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.ReadRequest;
+import io.sidewarp.v1.Region;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WriteRequest;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connections over SCTP, between two sidecars. */
+class SctpTest {
+
+    private static final int SIZE = 1 << 20;
+
+    private TestSidecar left;
+    private TestSidecar right;
+    private TestSession client;
+    private TestSession server;
+
+    @BeforeEach
+    void start() {
+        left = TestSidecar.start("sidewarp.sctp.udp-port", "0");
+        right = TestSidecar.start("sidewarp.sctp.udp-port", "0");
+        client = left.session("client");
+        server = right.session("server");
+    }
+
+    @AfterEach
+    void stop() {
+        client.close();
+        server.close();
+        left.close();
+        right.close();
+    }
+
+    @Test
+    void carriesWhatTcpCarries() {
+        byte[] data = new byte[SIZE];
+        new Random(5).nextBytes(data);
+        Region source = client.managed(SIZE);
+        Region sink = client.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
+        Region target = server.managed(SIZE, Access.ACCESS_REMOTE_WRITE, Access.ACCESS_REMOTE_READ);
+        client.store(source.getId(), 0, data, 100_000);
+        ListenRequest listen = ListenRequest.newBuilder()
+                .setSession(server.token())
+                .setAddress("127.0.0.1")
+                .setLlp(Llp.LLP_SCTP)
+                .build();
+        try (TestSession.Listening listening = server.listen(listen)) {
+            Listening at = listening.address();
+            assertThat(at.getUdpPort()).isPositive();
+            CompletableFuture<Connection> connecting = client.connect(client.connectRequest(at.getPort())
+                    .setPrivateData(ByteString.copyFromUtf8("from the client"))
+                    .setOptions(
+                            ConnectionOptions.newBuilder().setLlp(Llp.LLP_SCTP).setUdpPort(at.getUdpPort()))
+                    .build());
+            ConnectionRequest request = listening.next();
+            server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(request.getId())
+                            .build());
+            Connection connection = Waiting.join(connecting);
+            long id = connection.getId();
+
+            WorkCompletion written = client.transfer()
+                    .write(WriteRequest.newBuilder()
+                            .setSession(client.token())
+                            .setConnection(id)
+                            .setWork(Works.write(1, id, source, target, SIZE).getWrite())
+                            .build())
+                    .getCompletion();
+            WorkCompletion read = client.transfer()
+                    .read(ReadRequest.newBuilder()
+                            .setSession(client.token())
+                            .setConnection(id)
+                            .setWork(Works.read(2, id, sink, target, SIZE).getRead())
+                            .build())
+                    .getCompletion();
+
+            assertThat(request.getPrivateData().toStringUtf8()).isEqualTo("from the client");
+            assertThat(connection.getLlp()).isEqualTo(Llp.LLP_SCTP);
+            assertThat(connection.getRemotePort()).isEqualTo(at.getPort());
+            assertThat(written.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+            assertThat(read.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+            assertThat(server.load(target.getId(), 0, 0)).isEqualTo(data);
+            assertThat(client.load(sink.getId(), 0, 0)).isEqualTo(data);
+        }
+    }
+
+    @Test
+    void saysWhatToCheckWhenNobodyAnswers() {
+        Status status = Waiting.status(() -> client.connections()
+                .connect(client.connectRequest(7471)
+                        .setOptions(ConnectionOptions.newBuilder()
+                                .setLlp(Llp.LLP_SCTP)
+                                .setUdpPort(1)
+                                .setTimeout(com.google.protobuf.Duration.newBuilder()
+                                        .setSeconds(1)))
+                        .build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(status.getDescription()).contains("SCTP");
+    }
+
+    @Test
+    void aUdpPortIsChecked() {
+        Status status = Waiting.status(() -> client.connections()
+                .connect(client.connectRequest(7471)
+                        .setOptions(ConnectionOptions.newBuilder()
+                                .setLlp(Llp.LLP_SCTP)
+                                .setUdpPort(65_536))
+                        .build()));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(status.getDescription()).contains("options.udp_port");
+    }
+}
