@@ -69,6 +69,23 @@ class DemoCommandIT {
     }
 
     @Test
+    void overSctpTheAccountSpeaksOfChunks() throws Exception {
+        Path file = Files.write(directory.resolve("file"), Pattern.bytes(1, 1_000_001));
+
+        try (OwnedProcess demo = demo(file.toString(), "--llp", "sctp")) {
+            assertThat(demo.awaitExit(Patience.LONG_LIMIT)).as(demo.text()).isZero();
+
+            assertThat(demo.text())
+                    .containsSubsequence(
+                            "the same at the sender, in the receiver's memory, and after reading back",
+                            "CHUNKS",
+                            "SCTP 127.0.0.1:",
+                            "in a data chunk on average");
+        }
+        assertOnlyRemains("file");
+    }
+
+    @Test
     void aMissingFileIsNamed() throws IOException {
         try (OwnedProcess demo = demo(directory.resolve("none").toString())) {
             assertThat(demo.awaitExit()).isEqualTo(ExitCodes.NO_INPUT);

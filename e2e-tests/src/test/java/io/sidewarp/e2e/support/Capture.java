@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
 
-/** Records what goes over one TCP port of the loopback interface, and has tshark judge it. */
+/** Records what goes over one port of the loopback interface, and has tshark judge it. */
 public final class Capture implements AutoCloseable {
 
     private static final String FIN = "tcp.flags.fin == 1";
@@ -23,22 +23,43 @@ public final class Capture implements AutoCloseable {
     private final OwnedProcess dumpcap;
     private final Path file;
     private final int port;
+    private final List<String> dissectors;
 
-    private Capture(OwnedProcess dumpcap, Path file, int port) {
+    private Capture(OwnedProcess dumpcap, Path file, int port, List<String> dissectors) {
         this.dumpcap = dumpcap;
         this.file = file;
         this.port = port;
+        this.dissectors = dissectors;
     }
 
-    /** Starts to record, or ends the test as skipped where that is not possible. */
+    /** Starts to record a TCP port, or ends the test as skipped where that is not possible. */
     public static Capture start(String name, int port) {
+        return start(name, "tcp", port, List.of());
+    }
+
+    /** Starts to record SCTP in a UDP port, or ends the test as skipped where that is not possible. */
+    public static Capture startSctp(String name, int udpPort) {
+        return start(name, "udp", udpPort, List.of("-d", "udp.port==" + udpPort + ",sctp"));
+    }
+
+    private static Capture start(String name, String protocol, int port, List<String> dissectors) {
         Tools.need("dumpcap", "wireshark-common");
         Tools.need("tshark", "tshark");
         Path file = Programs.output().resolve(name + ".pcapng");
         // The kernel's buffer has to hold all that the reader is too slow for.
         OwnedProcess dumpcap = OwnedProcess.start(
                 "dumpcap-" + name,
-                List.of("dumpcap", "-q", "-i", "lo", "-B", "128", "-f", "tcp port " + port, "-w", file.toString()));
+                List.of(
+                        "dumpcap",
+                        "-q",
+                        "-i",
+                        "lo",
+                        "-B",
+                        "128",
+                        "-f",
+                        protocol + " port " + port,
+                        "-w",
+                        file.toString()));
         String first = dumpcap.awaitLine(line -> line.startsWith("File:") || line.contains("permission"));
         boolean permitted = first.startsWith("File:");
         if (!permitted) {
@@ -46,7 +67,7 @@ public final class Capture implements AutoCloseable {
         }
         assumeTrue(permitted || Tools.IN_CI, "this user may not capture packets: " + first);
         assertThat(permitted).as(first).isTrue();
-        return new Capture(dumpcap, file, port);
+        return new Capture(dumpcap, file, port, dissectors);
     }
 
     /** Waits until a connection's end was recorded in both directions, and stops. */
@@ -61,6 +82,11 @@ public final class Capture implements AutoCloseable {
             ended.retainAll(distinct("tcp.len > 0 && tcp.srcport == " + port, "tcp.stream"));
             return ended.size() == connections;
         });
+    }
+
+    /** Waits until the end of an SCTP association was recorded (SHUTDOWN COMPLETE), and stops. */
+    public void stopBehindTheAssociation() {
+        stopWhen(() -> !fields("sctp.chunk_type == 14", "frame.number").isEmpty());
     }
 
     private Set<String> distinct(String filter, String field) {
@@ -130,7 +156,9 @@ public final class Capture implements AutoCloseable {
     }
 
     private List<String> tshark(String... arguments) {
-        return tsharkOf(file, arguments);
+        List<String> all = new ArrayList<>(dissectors);
+        all.addAll(List.of(arguments));
+        return tsharkOf(file, all.toArray(String[]::new));
     }
 
     private static List<String> tsharkOf(Path file, String... arguments) {

@@ -7,6 +7,8 @@ import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.text.Sizes;
+import io.sidewarp.cli.wire.ConnectionFlags;
+import io.sidewarp.cli.wire.Server;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -66,6 +68,13 @@ public final class DemoCommand implements Callable<Integer> {
     private long window;
 
     @Option(
+            names = "--llp",
+            paramLabel = "tcp|sctp",
+            defaultValue = "tcp",
+            description = "Lower layer protocol (default: ${DEFAULT-VALUE}). sctp needs the library libusrsctp2.")
+    private ConnectionFlags.LowerLayer llp = ConnectionFlags.LowerLayer.TCP;
+
+    @Option(
             names = "--dir",
             paramLabel = "DIR",
             description = "Where the shared volumes are made. Default: /dev/shm if there is room, else the temporary"
@@ -113,15 +122,19 @@ public final class DemoCommand implements Callable<Integer> {
         return Files.size(path);
     }
 
-    private static Program startReceiver(Rig rig) {
+    private Program startReceiver(Rig rig) {
         List<String> arguments = new ArrayList<>(rig.right().arguments());
-        arguments.add("demo-receiver");
+        arguments.addAll(List.of("demo-receiver", "--llp=" + llp));
         return Program.self("the receiver", arguments, rig.log("receiver"));
     }
 
     private Program startSender(Rig rig, String receiver, long octets, long region) {
         List<String> arguments = new ArrayList<>(rig.left().arguments());
-        arguments.addAll(List.of("demo-sender", receiver, "--window=" + region));
+        String[] address = receiver.split(Server.UDP_PORT, 2);
+        arguments.addAll(List.of("demo-sender", address[0], "--window=" + region, "--llp=" + llp));
+        if (address.length > 1) {
+            arguments.add("--udp-port=" + address[1]);
+        }
         arguments.add(file.isPresent() ? "--file=" + file.get().toAbsolutePath() : "--size=" + octets);
         return Program.self("the sender", arguments, rig.log("sender"));
     }

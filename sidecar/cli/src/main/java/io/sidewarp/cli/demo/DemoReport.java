@@ -18,8 +18,14 @@ import java.util.Optional;
  */
 record DemoReport(long octets, long window, Facts sent, Facts received) {
 
-    /** Octets of DDP and RDMAP headers of a tagged segment, and of MPA's length, padding (none) and CRC. */
-    private static final int TAGGED_OVERHEAD = 14 + 2 + 4;
+    /** Octets of DDP and RDMAP headers of a tagged segment. */
+    private static final int TAGGED_HEADERS = 14;
+
+    /** Octets of MPA's length, padding (none) and CRC. */
+    private static final int MPA_OVERHEAD = 2 + 4;
+
+    /** Octets of the DDP-SSN, and of the header of an SCTP data chunk. */
+    private static final int SCTP_OVERHEAD = 2 + 16;
 
     /** True when what was sent, what the receiver found in its memory, and what was read back are the same. */
     boolean same() {
@@ -87,10 +93,14 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
         long segments = sent.number("segments.sent");
         long back = sent.number("segments.received");
         double mean = (sent.number("octets.sent") + sent.number("octets.received")) / (double) (segments + back);
-        String parameters = "MPA revision " + sent.text("revision") + ", CRC32c "
-                + (sent.text("crc").equals("true") ? "on" : "off") + ", Markers "
-                + (sent.text("markers").equals("true") ? "on" : "off") + ", MULPDU " + sent.text("mulpdu");
-        Table table = new Table("ON THE WIRE", ">FPDUS", ">PAYLOAD", ">WRITES", ">READS", ">SENDS");
+        boolean sctp = sent.text("llp").equals("SCTP");
+        int overhead = TAGGED_HEADERS + (sctp ? SCTP_OVERHEAD : MPA_OVERHEAD);
+        String parameters = sctp
+                ? "MULPDU " + sent.text("mulpdu")
+                : "MPA revision " + sent.text("revision") + ", CRC32c "
+                        + (sent.text("crc").equals("true") ? "on" : "off") + ", Markers "
+                        + (sent.text("markers").equals("true") ? "on" : "off") + ", MULPDU " + sent.text("mulpdu");
+        Table table = new Table("ON THE WIRE", sctp ? ">CHUNKS" : ">FPDUS", ">PAYLOAD", ">WRITES", ">READS", ">SENDS");
         table.row(
                 "sender to receiver",
                 segments,
@@ -109,14 +119,16 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
                 + String.format(
                         Locale.ROOT,
                         "A Read of a few octets behind the Writes shows that they have arrived.%n"
-                                + "TCP %s - %s, %s%n"
-                                + "%.0f octets of payload in an FPDU on average, %d of framing and headers each"
+                                + "%s %s - %s, %s%n"
+                                + "%.0f octets of payload in %s on average, %d of framing and headers each"
                                 + " (%.2f %%)%n",
+                        sent.text("llp"),
                         sent.text("local"),
                         sent.text("remote"),
                         parameters,
                         mean,
-                        TAGGED_OVERHEAD,
-                        100.0 * TAGGED_OVERHEAD / (mean + TAGGED_OVERHEAD));
+                        sctp ? "a data chunk" : "an FPDU",
+                        overhead,
+                        100.0 * overhead / (mean + overhead));
     }
 }

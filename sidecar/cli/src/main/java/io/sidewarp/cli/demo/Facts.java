@@ -6,6 +6,7 @@ package io.sidewarp.cli.demo;
 import io.sidewarp.cli.perf.Histogram;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionCounters;
+import io.sidewarp.v1.Llp;
 import java.io.PrintWriter;
 import java.util.HashMap;
 import java.util.Map;
@@ -57,6 +58,7 @@ record Facts(Map<String, String> values) {
     static void tellConnection(PrintWriter out, Connection connection) {
         tell(out, "local", connection.getLocalAddress() + ":" + connection.getLocalPort());
         tell(out, "remote", connection.getRemoteAddress() + ":" + connection.getRemotePort());
+        tell(out, "llp", connection.getLlp() == Llp.LLP_SCTP ? "SCTP" : "TCP");
         tell(out, "revision", connection.getMpaRevision());
         tell(out, "mulpdu", connection.getMulpdu());
         tell(out, "crc", connection.getCrc());

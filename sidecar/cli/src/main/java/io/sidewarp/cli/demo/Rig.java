@@ -139,6 +139,9 @@ final class Rig implements AutoCloseable {
                 volume.toString(),
                 "SIDEWARP_MANAGEMENT_ENABLED",
                 "false",
+                // Two sidecars on one machine cannot both have the registered one.
+                "SIDEWARP_SCTP_UDP_PORT",
+                "0",
                 "QUARKUS_OTEL_SDK_DISABLED",
                 "true");
         return new Side(Program.sidecar("sidecar " + name, jar, environment, log("sidecar-" + name)), own);

@@ -23,7 +23,7 @@ import picocli.CommandLine.Spec;
 public final class ConnectionFlags {
 
     /** Lower layer protocols by the names that users write. */
-    private enum LowerLayer {
+    public enum LowerLayer {
         TCP(Llp.LLP_TCP),
         SCTP(Llp.LLP_SCTP);
 
@@ -32,13 +32,22 @@ public final class ConnectionFlags {
         LowerLayer(Llp llp) {
             this.llp = llp;
         }
+
+        @Override
+        public String toString() {
+            return name().toLowerCase(Locale.ROOT);
+        }
     }
 
-    @Option(
-            names = "--llp",
-            paramLabel = "tcp|sctp",
-            description = "Lower layer protocol. Default: the sidecar's, which is tcp unless configured otherwise.")
+    @Option(names = "--llp", paramLabel = "tcp|sctp", description = "Lower layer protocol. Default: tcp.")
     private Optional<LowerLayer> lowerLayer = Optional.empty();
+
+    @Option(
+            names = "--udp-port",
+            paramLabel = "PORT",
+            description =
+                    "The peer's UDP port, on SCTP. Default: the sidecar's, which is 9899 unless configured otherwise.")
+    private Optional<Integer> udpPort = Optional.empty();
 
     /** Ready-to-receive indications by the names that users write. */
     private enum Ready {
@@ -147,6 +156,7 @@ public final class ConnectionFlags {
                 .receiveMarkers(markers)
                 .maxFpdu(Math.toIntExact(maxFpdu))
                 .timeout(connectTimeout);
+        udpPort.ifPresent(options::udpPort);
         if (noCrc) {
             options.crc(false);
         }

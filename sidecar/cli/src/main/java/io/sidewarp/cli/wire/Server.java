@@ -44,6 +44,9 @@ public final class Server {
         String serve(IncomingConnection request, Hello hello) throws Exception;
     }
 
+    /** Between the address and the UDP port that a server on SCTP prints. */
+    public static final String UDP_PORT = " in UDP port ";
+
     private final Handler handler;
     private final PrintWriter out;
     private final boolean once;
@@ -75,7 +78,9 @@ public final class Server {
      */
     public int run(Session session, HostPort at, ConnectionFlags flags) {
         try (Listener listener = listen(session, at, flags)) {
-            out.println("listening on " + new HostPort(listener.address(), listener.port()));
+            HostPort address = new HostPort(listener.address(), listener.port());
+            String below = listener.udpPort() == 0 ? "" : UDP_PORT + listener.udpPort();
+            out.println("listening on " + address + below);
             CompletableFuture.anyOf(first, listener.closed(), session.closed()).get();
             return first.getNow(ExitCode.OK);
         } catch (InterruptedException e) {
