@@ -11,16 +11,20 @@ import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.WorkCompletion;
+import io.sidewarp.client.WorkRequest;
 import io.sidewarp.e2e.support.CliProcess;
 import io.sidewarp.e2e.support.CliProcess.Ended;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -47,9 +51,13 @@ class ShowCommandIT {
         client = sidecar.client();
         Session session = client.openSession("shown-session");
         shared = session.createSharedRegion("shown-region", 12_288, Access.LOCAL_WRITE, Access.REMOTE_READ);
-        managed = session.registerManaged(100, Access.REMOTE_WRITE);
+        managed = session.registerManaged(100, Access.REMOTE_WRITE, Access.REMOTE_ATOMIC);
         link = Link.connect(session, session);
         link.initiator().write(shared.slice(0, 100), managed.address());
+        link.initiator().fetchAdd(managed.address(), 1);
+        CompletableFuture<WorkCompletion> received = link.responder().receiveAsync(List.of());
+        link.initiator().perform(WorkRequest.immediate(link.initiator(), 7));
+        Patience.get(received).orThrow();
     }
 
     @AfterAll
@@ -111,8 +119,20 @@ class ShowCommandIT {
                             .isEqualTo(link.initiator().id());
                     assertThat(connection.at("/counters/writes_sent").asLong()).isEqualTo(1);
                     assertThat(connection.at("/counters/octets_sent").asLong()).isEqualTo(100);
+                    assertThat(connection.at("/counters/atomics_sent").asLong()).isEqualTo(1);
+                    assertThat(connection.at("/counters/immediates_sent").asLong())
+                            .isEqualTo(1);
                 });
-        assertThat(show("connections").text()).contains("shown-session").contains("established");
+        assertThat(connections)
+                .filteredOn(connection -> !connection.get("initiator").asBoolean())
+                .singleElement()
+                .satisfies(connection -> {
+                    assertThat(connection.at("/counters/atomics_served").asLong())
+                            .isEqualTo(1);
+                    assertThat(connection.at("/counters/immediates_received").asLong())
+                            .isEqualTo(1);
+                });
+        assertThat(show("connections").text()).contains("shown-session", "established", "IMMEDIATES", "ATOMICS");
     }
 
     @Test
@@ -138,6 +158,24 @@ class ShowCommandIT {
                 .contains("shown-region")
                 .contains("(managed)")
                 .contains("12 KiB");
+    }
+
+    @Test
+    void theDeviceIsShownWithWhatItHasOfRfc7306() {
+        assertThat(json("device").get("capabilities"))
+                .extracting(JsonNode::asText)
+                .containsExactly("immediate-data", "atomic-operations");
+        assertThat(show("device").text()).contains("immediate-data, atomic-operations");
+    }
+
+    @Test
+    void aDeviceWithoutRfc7306SaysSo() {
+        try (SidecarProcess plain =
+                SidecarProcess.with("plain").set("sidewarp.extensions", "false").start()) {
+            Ended ended = CliProcess.run(plain, "show", "device");
+            assertThat(ended.exitCode()).as(ended.text()).isZero();
+            assertThat(ended.text()).containsPattern("capabilities +none");
+        }
     }
 
     @Test

@@ -37,6 +37,8 @@ record ConnectionsView(List<Connection> connections) implements View {
                 ">WRITES",
                 ">READS",
                 ">SENDS",
+                ">IMMEDIATES",
+                ">ATOMICS",
                 "ERROR");
         for (Connection connection : connections) {
             ConnectionCounters counters = connection.getCounters();
@@ -57,6 +59,8 @@ record ConnectionsView(List<Connection> connections) implements View {
                     counters.getWritesSent() + "/" + counters.getWritesReceived(),
                     counters.getReadsSent() + "/" + counters.getReadsServed(),
                     counters.getSendsSent() + "/" + counters.getSendsReceived(),
+                    counters.getImmediatesSent() + "/" + counters.getImmediatesReceived(),
+                    counters.getAtomicsSent() + "/" + counters.getAtomicsServed(),
                     connection.hasError() ? connection.getError().getName() : "");
         }
         return table.render();
@@ -127,6 +131,10 @@ record ConnectionsView(List<Connection> connections) implements View {
         json.put("sends_received", counters.getSendsReceived());
         json.put("segments_sent", counters.getSegmentsSent());
         json.put("segments_received", counters.getSegmentsReceived());
+        json.put("immediates_sent", counters.getImmediatesSent());
+        json.put("immediates_received", counters.getImmediatesReceived());
+        json.put("atomics_sent", counters.getAtomicsSent());
+        json.put("atomics_served", counters.getAtomicsServed());
         return json;
     }
 }

@@ -11,7 +11,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The device: provider, lower layers, limits. */
+/** The device: provider, lower layers, capabilities beyond RFC 5040, limits. */
 record DeviceView(DeviceInfo device) implements View {
 
     @Override
@@ -20,6 +20,7 @@ record DeviceView(DeviceInfo device) implements View {
                 .row("provider", device.getProvider())
                 .row("version", device.getVersion())
                 .row("lower layers", String.join(", ", llps()))
+                .row("capabilities", capabilities().isEmpty() ? "none" : String.join(", ", capabilities()))
                 .row("shared volume", device.getSharedVolume().isEmpty() ? "(off)" : device.getSharedVolume())
                 .row("page size", device.getPageSize());
         limits().forEach((name, value) ->
@@ -33,6 +34,7 @@ record DeviceView(DeviceInfo device) implements View {
         json.put("provider", device.getProvider());
         json.put("version", device.getVersion());
         json.put("llps", llps());
+        json.put("capabilities", capabilities());
         json.put("shared_volume", device.getSharedVolume());
         json.put("page_size", device.getPageSize());
         json.put("limits", limits());
@@ -41,6 +43,12 @@ record DeviceView(DeviceInfo device) implements View {
 
     private List<String> llps() {
         return device.getLlpsList().stream().map(llp -> View.plain(llp, "LLP_")).toList();
+    }
+
+    private List<String> capabilities() {
+        return device.getCapabilitiesList().stream()
+                .map(capability -> View.plain(capability, "CAPABILITY_"))
+                .toList();
     }
 
     private Map<String, Long> limits() {
