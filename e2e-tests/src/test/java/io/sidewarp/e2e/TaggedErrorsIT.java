@@ -23,6 +23,7 @@ class TaggedErrorsIT extends MisbehavingPeer {
 
     private static final int DDP_TAGGED = 0x11;
     private static final int RDMAP_OPERATION = 0x02;
+    private static final long MORE_THAN_BUFFERS_HOLD = 32L << 20;
     private static final byte[] PAYLOAD = Pattern.bytes(1, 100);
 
     @Test
@@ -39,6 +40,21 @@ class TaggedErrorsIT extends MisbehavingPeer {
         try (RawStream stream = open()) {
             byte[] bad = Ulpdu.write(region.stag() ^ 0x5A5A5A5A, BASE, PAYLOAD);
             stream.peer().send(bad);
+            stream.assertTerminated(Ulpdu.terminate(DDP_TAGGED, 0x00, bad));
+        }
+    }
+
+    /** A reset, in answer to octets that nobody takes, would cost the peer the Terminate. */
+    @Test
+    @Requirement({"RDMAP-6.2.1-04", "RDMAP-6.2.1-01"})
+    void aPeerThatGoesOnWritingGetsTheTerminateAndAnOrderlyClose() throws Exception {
+        try (RawStream stream = open()) {
+            byte[] bad = Ulpdu.write(region.stag() ^ 0x5A5A5A5A, BASE, PAYLOAD);
+            byte[] more = Ulpdu.write(region.stag(), BASE, new byte[REGION_OCTETS]);
+            stream.peer().send(bad);
+            for (long sent = 0; sent < MORE_THAN_BUFFERS_HOLD; sent += more.length) {
+                stream.peer().send(more);
+            }
             stream.assertTerminated(Ulpdu.terminate(DDP_TAGGED, 0x00, bad));
         }
     }

@@ -192,8 +192,8 @@ class TeardownTest {
     }
 
     @Test
-    @Requirement("RDMAP-7.1-01")
-    void aCloseOfThePeerInTheMiddleOfAMessageIsAnError() {
+    @Requirement({"RDMAP-7.1-01", "RDMAP-6.2.1-01"})
+    void aCloseOfThePeerInTheMiddleOfAMessageIsAnErrorThatItIsStillTold() {
         stream.endpoint().receive(1).with(region, 0, 10).post();
         stream.input(sendMore(1, 0, ONE));
 
@@ -202,6 +202,8 @@ class TeardownTest {
         assertThat(stream.stream().error()).isNotNull();
         assertThat(stream.stream().error().code()).isEqualTo(LlpError.CONNECTION_LOST.code());
         assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
+        assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 01 00 00"));
+        assertThat(stream.wire().closing()).isTrue();
     }
 
     @Test

@@ -331,6 +331,23 @@ class TerminateReceivedTest {
         assertThat(stream.stream().error().code()).isEqualTo(5);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Requirement("RDMAP-6.2.1-03")
+    void aPeerThatIsGoneAtOnceBehindItChangesNothing(boolean graceful) {
+        stream.endpoint().send(1).post();
+        stream.wire().output();
+        stream.endpoint().read(2).with(region, 0, 1).remote(REMOTE, 0).post();
+
+        stream.input(terminate(hex("11 00 00 00")));
+        stream.wire().over(graceful, "gone");
+
+        assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
+        assertThat(stream.stream().error().type()).isEqualTo(1);
+        assertThat(stream.stream().error().remote()).isTrue();
+        assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
+    }
+
     @Test
     void aTerminateThatCrossesOursChangesNothing() {
         stream.input(send(9, ONE));

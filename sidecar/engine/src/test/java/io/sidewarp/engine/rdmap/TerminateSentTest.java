@@ -31,6 +31,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The Terminate that answers each error, with its octets. */
 class TerminateSentTest {
@@ -259,6 +260,22 @@ class TerminateSentTest {
 
         assertThat(stream.wire().closing()).isTrue();
         assertThat(stream.wire().aborted()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Requirement({"RDMAP-6.2.1-03", "RDMAP-7.1-05"})
+    void aPeerThatIsGoneBehindItChangesNothing(boolean graceful) {
+        stream.endpoint().receive(1).with(region).post();
+        stream.input(write(0x01020304, 0, ONE));
+        StreamError first = stream.stream().error();
+        stream.output();
+
+        stream.wire().over(graceful, "gone");
+
+        assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
+        assertThat(stream.stream().error()).isEqualTo(first);
+        assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);
     }
 
     @Test
