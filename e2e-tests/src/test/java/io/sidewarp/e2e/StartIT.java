@@ -61,7 +61,7 @@ class StartIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"sidewarp.limits.regions, many", "sidewarp.drain-timeout, soon"})
+    @CsvSource({"sidewarp.limits.regions, many", "sidewarp.drain-timeout, soon", "sidewarp.extensions, maybe"})
     void aValueOfAnotherKindIsNamedWithItsSetting(String setting, String value) throws IOException {
         assertRefused(SidecarProcess.with("kind").set(setting, value), setting, value);
     }

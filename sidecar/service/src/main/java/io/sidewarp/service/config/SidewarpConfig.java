@@ -7,6 +7,7 @@ import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.DepthNegotiation;
 import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithConverter;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 import java.util.List;
@@ -45,6 +46,7 @@ public interface SidewarpConfig {
 
     /** Whether connections have Immediate Data and atomic operations (RFC 7306). */
     @WithDefault("true")
+    @WithConverter(StrictBoolean.class)
     boolean extensions();
 
     /** Time that work under way gets to finish after SIGTERM. */
@@ -100,6 +102,7 @@ public interface SidewarpConfig {
     interface Management {
 
         @WithDefault("true")
+        @WithConverter(StrictBoolean.class)
         boolean enabled();
 
         @WithDefault("127.0.0.1")
@@ -238,6 +241,7 @@ public interface SidewarpConfig {
 
         /** What protects the integrity of data from end to end at least as well as CRCs, where these may be off. */
         Optional<String> integrityProtection();
+        @WithConverter(StrictBoolean.class)
 
         /** Whether peers have to insert MPA Markers. */
         @WithDefault("false")
@@ -245,6 +249,7 @@ public interface SidewarpConfig {
 
         /** Upper bound of an FPDU in octets, 0 for none but the path's. */
         @WithDefault("0")
+        @WithConverter(StrictBoolean.class)
         int maxFpdu();
 
         /** Revisions of MPA that peers may use. */
@@ -261,6 +266,7 @@ public interface SidewarpConfig {
 
         /** Ready-to-receive indications, the one liked best first. */
         @WithDefault("write,read,send")
+        @WithConverter(StrictBoolean.class)
         List<RtrKind> readyIndications();
 
         /** How IRD and ORD are negotiated. */

@@ -4,22 +4,29 @@
 package io.sidewarp.service.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSidecar;
+import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.WithDefault;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ConfigTest {
 
@@ -64,6 +71,26 @@ class ConfigTest {
     }
 
     @ParameterizedTest
+    @ParameterizedTest
+    @MethodSource("switches")
+    void aSwitchIsTrueOrFalseAndNothingElse(String name) {
+        for (String value : List.of("maybe", "1", "")) {
+            assertThatThrownBy(() -> TestSidecar.config(Path.of("/dev/shm/none"), name, value))
+                    .isInstanceOf(ConfigValidationException.class)
+                    .hasMessageContaining(name);
+        }
+        for (String value : List.of("true", "False")) {
+            assertThatCode(() -> TestSidecar.config(Path.of("/dev/shm/none"), name, value))
+                    .doesNotThrowAnyException();
+        }
+    }
+
+    static Stream<String> switches() {
+        Map<String, Class<?>> kinds = new TreeMap<>();
+        collect("sidewarp", SidewarpConfig.class, (name, setting) -> kinds.put(name, setting.getReturnType()));
+        return kinds.keySet().stream().filter(name -> kinds.get(name) == boolean.class);
+    }
+
     @CsvSource({"0.0.0.0", "192.0.2.1", "::"})
     void theApiListensOnLoopbackOnly(String host) {
         assertThat(ConfigValidator.problems(TestSidecar.config(
@@ -110,12 +137,15 @@ class ConfigTest {
             }
         }
         Map<String, String> mapped = new TreeMap<>();
-        collect("sidewarp", SidewarpConfig.class, mapped);
+        collect("sidewarp", SidewarpConfig.class, (name, setting) -> {
+            WithDefault value = setting.getAnnotation(WithDefault.class);
+            mapped.put(name, value == null ? "" : value.value());
+        });
 
         assertThat(documented).isEqualTo(mapped);
     }
 
-    private static void collect(String prefix, Class<?> group, Map<String, String> into) {
+    private static void collect(String prefix, Class<?> group, BiConsumer<String, Method> into) {
         for (Method method : group.getDeclaredMethods()) {
             if (method.isSynthetic()) {
                 continue;
@@ -125,8 +155,7 @@ class ConfigTest {
                     && method.getReturnType().getName().startsWith(SidewarpConfig.class.getName())) {
                 collect(name, method.getReturnType(), into);
             } else {
-                WithDefault value = method.getAnnotation(WithDefault.class);
-                into.put(name, value == null ? "" : value.value());
+                into.accept(name, method);
             }
         }
     }
