@@ -19,6 +19,8 @@ import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Set-up of a connection from this side: TCP, then MPA as Initiator. */
@@ -102,6 +104,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         if (connection == null || below == null || isOver()) {
             return;
         }
+        holdOutput(connection);
         RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
         established(
                 stream,
@@ -109,6 +112,14 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
                 agreed.peer(),
                 agreed.rtr(),
                 () -> establish(queuePair(), stream, below, agreed, true));
+    }
+
+    private void holdOutput(MpaConnection connection) {
+        Duration delay = device().settings().firstFpduDelay();
+        if (delay.isPositive()) {
+            connection.holdOutput();
+            queuePair().loop().schedule(connection::releaseOutput, delay.toNanos(), TimeUnit.NANOSECONDS);
+        }
     }
 
     /** Tells the queue pair that RDMA mode has begun. */

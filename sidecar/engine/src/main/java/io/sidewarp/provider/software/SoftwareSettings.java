@@ -21,6 +21,8 @@ import java.time.Duration;
  * @param maxShortSegments segments of one inbound message that are short and not its last, at most; an honest peer
  *     sends such segments hardly ever
  * @param terminateTimeout how long a terminated stream may take to deliver its Terminate and close
+ * @param firstFpduDelay how long an Initiator waits behind the peer's MPA Reply before it sends FPDUs; such as Linux siw may
+ *     overlook one that comes at once
  */
 public record SoftwareSettings(
         NetSettings net,
@@ -33,13 +35,15 @@ public record SoftwareSettings(
         boolean extensions,
         int maxRegions,
         int maxShortSegments,
-        Duration terminateTimeout) {
+        Duration terminateTimeout,
+        Duration firstFpduDelay) {
 
     /** Scatter/gather elements of a work request. */
     public static final int MAX_SGE = WorkRequest.MAX_SGE;
 
     /**
-     * Queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions, 4,096 short segments, 5 s.
+     * Queues of at most 65,536 entries, IRD and ORD at most 256, with RFC 7306, 65,536 regions, 4,096 short segments, 5 s,
+     * no delay.
      */
     public static SoftwareSettings defaults() {
         return new SoftwareSettings(
@@ -53,7 +57,8 @@ public record SoftwareSettings(
                 true,
                 65_536,
                 4096,
-                Duration.ofSeconds(5));
+                Duration.ofSeconds(5),
+                Duration.ZERO);
     }
 
     public SoftwareSettings withNet(NetSettings settings) {
@@ -68,7 +73,8 @@ public record SoftwareSettings(
                 extensions,
                 maxRegions,
                 maxShortSegments,
-                terminateTimeout);
+                terminateTimeout,
+                firstFpduDelay);
     }
 
     public SoftwareSettings withSctp(SctpSettings settings) {
@@ -83,6 +89,23 @@ public record SoftwareSettings(
                 extensions,
                 maxRegions,
                 maxShortSegments,
-                terminateTimeout);
+                terminateTimeout,
+                firstFpduDelay);
+    }
+
+    SoftwareSettings withFirstFpduDelay(Duration delay) {
+        return new SoftwareSettings(
+                net,
+                sctp,
+                adaptation,
+                maxSendQueue,
+                maxReceiveQueue,
+                maxIrd,
+                maxOrd,
+                extensions,
+                maxRegions,
+                maxShortSegments,
+                terminateTimeout,
+                delay);
     }
 }

@@ -71,13 +71,25 @@ abstract class ProviderSuite {
 
     @BeforeEach
     void open() {
-        clientProvider = SoftwareProvider.builder().eventLoops(1).build();
+        openClient(SoftwareSettings.defaults());
         serverProvider = SoftwareProvider.builder()
                 .settings(serverSettings())
                 .eventLoops(1)
                 .build();
-        clientDevice = clientProvider.open();
         serverDevice = serverProvider.open();
+    }
+
+    private void openClient(SoftwareSettings settings) {
+        clientProvider =
+                SoftwareProvider.builder().settings(settings).eventLoops(1).build();
+        clientDevice = clientProvider.open();
+    }
+
+    /** Has the client have other settings. */
+    void reopenClient(SoftwareSettings settings) {
+        clientDevice.close();
+        clientProvider.close();
+        openClient(settings);
     }
 
     @AfterEach

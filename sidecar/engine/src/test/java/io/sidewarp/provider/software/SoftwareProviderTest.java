@@ -4,15 +4,25 @@
 package io.sidewarp.provider.software;
 
 import static io.sidewarp.engine.testing.MpaPolicies.bits;
+import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Connections over TCP. */
 final class SoftwareProviderTest extends ProviderSuite {
+
+    private final WorkRequest request = new WorkRequest();
 
     SoftwareProviderTest() {
         super(Llp.TCP);
@@ -38,5 +48,35 @@ final class SoftwareProviderTest extends ProviderSuite {
     @CsvSource({"true, false", "false, false", "true, true", "false, true"})
     void movesDataWithAndWithoutCrcsAndMarkers(boolean crc, boolean markers) throws Exception {
         moveData(parameters().withMpa(bits(markers, crc)));
+    }
+
+    @Test
+    void nothingIsSentWhileTheFirstFpduIsDelayed() throws Exception {
+        reopenClient(SoftwareSettings.defaults().withFirstFpduDelay(Duration.ofHours(1)));
+        Endpoint held = new Endpoint(clientDevice(), 16);
+        connect(held, new Endpoint(serverDevice(), 16), parameters());
+
+        held.postSend(request.reset(1, Opcode.RDMA_WRITE));
+        // By then the loop, which has one thread, would have sent it.
+        connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
+
+        assertThat(held.completions.poll(new WorkCompletion[] {new WorkCompletion()}))
+                .isZero();
+        held.queuePair.abort().get(10, TimeUnit.SECONDS);
+        assertThat(held.awaitCompletion().status()).isEqualTo(CompletionStatus.FLUSHED);
+    }
+
+    @Test
+    void whatWasPostedIsSentWhenTheDelayIsOver() throws Exception {
+        reopenClient(SoftwareSettings.defaults().withFirstFpduDelay(Duration.ofMillis(50)));
+        Endpoint client = new Endpoint(clientDevice(), 16);
+        Endpoint server = new Endpoint(serverDevice(), 16);
+        server.postReceive(1, 0, 16);
+        connect(client, server, parameters());
+
+        client.postSend(request.reset(1, Opcode.SEND).addSge(client.region, 0, 8));
+
+        assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        assertThat(server.awaitCompletion().length()).isEqualTo(8);
     }
 }

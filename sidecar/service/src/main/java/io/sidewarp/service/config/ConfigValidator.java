@@ -136,6 +136,11 @@ public final class ConfigValidator {
                     Duration.ofSeconds(1),
                     Duration.ofHours(4));
         }
+        duration(
+                "sidewarp.connection.first-fpdu-delay",
+                connection.firstFpduDelay(),
+                Duration.ZERO,
+                Duration.ofMinutes(1));
         startup(connection);
         range("sidewarp.connection.udp-port", connection.udpPort(), 1, 65_535);
         atMost("sidewarp.connection.ird", connection.ird(), 0, "sidewarp.limits.ird", limits.ird());

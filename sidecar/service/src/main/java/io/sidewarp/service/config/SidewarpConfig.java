@@ -231,25 +231,29 @@ public interface SidewarpConfig {
         @WithDefault("60s")
         Duration keepAlive();
 
+        /** Time that an initiator waits behind the peer's MPA Reply before it sends. */
+        @WithDefault("0s")
+        Duration firstFpduDelay();
+
         /** Whether CRCs are required, preferred or refused. */
         @WithDefault("preferred")
         CrcPolicy crc();
 
         /** Whether callers may ask for connections without CRCs (RFC 5044 section 4.4). */
         @WithDefault("false")
+        @WithConverter(StrictBoolean.class)
         boolean allowCrcOff();
 
         /** What protects the integrity of data from end to end at least as well as CRCs, where these may be off. */
         Optional<String> integrityProtection();
-        @WithConverter(StrictBoolean.class)
 
         /** Whether peers have to insert MPA Markers. */
         @WithDefault("false")
+        @WithConverter(StrictBoolean.class)
         boolean receiveMarkers();
 
         /** Upper bound of an FPDU in octets, 0 for none but the path's. */
         @WithDefault("0")
-        @WithConverter(StrictBoolean.class)
         int maxFpdu();
 
         /** Revisions of MPA that peers may use. */
@@ -262,11 +266,11 @@ public interface SidewarpConfig {
 
         /** Whether connections are asked for in the peer-to-peer model. */
         @WithDefault("false")
+        @WithConverter(StrictBoolean.class)
         boolean peerToPeer();
 
         /** Ready-to-receive indications, the one liked best first. */
         @WithDefault("write,read,send")
-        @WithConverter(StrictBoolean.class)
         List<RtrKind> readyIndications();
 
         /** How IRD and ORD are negotiated. */

@@ -37,7 +37,8 @@ final class Providers {
                 config.extensions(),
                 (int) Math.min(StagTable.MAX_REGIONS, (long) limits.sessions() * limits.regions()),
                 limits.shortSegments(),
-                defaults.terminateTimeout());
+                defaults.terminateTimeout(),
+                config.connection().firstFpduDelay());
         return SoftwareProvider.builder()
                 .settings(settings)
                 .eventLoopGroup(loops)

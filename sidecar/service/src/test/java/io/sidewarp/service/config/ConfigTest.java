@@ -54,6 +54,7 @@ class ConfigTest {
         "sidewarp.limits.shared-receive-queues, -1",
         "sidewarp.connection.ird, 65",
         "sidewarp.connection.timeout, 0s",
+        "sidewarp.connection.first-fpdu-delay, PT-1S",
         "sidewarp.connection.max-fpdu, -1",
         "sidewarp.connection.mpa-revisions, '1,3'",
         "sidewarp.connection.mpa-request-revision, 0",
@@ -70,7 +71,6 @@ class ConfigTest {
                 .contains("allowed: ");
     }
 
-    @ParameterizedTest
     @ParameterizedTest
     @MethodSource("switches")
     void aSwitchIsTrueOrFalseAndNothingElse(String name) {
@@ -91,6 +91,7 @@ class ConfigTest {
         return kinds.keySet().stream().filter(name -> kinds.get(name) == boolean.class);
     }
 
+    @ParameterizedTest
     @CsvSource({"0.0.0.0", "192.0.2.1", "::"})
     void theApiListensOnLoopbackOnly(String host) {
         assertThat(ConfigValidator.problems(TestSidecar.config(

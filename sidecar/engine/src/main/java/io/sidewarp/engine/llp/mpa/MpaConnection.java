@@ -43,6 +43,7 @@ public final class MpaConnection implements LowerLayer {
     private boolean aborted;
     private boolean peerClosed;
     private boolean truncated;
+    private boolean outputHeld;
     private boolean closed;
 
     private @Nullable WireBuffer buffer;
@@ -108,6 +109,20 @@ public final class MpaConnection implements LowerLayer {
      */
     public void reject(MpaOptions options) {
         startup.reject(options);
+    }
+
+    /**
+     * Sends no FPDU before {@link #releaseOutput()}, for peers that overlook one which arrives right behind their Reply.
+     * Legal before {@link MpaStartupListener#onEstablished} returns.
+     */
+    public void holdOutput() {
+        outputHeld = true;
+    }
+
+    /** Ends {@link #holdOutput()}. */
+    public void releaseOutput() {
+        outputHeld = false;
+        replayRequestOutput();
     }
 
     /** The time that the I/O layer gives start-up is over. Without effect once start-up has ended. */
@@ -253,7 +268,7 @@ public final class MpaConnection implements LowerLayer {
                 buffer = null;
                 claimed = NO_CLAIM;
             }
-            if (outputWanted && peerClosed) {
+            if (outputWanted && peerClosed && !outputHeld) {
                 // No FPDU can come any more that would permit the output which the upper layer tried.
                 close();
             }
@@ -325,7 +340,7 @@ public final class MpaConnection implements LowerLayer {
         if (ulpduLength < 1 || ulpduLength > mulpdu) {
             throw new IllegalArgumentException("ULPDU of " + ulpduLength + " octets, MULPDU is " + mulpdu);
         }
-        if (!outputPermitted()) {
+        if (outputHeld || !outputPermitted()) {
             outputWanted = !outputEnded;
             return false;
         }

@@ -93,6 +93,21 @@ class FullOperationTest {
     }
 
     @Test
+    void heldOutputWaitsForItsReleaseAndReceptionGoesOn() {
+        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS, false, true);
+        endpoint.mpa.holdOutput();
+        endpoint.upper.send(ULPDU);
+        assertThat(endpoint.output()).isEmpty();
+
+        endpoint.input(ReferenceStream.of(true, false, OTHER));
+        assertThat(endpoint.upper.ulpdus).containsExactly(OTHER);
+        assertThat(endpoint.output()).isEmpty();
+
+        endpoint.mpa.releaseOutput();
+        assertThat(endpoint.output()).isEqualTo(ReferenceStream.of(true, false, ULPDU));
+    }
+
+    @Test
     @Requirement("MPA-7.1.2-09")
     void aResponderMayAnswerItsFirstFpduAtOnce() {
         Endpoint endpoint = Endpoint.establishedResponder(DEFAULTS, false, true);
