@@ -47,6 +47,8 @@ import picocli.CommandLine.Spec;
         })
 public final class PingCommand implements Callable<Integer> {
 
+    private static final int MAX_CONNECTIONS = 1024;
+
     @ParentCommand
     private Sidewarp sidewarp;
 
@@ -100,6 +102,13 @@ public final class PingCommand implements Callable<Integer> {
     private Duration interval;
 
     @Option(
+            names = "--connections",
+            paramLabel = "N",
+            defaultValue = "1",
+            description = "Connections that ping at the same time (default: ${DEFAULT-VALUE}).")
+    private int connections;
+
+    @Option(
             names = {"-q", "--quiet"},
             description = "Print the summary only.")
     private boolean quiet;
@@ -112,6 +121,9 @@ public final class PingCommand implements Callable<Integer> {
         int most = rping ? RpingServer.MAX_OCTETS : PingServer.MAX_OCTETS;
         if (size < 1 || size > most) {
             throw new ParameterException(spec.commandLine(), "--size is 1 octet to " + Sizes.format(most));
+        }
+        if (connections < 1 || connections > MAX_CONNECTIONS) {
+            throw new ParameterException(spec.commandLine(), "--connections is 1 to " + MAX_CONNECTIONS);
         }
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp ping")) {
@@ -136,29 +148,29 @@ public final class PingCommand implements Callable<Integer> {
     private int ping(Session session, HostPort to, PrintWriter out) {
         Histogram times = new Histogram();
         int round = 0;
-        try (Pinger client = pinger(session, to)) {
-            io.sidewarp.v1.Connection link = client.connection().established();
-            out.println("ping " + to + ": " + Sizes.format(size) + " each way, MULPDU " + link.getMulpdu() + ", CRC "
+        try (Pingers clients = new Pingers(connections, () -> pinger(session, to))) {
+            io.sidewarp.v1.Connection link = clients.first().connection().established();
+            out.println("ping " + to + ": " + (connections > 1 ? connections + " connections, " : "")
+                    + Sizes.format(size) + " each way, MULPDU " + link.getMulpdu() + ", CRC "
                     + (link.getCrc() ? "on" : "off"));
             while (count == 0 || round < count) {
                 long next = System.nanoTime() + interval.toNanos();
                 round++;
-                long nanos = client.round(round);
-                times.record(nanos);
+                long slowest = clients.round(round, times);
                 if (!quiet) {
-                    out.println("round " + round + ": read and written, verified, " + Times.format(nanos));
+                    out.println("round " + round + ": read and written, verified, " + Times.format(slowest));
                 }
                 if (round != count) {
                     waitUntil(next);
                 }
             }
         } finally {
-            summarize(out, to, round, times);
+            summarize(out, to, (long) round * connections, times);
         }
         return ExitCode.OK;
     }
 
-    private static void summarize(PrintWriter out, HostPort to, int rounds, Histogram times) {
+    private static void summarize(PrintWriter out, HostPort to, long rounds, Histogram times) {
         if (times.count() == 0) {
             return;
         }
