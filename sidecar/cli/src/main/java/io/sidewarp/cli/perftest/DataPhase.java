@@ -48,7 +48,10 @@ final class DataPhase {
         return latencies;
     }
 
-    /** The client of a throughput test: as many messages as the plan says, as fast as they go. */
+    /**
+     * The client of a throughput test: as many messages as the plan says, as fast as they go. Writes need not have arrived
+     * when it returns (RFC 5040 section 5.5 rule 9).
+     */
     void stream(List<Destination> peers) {
         int slots = plan.depth() * connections.size();
         if (slots > queue.credits()) {

@@ -73,7 +73,7 @@ final class Exchange {
      * What one side measured; arbitrary for the side that does not measure.
      *
      * @param size octets of a message
-     * @param iterations messages
+     * @param iterations messages of all connections
      * @param peakMebibytes MiB/s
      * @param averageMebibytes MiB/s
      * @param megaMessages millions of messages a second

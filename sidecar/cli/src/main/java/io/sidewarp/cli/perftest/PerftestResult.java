@@ -26,7 +26,7 @@ record PerftestResult(PerftestPlan plan, long nanos, Histogram latencies, Exchan
     /** What this side reports. */
     Exchange.Report report() {
         double average = plan.messages() * plan.size() / MEBI / seconds();
-        return new Exchange.Report(plan.size(), plan.iterations(), average, average, messagesPerSecond() / 1e6);
+        return new Exchange.Report(plan.size(), plan.messages(), average, average, messagesPerSecond() / 1e6);
     }
 
     static String[] titles() {
