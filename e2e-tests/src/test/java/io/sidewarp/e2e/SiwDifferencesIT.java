@@ -36,13 +36,17 @@ class SiwDifferencesIT {
     /** What rping receives. */
     private static final int RPING_MESSAGE = 16;
 
+    /** Not used by others: an rping that peers treated badly cannot always be ended. */
+    private static final int PORT_INDEX = SiwGuest.RPING_PORTS - 1;
+
     private static SiwGuest guest;
 
     @BeforeAll
     static void start() {
         guest = SiwGuest.get();
-        guest.run("rping -s -P >/dev/null 2>&1 &").orThrow();
-        guest.awaitListening(SiwGuest.RPING_PORT);
+        int port = SiwGuest.RPING_PORT + PORT_INDEX;
+        guest.run("rping -s -P -p " + port + " >/dev/null 2>&1 &").orThrow();
+        guest.awaitListening(port);
     }
 
     @Test
@@ -73,7 +77,7 @@ class SiwDifferencesIT {
 
     @Test
     void siwRejectsARequestForMarkers() throws IOException {
-        try (RawPeer peer = RawPeer.connect(guest.rpingPort())) {
+        try (RawPeer peer = RawPeer.connect(guest.rpingPort(PORT_INDEX))) {
             peer.sendOctets(MpaFrame.request(MpaFrame.MARKERS | MpaFrame.CRC, new byte[0])
                     .encode());
             assertThat(peer.readFrame().has(MpaFrame.REJECT)).isTrue();
@@ -82,7 +86,7 @@ class SiwDifferencesIT {
 
     @Test
     void siwAcceptsRevision0WithoutItsMarkers() throws IOException {
-        try (RawPeer peer = RawPeer.connect(guest.rpingPort())) {
+        try (RawPeer peer = RawPeer.connect(guest.rpingPort(PORT_INDEX))) {
             peer.sendOctets(new MpaFrame(MpaFrame.REQUEST_KEY, MpaFrame.CRC, 0, new byte[0]).encode());
             MpaFrame reply = peer.readFrame();
             assertThat(reply.revision()).isZero();
@@ -93,7 +97,7 @@ class SiwDifferencesIT {
 
     @Test
     void siwTakesNoMoreThan256OctetsOfPrivateData() throws IOException {
-        try (RawPeer peer = RawPeer.connect(guest.rpingPort())) {
+        try (RawPeer peer = RawPeer.connect(guest.rpingPort(PORT_INDEX))) {
             peer.sendOctets(MpaFrame.request(MpaFrame.CRC, new byte[257]).encode());
             assertThat(peer.receiveUntilGone()).isEmpty();
         }
@@ -158,7 +162,7 @@ class SiwDifferencesIT {
 
     /** A connection to rping of revision 1 with CRCs, on which both sides may send. */
     private static RawPeer connectRevision1() throws IOException {
-        RawPeer peer = RawPeer.connect(guest.rpingPort());
+        RawPeer peer = RawPeer.connect(guest.rpingPort(PORT_INDEX));
         peer.sendOctets(MpaFrame.request(MpaFrame.CRC, new byte[0]).encode());
         MpaFrame reply = peer.readFrame();
         assertThat(reply.has(MpaFrame.CRC)).isTrue();

@@ -7,16 +7,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.e2e.support.Capture;
 import io.sidewarp.e2e.support.CliProcess;
-import io.sidewarp.e2e.support.Dissection;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.SiwGuest;
+import io.sidewarp.e2e.support.Verdict;
+import io.sidewarp.e2e.wire.Ulpdu;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -25,13 +29,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * The rping of Linux soft-iWARP against {@code sidewarp ping --rping}: data goes there by RDMA Read and back by RDMA
- * Write, and rping compares it. tshark judges what was on the wire.
+ * The rping of Linux soft-iWARP against {@code sidewarp ping --rping}, either being the client: data goes to the server
+ * by RDMA Read and back by RDMA Write, and the client compares it. tshark judges what was on the wire.
  */
 @ExtendWith(Logs.class)
 class SiwPingIT {
 
     private static final int CONNECTIONS = 100;
+    private static final int SERVERS = 4;
+    private static final String PING_DATA = "server ping data: ";
 
     private static SiwGuest guest;
     private static SidecarProcess sidecar;
@@ -67,8 +73,8 @@ class SiwPingIT {
             guest.run("i=0; " + answering.rping(10)).orThrow();
             assertThat(answering.server.awaitLine(line -> line.contains("rounds")))
                     .contains("10 rounds of 4 KiB");
-            Dissection dissected = answering.dissect(1, crc);
-            assertThat(dissected.count("OpCode: Read Request")).isEqualTo(10);
+            assertThat(Verdict.of(answering.capture, 1, crc).messages(Ulpdu.READ_REQUEST))
+                    .isEqualTo(10);
         }
     }
 
@@ -80,9 +86,99 @@ class SiwPingIT {
                     + " & pids=\"$pids $!\"; done; for pid in $pids; do wait $pid || exit 1; done";
             guest.run(all, Patience.LONG_LIMIT).orThrow();
             Patience.await("all clients were served").until(() -> answering.served() == CONNECTIONS);
-            Dissection dissected = answering.dissect(CONNECTIONS, true);
-            assertThat(dissected.count("OpCode: Read Request")).isEqualTo(5 * CONNECTIONS);
+            assertThat(Verdict.of(answering.capture, CONNECTIONS, true).messages(Ulpdu.READ_REQUEST))
+                    .isEqualTo(5 * CONNECTIONS);
         }
+    }
+
+    @ParameterizedTest(name = "CRC {0}, peer-to-peer {1}")
+    @CsvSource({"false, false", "true, false", "false, true", "true, true"})
+    void anRpingOfSiwServesOurPings(boolean crc, boolean peerToPeer) {
+        guest.configure(2, crc, peerToPeer);
+        try (Capture capture = Capture.start("siw-serves-" + crc + "-" + peerToPeer, guest.rpingPort(0))) {
+            CompletableFuture<SiwGuest.Result> server =
+                    guest.start("rping -s -a 0.0.0.0 -p " + SiwGuest.RPING_PORT + " -C 10 -S 4096 -v 2>/dev/null");
+            guest.awaitListening(SiwGuest.RPING_PORT);
+            List<String> more = new ArrayList<>();
+            if (!crc) {
+                more.add("--no-crc");
+            }
+            if (peerToPeer) {
+                more.add("--peer-to-peer");
+            }
+            try (OwnedProcess ping = ping(0, 10, more)) {
+                assertThat(ping.awaitExit()).as(ping.text()).isZero();
+                assertThat(ping.text()).contains("10 of 10 rounds good", "CRC " + (crc ? "on" : "off"));
+            }
+            assertThat(pingData(Patience.get(server))).isEqualTo(expectedData(10));
+            Verdict verdict = Verdict.of(capture, 1, crc);
+            assertThat(verdict.messages(Ulpdu.READ_REQUEST)).isEqualTo(10);
+            assertThat(verdict.messages(Ulpdu.WRITE)).isEqualTo(10);
+        }
+    }
+
+    /** Shared by several rpings, as one process that uses siw cannot have so many queue pairs. */
+    @Test
+    void rpingsOfSiwServeAHundredOfOurConnections() {
+        guest.configure(2, true, false);
+        int each = CONNECTIONS / SERVERS;
+        int[] ports = IntStream.range(0, SERVERS).map(guest::rpingPort).toArray();
+        try (Capture capture = Capture.start("siw-serves-" + CONNECTIONS, ports)) {
+            List<OwnedProcess> pings = new ArrayList<>();
+            try {
+                for (int i = 0; i < SERVERS; i++) {
+                    // On a terminal rping writes each line at once.
+                    guest.run("socat -u EXEC:'rping -s -P -p " + (SiwGuest.RPING_PORT + i)
+                                    + " -S 4096 -v',pty,raw,setsid,ctty CREATE:data." + i
+                                    + " 2>/dev/null & echo $! >pid." + i)
+                            .orThrow();
+                    guest.awaitListening(SiwGuest.RPING_PORT + i);
+                    pings.add(ping(i, 5, List.of("--connections", Integer.toString(each))));
+                }
+                for (OwnedProcess ping : pings) {
+                    assertThat(ping.awaitExit(Patience.LONG_LIMIT))
+                            .as(ping.text())
+                            .isZero();
+                    assertThat(ping.text()).contains(5 * each + " of " + 5 * each + " rounds good");
+                }
+                List<String> expected = Collections.nCopies(each, expectedData(5)).stream()
+                        .flatMap(List::stream)
+                        .toList();
+                for (int i = 0; i < SERVERS; i++) {
+                    assertThat(pingData(guest.run("cat data." + i))).containsExactlyInAnyOrderElementsOf(expected);
+                }
+            } finally {
+                pings.forEach(OwnedProcess::close);
+                guest.run("for i in $(seq 0 " + (SERVERS - 1) + "); do kill $(cat pid.$i); done");
+            }
+            assertThat(Verdict.of(capture, CONNECTIONS, true).messages(Ulpdu.READ_REQUEST))
+                    .isEqualTo(5 * CONNECTIONS);
+        }
+    }
+
+    private static OwnedProcess ping(int server, int rounds, List<String> more) {
+        List<String> arguments = new ArrayList<>(List.of("ping", "--rping", "--mpa-revision", "2", "--size", "4K"));
+        arguments.addAll(List.of("--interval", "0s", "--count", Integer.toString(rounds)));
+        arguments.addAll(more);
+        arguments.add(Link.LOOPBACK + ":" + guest.rpingPort(server));
+        return CliProcess.start(sidecar, arguments.toArray(String[]::new));
+    }
+
+    /** What rping says that it has read. */
+    private static List<String> pingData(SiwGuest.Result server) {
+        return server.text()
+                .lines()
+                .filter(line -> line.startsWith(PING_DATA))
+                .map(line -> line.substring(PING_DATA.length()))
+                .toList();
+    }
+
+    /** What the command offers: letters that go on from round to round, and a zero octet, which rping does not print. */
+    private static List<String> expectedData(int rounds) {
+        String letters = "abcdefghijklmnopqrstuvwxyz".repeat(4096 / 26 + 2);
+        return IntStream.rangeClosed(1, rounds)
+                .mapToObj(round -> letters.substring(round, round + 4095))
+                .toList();
     }
 
     /** A server of pings for the guest, and what is recorded of it. */
@@ -114,14 +210,6 @@ class SiwPingIT {
             return server.output().stream()
                     .filter(line -> line.contains("5 rounds of 4 KiB"))
                     .count();
-        }
-
-        Dissection dissect(int connections, boolean crc) {
-            capture.stopBehind(connections);
-            Dissection dissected = capture.dissect().assertNothingMalformed();
-            assertThat(dissected.fpdus()).isPositive();
-            assertThat(dissected.goodCrcs()).isEqualTo(crc ? dissected.fpdus() : 0);
-            return dissected;
         }
 
         @Override

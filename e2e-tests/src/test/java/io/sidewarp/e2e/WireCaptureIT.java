@@ -4,6 +4,7 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
@@ -22,15 +23,20 @@ import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.wire.FpduDecoder;
 import io.sidewarp.e2e.wire.MpaFrame;
+import io.sidewarp.e2e.wire.RecordedConnection;
 import io.sidewarp.e2e.wire.Ulpdu;
 import io.sidewarp.v1.ConnectionCounters;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -184,6 +190,31 @@ class WireCaptureIT {
         recorded.close();
     }
 
+    /** What the other tests of captures rest on. */
+    @Test
+    void anOctetThatWasChangedIsFoundByBothDecoders() throws IOException {
+        Recorded recorded = record("changed", true, false, false, this::oneAfterTheOther);
+        byte[] packets = Files.readAllBytes(recorded.capture().file());
+        byte[] payload = Arrays.copyOf(local.segment().toArray(ValueLayout.JAVA_BYTE), 64);
+        packets[indexOf(packets, payload)] ^= 1;
+        Path changed = Files.write(Programs.output().resolve("changed-octet.pcapng"), packets);
+
+        RecordedConnection connection = Capture.connections(changed).getFirst();
+        assertThatThrownBy(connection::ulpdus).hasMessageContaining("CRC is");
+        Dissection dissected = Capture.dissect(changed);
+        assertThatThrownBy(dissected::assertNothingMalformed).isInstanceOf(AssertionError.class);
+        assertThat(dissected.goodCrcs()).isEqualTo(recorded.segments() - 1);
+        recorded.close();
+    }
+
+    private static int indexOf(byte[] octets, byte[] wanted) {
+        int index = 0;
+        while (!Arrays.equals(octets, index, index + wanted.length, wanted, 0, wanted.length)) {
+            index++;
+        }
+        return index;
+    }
+
     /** Takes one direction apart, and counts its messages by their last segments. */
     private static int assertFramed(byte[] octets, String key, boolean crc, boolean markers) throws IOException {
         InputStream in = new ByteArrayInputStream(octets);
@@ -197,7 +228,7 @@ class WireCaptureIT {
             assertThat(ulpdu.get()[0] & 0x3F).as("reserved bits and DV").isEqualTo(1);
             assertThat(ulpdu.get()[1] & 0xF0).as("RV and reserved bits").isEqualTo(0x40);
             assertThat(Ulpdu.isTagged(ulpdu.get())).isEqualTo(Ulpdu.opcode(ulpdu.get()) % 2 == 0);
-            if ((ulpdu.get()[0] & 0x40) != 0) {
+            if (Ulpdu.isLast(ulpdu.get())) {
                 messages++;
             }
             ulpdu = decoder.next();
@@ -209,11 +240,11 @@ class WireCaptureIT {
     private record Recorded(Capture capture, long segments) implements AutoCloseable {
 
         byte[] initiatorOctets() {
-            return capture.stream(true);
+            return capture.connections().getFirst().initiator();
         }
 
         byte[] responderOctets() {
-            return capture.stream(false);
+            return capture.connections().getFirst().responder();
         }
 
         @Override

@@ -6,43 +6,51 @@ package io.sidewarp.e2e.support;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.sidewarp.e2e.wire.RecordedConnection;
+import java.io.ByteArrayOutputStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 
-/** Records what goes over one port of the loopback interface, and has tshark judge it. */
+/** Records what goes over ports of the loopback interface, and has tshark judge it. */
 public final class Capture implements AutoCloseable {
 
+    private static final String CONNECT = "tcp.flags.syn == 1 && tcp.flags.ack == 0";
     private static final String FIN = "tcp.flags.fin == 1";
     private static final String END = "tcp.flags.fin == 1 || tcp.flags.reset == 1";
+    private static final String FOLLOWED = "Filter: tcp.stream eq ";
 
     private final OwnedProcess dumpcap;
     private final Path file;
-    private final int port;
+    private final String ports;
     private final List<String> dissectors;
 
-    private Capture(OwnedProcess dumpcap, Path file, int port, List<String> dissectors) {
+    private Capture(OwnedProcess dumpcap, Path file, String ports, List<String> dissectors) {
         this.dumpcap = dumpcap;
         this.file = file;
-        this.port = port;
+        this.ports = ports;
         this.dissectors = dissectors;
     }
 
-    /** Starts to record a TCP port, or ends the test as skipped where that is not possible. */
-    public static Capture start(String name, int port) {
-        return start(name, "tcp", port, List.of());
+    /** Starts to record TCP ports, or ends the test as skipped where that is not possible. */
+    public static Capture start(String name, int... ports) {
+        return start(name, "tcp", ports, List.of());
     }
 
     /** Starts to record SCTP in a UDP port, or ends the test as skipped where that is not possible. */
     public static Capture startSctp(String name, int udpPort) {
-        return start(name, "udp", udpPort, List.of("-d", "udp.port==" + udpPort + ",sctp"));
+        return start(name, "udp", new int[] {udpPort}, List.of("-d", "udp.port==" + udpPort + ",sctp"));
     }
 
-    private static Capture start(String name, String protocol, int port, List<String> dissectors) {
+    private static Capture start(String name, String protocol, int[] ports, List<String> dissectors) {
         Tools.need("dumpcap", "wireshark-common");
         Tools.need("tshark", "tshark");
         Path file = Programs.output().resolve(name + ".pcapng");
@@ -57,7 +65,7 @@ public final class Capture implements AutoCloseable {
                         "-B",
                         "128",
                         "-f",
-                        protocol + " port " + port,
+                        protocol + " and (" + joined(ports, "port ", " or ") + ")",
                         "-w",
                         file.toString()));
         String first = dumpcap.awaitLine(line -> line.startsWith("File:") || line.contains("permission"));
@@ -67,7 +75,16 @@ public final class Capture implements AutoCloseable {
         }
         assumeTrue(permitted || Tools.IN_CI, "this user may not capture packets: " + first);
         assertThat(permitted).as(first).isTrue();
-        return new Capture(dumpcap, file, port, dissectors);
+        return new Capture(dumpcap, file, joined(ports, "", ", "), dissectors);
+    }
+
+    private static String joined(int[] ports, String before, String between) {
+        return Arrays.stream(ports).mapToObj(port -> before + port).collect(Collectors.joining(between));
+    }
+
+    /** Where the packets are. */
+    public Path file() {
+        return file;
     }
 
     /** Waits until a connection's end was recorded in both directions, and stops. */
@@ -79,7 +96,7 @@ public final class Capture implements AutoCloseable {
     public void stopBehind(int connections) {
         stopWhen(() -> {
             Set<String> ended = distinct(END, "tcp.stream");
-            ended.retainAll(distinct("tcp.len > 0 && tcp.srcport == " + port, "tcp.stream"));
+            ended.retainAll(distinct("tcp.len > 0 && tcp.srcport in {" + ports + "}", "tcp.stream"));
             return ended.size() == connections;
         });
     }
@@ -102,15 +119,20 @@ public final class Capture implements AutoCloseable {
 
     /** Everything that tshark says about the recorded packets. */
     public Dissection dissect() {
+        return dissect(file);
+    }
+
+    /** Everything that tshark says about the packets in a file. */
+    public static Dissection dissect(Path file) {
         List<String> lines = new ArrayList<>();
-        List<Integer> parts = parts();
+        List<Integer> parts = parts(file);
         for (int i = 0; i < parts.size(); i++) {
             String from = "tcp.stream >= " + parts.get(i);
             String to = i + 1 < parts.size() ? " && tcp.stream < " + parts.get(i + 1) : "";
             Path part = Programs.output().resolve(file.getFileName() + ".part");
-            tshark("-Y", from + to, "-w", part.toString());
+            tshark(file, "-Y", from + to, "-w", part.toString());
             // Each Send whose beginning looks like a header of RPC would be dissected as one otherwise.
-            lines.addAll(tsharkOf(part, "--disable-protocol", "rpcordma", "-V"));
+            lines.addAll(tshark(part, "--disable-protocol", "rpcordma", "-V"));
         }
         return new Dissection(lines);
     }
@@ -119,11 +141,11 @@ public final class Capture implements AutoCloseable {
      * The first connections of parts in which no port is used twice: tshark takes the second for a continuation of the
      * first.
      */
-    private List<Integer> parts() {
+    private static List<Integer> parts(Path file) {
         List<Integer> parts = new ArrayList<>(List.of(0));
         Set<String> ports = new HashSet<>();
         int streams = 0;
-        for (String port : fields("tcp.flags.syn == 1 && tcp.flags.ack == 0", "tcp.srcport")) {
+        for (String port : fields(file, CONNECT, "tcp.srcport")) {
             if (!ports.add(port)) {
                 ports.clear();
                 ports.add(port);
@@ -136,32 +158,50 @@ public final class Capture implements AutoCloseable {
 
     /** One field of the recorded packets that a filter lets through. */
     public List<String> fields(String filter, String field) {
-        return tshark("-Y", filter, "-T", "fields", "-e", field);
+        List<String> arguments = new ArrayList<>(dissectors);
+        arguments.addAll(List.of("-Y", filter, "-T", "fields", "-e", field));
+        return tshark(file, arguments.toArray(String[]::new));
     }
 
-    /**
-     * The octets of the first recorded connection.
-     *
-     * @param initiator true: from the side that connected
-     */
-    public byte[] stream(boolean initiator) {
-        List<String> lines = tshark("-q", "-z", "follow,tcp,raw,0");
-        StringBuilder octets = new StringBuilder();
-        // The peer's octets are indented by a tab. The first octets of an MPA connection come from who connected.
-        lines.stream()
-                .filter(line -> line.matches("\t?[0-9a-f]+"))
-                .filter(line -> line.startsWith("\t") != initiator)
-                .forEach(line -> octets.append(line.strip()));
-        return HexFormat.of().parseHex(octets);
+    private static List<String> fields(Path file, String filter, String field) {
+        return tshark(file, "-Y", filter, "-T", "fields", "-e", field);
     }
 
-    private List<String> tshark(String... arguments) {
-        List<String> all = new ArrayList<>(dissectors);
-        all.addAll(List.of(arguments));
-        return tsharkOf(file, all.toArray(String[]::new));
+    /** The octets of the recorded connections over which the accepting side said something, as they began. */
+    public List<RecordedConnection> connections() {
+        return connections(file);
     }
 
-    private static List<String> tsharkOf(Path file, String... arguments) {
+    /** As {@link #connections()}, of the packets in a file. */
+    public static List<RecordedConnection> connections(Path file) {
+        List<String> arguments = new ArrayList<>(List.of("-q"));
+        int streams = new HashSet<>(fields(file, CONNECT, "tcp.stream")).size();
+        for (int stream = 0; stream < streams; stream++) {
+            arguments.addAll(List.of("-z", "follow,tcp,raw," + stream));
+        }
+        Map<Integer, RecordedConnection> connections = new TreeMap<>();
+        int stream = -1;
+        ByteArrayOutputStream initiator = new ByteArrayOutputStream();
+        ByteArrayOutputStream responder = new ByteArrayOutputStream();
+        for (String line : tshark(file, arguments.toArray(String[]::new))) {
+            if (line.startsWith(FOLLOWED)) {
+                stream = Integer.parseInt(line.substring(FOLLOWED.length()).strip());
+            } else if (line.matches("\t?[0-9a-f]+")) {
+                // The octets of the side that accepted are indented.
+                (line.startsWith("\t") ? responder : initiator)
+                        .writeBytes(HexFormat.of().parseHex(line.strip()));
+            } else if (line.startsWith("===")) {
+                if (responder.size() > 0) {
+                    connections.put(stream, new RecordedConnection(initiator.toByteArray(), responder.toByteArray()));
+                }
+                initiator.reset();
+                responder.reset();
+            }
+        }
+        return List.copyOf(connections.values());
+    }
+
+    private static List<String> tshark(Path file, String... arguments) {
         List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString()));
         command.addAll(List.of(arguments));
         return Tools.output(command, Programs.output().resolve("tshark.err"));

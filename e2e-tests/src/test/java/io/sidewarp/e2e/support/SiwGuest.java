@@ -14,9 +14,11 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 
 /**
  * A virtual machine with Linux soft-iWARP (siw), rping and perftest, as the scripts in e2e-tests/siw make and run it. One
@@ -27,9 +29,13 @@ public final class SiwGuest {
     /** The loopback interface of this machine, seen from the guest. */
     public static final String HOST = "10.0.2.2";
 
-    /** Where rping and perftest listen. */
+    /** The first of the ports at which rpings listen. */
     public static final int RPING_PORT = 7174;
 
+    /** Ports for rpings, one after the other. */
+    public static final int RPING_PORTS = 5;
+
+    /** Where perftest listens. */
     public static final int PERFTEST_PORT = 18515;
 
     /** Exit status of the scripts when this machine lacks what they need. */
@@ -46,10 +52,10 @@ public final class SiwGuest {
     private static Optional<String> unavailable = Optional.empty();
 
     private final int commands;
-    private final int rping;
+    private final int[] rping;
     private final int perftest;
 
-    private SiwGuest(int commands, int rping, int perftest) {
+    private SiwGuest(int commands, int[] rping, int perftest) {
         this.commands = commands;
         this.rping = rping;
         this.perftest = perftest;
@@ -75,21 +81,23 @@ public final class SiwGuest {
             }
             assertThat(status).as(build.text()).isZero();
         }
-        SiwGuest guest = new SiwGuest(Ports.free(), Ports.free(), Ports.free());
-        OwnedProcess machine = OwnedProcess.start(
-                "siw-guest",
-                List.of(
-                        scripts.resolve("run").toString(),
-                        guest.commands + ":" + COMMAND_PORT,
-                        guest.rping + ":" + RPING_PORT,
-                        guest.perftest + ":" + PERFTEST_PORT));
+        int[] rping = IntStream.range(0, RPING_PORTS).map(i -> Ports.free()).toArray();
+        SiwGuest guest = new SiwGuest(Ports.free(), rping, Ports.free());
+        List<String> command = new ArrayList<>(List.of(
+                scripts.resolve("run").toString(),
+                guest.commands + ":" + COMMAND_PORT,
+                guest.perftest + ":" + PERFTEST_PORT));
+        for (int i = 0; i < RPING_PORTS; i++) {
+            command.add(rping[i] + ":" + (RPING_PORT + i));
+        }
+        OwnedProcess machine = OwnedProcess.start("siw-guest", command);
         machine.awaitLine(line -> line.contains("siw guest is ready"));
         shared = Optional.of(guest);
     }
 
-    /** The port of this machine's loopback interface that leads to the guest's rping. */
-    public int rpingPort() {
-        return rping;
+    /** The port of this machine's loopback interface that leads to one of the guest's ports for rpings. */
+    public int rpingPort(int index) {
+        return rping[index];
     }
 
     /** The port that leads to the guest's perftest. */

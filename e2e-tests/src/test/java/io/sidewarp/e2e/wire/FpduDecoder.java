@@ -18,6 +18,7 @@ public final class FpduDecoder {
     private final InputStream in;
     private final boolean crc;
     private final boolean markers;
+    private boolean checksPadding = true;
     private final CRC32C sum = new CRC32C();
     private long position;
     private long begin;
@@ -26,6 +27,12 @@ public final class FpduDecoder {
         this.in = in;
         this.crc = crc;
         this.markers = markers;
+    }
+
+    /** As a receiver has to: it takes whatever the padding is (RFC 5044 section 4.1). */
+    public FpduDecoder ignoringPadding() {
+        checksPadding = false;
+        return this;
     }
 
     /** The next ULPDU, or nothing when the peer closed its direction between FPDUs. */
@@ -49,7 +56,7 @@ public final class FpduDecoder {
         read(ulpdu, 0);
         byte[] pad = new byte[-(2 + ulpdu.length) & 3];
         read(pad, 0);
-        if (!Arrays.equals(pad, new byte[pad.length])) {
+        if (checksPadding && !Arrays.equals(pad, new byte[pad.length])) {
             throw new IOException("padding is not zero");
         }
         skipMarker();

@@ -121,6 +121,11 @@ public final class Ulpdu {
         return (segment[0] & 0x80) != 0;
     }
 
+    /** Whether it is the last segment of its message. */
+    public static boolean isLast(byte[] segment) {
+        return (segment[0] & 0x40) != 0;
+    }
+
     /** RDMAP opcode. */
     public static int opcode(byte[] segment) {
         return segment[1] & 0x0F;
