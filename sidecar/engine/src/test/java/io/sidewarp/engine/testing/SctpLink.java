@@ -78,6 +78,13 @@ public final class SctpLink implements Link {
         return node(side).session;
     }
 
+    /** Messages that a side has sent, as in {@code 0:17 00 00 00 01}. */
+    public List<String> sent(Side side) {
+        return node(side).transport.log().stream()
+                .map(SctpPipe.Message::toString)
+                .toList();
+    }
+
     /** {@inheritDoc} SCTP permits no less than 516. */
     @Override
     public void mulpdu(Side side, int octets) {

@@ -16,11 +16,15 @@ import java.util.random.RandomGenerator;
  */
 public final class SctpPipe implements SctpTransport {
 
-    /** Messages that are on their way at a time. */
-    private static final int WINDOW = 64;
-
     /** A message on its way. */
-    public record Message(int stream, int payloadProtocol, byte[] octets, long number) {}
+    public record Message(int stream, int payloadProtocol, byte[] octets, long number) {
+
+        /** Stream, Payload Protocol Identifier and octets, as in {@code 0:17 00 00 00 01}. */
+        @Override
+        public String toString() {
+            return stream + ":" + payloadProtocol + " " + Octets.show(octets);
+        }
+    }
 
     private final List<Message> sent = new ArrayList<>();
     private final List<Message> log = new ArrayList<>();
@@ -28,11 +32,13 @@ public final class SctpPipe implements SctpTransport {
     private SctpUser user;
     private RandomGenerator random;
     private int maxMessage = 1428;
+    private int window = 64;
     private long submitted;
     private boolean holdingAcknowledgements;
     private long acknowledged;
     private boolean wanted;
     private boolean acknowledgementWanted;
+    private long acknowledgedBefore;
     private long now;
     private long wake = Long.MAX_VALUE;
     private boolean shutdown;
@@ -53,7 +59,13 @@ public final class SctpPipe implements SctpTransport {
         maxMessage = octets;
     }
 
-    void shake(RandomGenerator source) {
+    /** Messages that are on their way at a time: with 0 SCTP takes none. */
+    public void window(int messages) {
+        window = messages;
+    }
+
+    /** From now on messages are delivered in an order and in portions that a random source says. */
+    public void shake(RandomGenerator source) {
         random = source;
     }
 
@@ -78,9 +90,25 @@ public final class SctpPipe implements SctpTransport {
         user.onInputDone();
     }
 
+    /** Delivers one of the messages that are on their way to this end. */
+    public void deliver(int index) {
+        Message message = peer.sent.remove(index);
+        inject(message.stream(), message.payloadProtocol(), message.octets());
+    }
+
+    /** Takes everything off the way as if the peer had got it, and acknowledged. */
+    public void acknowledge() {
+        sent.clear();
+    }
+
     /** Lets time pass. */
     public void advance(long nanos) {
         now += nanos;
+    }
+
+    /** Whether the association is gone, for this end. */
+    public boolean isOver() {
+        return over;
     }
 
     public boolean isShutdown() {
@@ -92,7 +120,8 @@ public final class SctpPipe implements SctpTransport {
         return aborted;
     }
 
-    void lose(String cause) {
+    /** The association is lost. */
+    public void lose(String cause) {
         if (!over) {
             over = true;
             user.onClosed(false, cause);
@@ -151,7 +180,7 @@ public final class SctpPipe implements SctpTransport {
                 acknowledged = Math.min(acknowledged, message.number());
             }
         }
-        if (!acknowledgementWanted || holdingAcknowledgements) {
+        if (!acknowledgementWanted || acknowledged == acknowledgedBefore) {
             return false;
         }
         acknowledgementWanted = false;
@@ -159,8 +188,12 @@ public final class SctpPipe implements SctpTransport {
         return true;
     }
 
-    private boolean output() {
-        if (!wanted || sent.size() >= WINDOW || shutdown) {
+    /** Has this end put out what it can, without taking anything in; false when there was nothing to do. */
+    public boolean output() {
+        if (over) {
+            return false;
+        }
+        if (!wanted || sent.size() >= window || shutdown) {
             return false;
         }
         wanted = false;
@@ -175,7 +208,7 @@ public final class SctpPipe implements SctpTransport {
 
     @Override
     public boolean send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (sent.size() >= WINDOW || shutdown) {
+        if (sent.size() >= window || shutdown) {
             wanted = true;
             return false;
         }
@@ -198,6 +231,7 @@ public final class SctpPipe implements SctpTransport {
     @Override
     public void requestAcknowledged() {
         acknowledgementWanted = true;
+        acknowledgedBefore = acknowledged;
     }
 
     @Override

@@ -13,7 +13,8 @@ import java.time.Duration;
  *     32768
  * @param earlySessions sessions of one association of which later chunks are there, but not the Initiate
  * @param unacknowledged chunks that are sent without an acknowledgement, at most 32767 (section 10)
- * @param lingerTimeout how long a session whose output has ended waits for the peer while nothing arrives
+ * @param lingerTimeout how long a session whose output has ended waits for the peer while nothing arrives, and one of
+ *     which later chunks are there for its Initiate
  */
 public record AdaptationSettings(
         int reorderOctets, int reorderDistance, int earlySessions, int unacknowledged, Duration lingerTimeout) {
@@ -22,6 +23,15 @@ public record AdaptationSettings(
     public static final int MAX_UNACKNOWLEDGED = ChunkFlyweight.SSN_MODULUS / 2 - 1;
 
     public AdaptationSettings {
+        if (reorderOctets < 0) {
+            throw new IllegalArgumentException("reorderOctets " + reorderOctets + " is negative");
+        }
+        if (earlySessions < 0) {
+            throw new IllegalArgumentException("earlySessions " + earlySessions + " is negative");
+        }
+        if (lingerTimeout.isNegative()) {
+            throw new IllegalArgumentException("lingerTimeout " + lingerTimeout + " is negative");
+        }
         if (reorderDistance < 1 || reorderDistance > MAX_UNACKNOWLEDGED) {
             throw new IllegalArgumentException(
                     "reorderDistance " + reorderDistance + " is not in 1.." + MAX_UNACKNOWLEDGED);

@@ -50,6 +50,7 @@ public final class DdpAssociation implements SctpUser {
     private int early;
     private boolean established;
     private boolean idle = true;
+    private boolean aborted;
     private boolean closed;
 
     private @Nullable DdpStreamSession stagedBy;
@@ -86,9 +87,18 @@ public final class DdpAssociation implements SctpUser {
         return occupied;
     }
 
+    /** What chunks that wait for earlier ones count against {@link AdaptationSettings#reorderOctets} now. */
+    public int earlyOctets() {
+        return settings.reorderOctets() - budget.left();
+    }
+
     /** Whether a session can be begun. */
     public boolean hasFreeStream() {
-        return established && !closed && occupied < sessions.length;
+        return isUsable() && occupied < sessions.length;
+    }
+
+    private boolean isUsable() {
+        return established && !aborted && !closed;
     }
 
     /**
@@ -99,19 +109,19 @@ public final class DdpAssociation implements SctpUser {
     public DdpStreamSession initiate(SessionOptions options, SessionListener sessionListener) {
         if (!hasFreeStream()) {
             throw new IllegalStateException(
-                    established ? "all " + sessions.length + " streams are in use" : "the association is not up");
+                    isUsable() ? "all " + sessions.length + " streams are in use" : "the association is not up");
         }
         int stream = initiator ? 0 : sessions.length - 1;
         while (sessions[stream] != null) {
             stream += initiator ? 1 : -1;
         }
-        DdpStreamSession session = occupy(stream);
+        DdpStreamSession session = occupy(stream, null);
         session.initiate(options, sessionListener);
         return session;
     }
 
-    private DdpStreamSession occupy(int stream) {
-        DdpStreamSession session = new DdpStreamSession(this, stream, new EarlyChunks(budget));
+    private DdpStreamSession occupy(int stream, @Nullable DdpStreamSession former) {
+        DdpStreamSession session = new DdpStreamSession(this, stream, new ChunkSequence(settings, budget), former);
         sessions[stream] = session;
         occupied++;
         live++;
@@ -121,7 +131,8 @@ public final class DdpAssociation implements SctpUser {
 
     /** Ends the association with all its sessions, without a message on each of them (section 11.3). */
     public void abort(String reason) {
-        if (!closed) {
+        if (!closed && !aborted) {
+            aborted = true;
             transport.abort(reason);
         }
     }
@@ -131,7 +142,7 @@ public final class DdpAssociation implements SctpUser {
     @Override
     public void onEstablished(int inboundStreams, int outboundStreams, OptionalInt adaptation) {
         if (adaptation.isEmpty() || adaptation.getAsInt() != ADAPTATION_INDICATION) {
-            transport.abort("no DDP adaptation (RFC 5043 section 11.1): "
+            abort("no DDP adaptation (RFC 5043 section 11.1): "
                     + (adaptation.isEmpty()
                             ? "the peer indicates no adaptation layer"
                             : "the peer indicates adaptation layer 0x" + Integer.toHexString(adaptation.getAsInt())));
@@ -144,36 +155,70 @@ public final class DdpAssociation implements SctpUser {
 
     @Override
     public void onMessage(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (!established || closed || stream < 0 || stream >= sessions.length) {
+        if (!isUsable() || stream < 0 || stream >= sessions.length) {
             return;
         }
         counters.chunksReceived++;
         DdpStreamSession session = sessions[stream];
-        if (session != null && session.isEnded() && isInitiate(payloadProtocol, buffer, offset, length)) {
-            // The peer takes the former session for over, though this side may have waited for its Terminate.
-            session.supersede();
-            session = null;
-        }
         if (session == null) {
-            session = occupy(stream);
-            early++;
+            if (isTerminate(payloadProtocol, buffer, offset, length)) {
+                // None overtakes its Initiate (section 6.6): this is the last word about a session that is forgotten.
+                return;
+            }
+            session = expect(stream, null);
+        } else if (isInitiate(payloadProtocol, buffer, offset, length)) {
+            session = successor(session);
         }
         if (session.markTouched()) {
             touched.add(session);
         }
         session.onChunk(payloadProtocol, buffer, offset, length);
-        if (session.isExpected() && early > settings.earlySessions()) {
-            session.violate("more than " + settings.earlySessions() + " sessions without an Initiate");
+        if (session.isExpected()) {
+            if (early > settings.earlySessions()) {
+                session.breakOff("more than " + settings.earlySessions() + " sessions without an Initiate");
+            } else {
+                session.awaitInitiate();
+            }
         }
     }
 
-    /** An Initiate is what every session begins with, and no later chunk of a session looks like it. */
-    private static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (payloadProtocol != ChunkFlyweight.SESSION_CONTROL || length < ChunkFlyweight.CONTROL_HEADER_LENGTH) {
-            return false;
+    private DdpStreamSession expect(int stream, @Nullable DdpStreamSession former) {
+        early++;
+        return occupy(stream, former);
+    }
+
+    /** The session that an Initiate belongs to: another one if the peer takes the present one for over. */
+    private DdpStreamSession successor(DdpStreamSession present) {
+        boolean ended = present.isEnded();
+        if (!ended && !present.isUnsaid()) {
+            return present;
         }
-        FunctionCode code = FunctionCode.of(ChunkFlyweight.functionCode(buffer, offset));
-        return ChunkFlyweight.ssn(buffer, offset) == 0 && code != null && code.isInitiate();
+        occupied--;
+        present.onReleased();
+        DdpStreamSession next = expect(present.stream(), present);
+        if (ended) {
+            present.supersede();
+        } else {
+            present.yieldStream();
+        }
+        return next;
+    }
+
+    /** What every session begins with; no later chunk of a session looks like it. */
+    private static boolean isInitiate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        FunctionCode code = functionCode(payloadProtocol, buffer, offset, length);
+        return code != null && code.isInitiate() && ChunkFlyweight.ssn(buffer, offset) == 0;
+    }
+
+    private static boolean isTerminate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        return length == ChunkFlyweight.CONTROL_HEADER_LENGTH
+                && functionCode(payloadProtocol, buffer, offset, length) == FunctionCode.TERMINATE;
+    }
+
+    private static @Nullable FunctionCode functionCode(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        return payloadProtocol == ChunkFlyweight.SESSION_CONTROL && length >= ChunkFlyweight.CONTROL_HEADER_LENGTH
+                ? FunctionCode.of(ChunkFlyweight.functionCode(buffer, offset))
+                : null;
     }
 
     @Override
@@ -225,6 +270,7 @@ public final class DdpAssociation implements SctpUser {
             }
         }
         Arrays.fill(sessions, null);
+        occupied = 0;
         ready.clear();
         waiting.clear();
         touched.clear();
@@ -235,7 +281,7 @@ public final class DdpAssociation implements SctpUser {
 
     @Override
     public void produce() {
-        if (closed || !flush()) {
+        if (!isUsable() || !flush()) {
             return;
         }
         refused = false;
@@ -255,7 +301,7 @@ public final class DdpAssociation implements SctpUser {
 
     /** Has a session take a turn, soon. */
     void enqueue(DdpStreamSession session) {
-        if (!closed && session.markQueued()) {
+        if (isUsable() && session.markQueued()) {
             ready.add(session);
             transport.requestOutput();
         }
@@ -263,16 +309,23 @@ public final class DdpAssociation implements SctpUser {
 
     /** Whether a session may stage a message now; if not it is queued for a later turn. */
     boolean mayStage(DdpStreamSession session) {
-        boolean full = stagedBy != null;
-        if (!full && submitted - acknowledged >= settings.unacknowledged() && !isAcknowledged(submitted, session)) {
-            full = submitted - acknowledged >= settings.unacknowledged();
-            refused |= full;
-        }
-        if (full || turnOctets >= TURN_OCTETS) {
+        if (stagedBy != null || turnOctets >= TURN_OCTETS) {
             enqueue(session);
             return false;
         }
+        if (!hasWindow()) {
+            awaitAcknowledgement(session);
+            return false;
+        }
         return true;
+    }
+
+    /** Whether few enough chunks are unacknowledged for one more (section 10). */
+    private boolean hasWindow() {
+        if (submitted - acknowledged >= settings.unacknowledged()) {
+            acknowledged = transport.acknowledged();
+        }
+        return submitted - acknowledged < settings.unacknowledged();
     }
 
     /** Where a session writes its message, from the first octet. */
@@ -319,11 +372,15 @@ public final class DdpAssociation implements SctpUser {
         if (position <= acknowledged) {
             return true;
         }
+        awaitAcknowledgement(session);
+        return false;
+    }
+
+    private void awaitAcknowledgement(DdpStreamSession session) {
         if (!waiting.contains(session)) {
             waiting.add(session);
         }
         transport.requestAcknowledged();
-        return false;
     }
 
     // ---- Sessions
@@ -367,12 +424,12 @@ public final class DdpAssociation implements SctpUser {
         if (sessions[session.stream()] == session) {
             sessions[session.stream()] = null;
             occupied--;
-            session.abandon();
+            session.onReleased();
         }
     }
 
     private void settleIdle() {
-        if (established && !closed && !idle && live == 0 && stagedBy == null && ready.isEmpty()) {
+        if (isUsable() && !idle && live == 0 && stagedBy == null && ready.isEmpty()) {
             idle = true;
             listener.onIdle();
         }

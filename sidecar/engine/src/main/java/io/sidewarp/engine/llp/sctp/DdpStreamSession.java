@@ -3,10 +3,8 @@
 
 package io.sidewarp.engine.llp.sctp;
 
-import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.LowerLayer;
-import io.sidewarp.engine.llp.Negotiation;
 import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
@@ -33,63 +31,39 @@ public final class DdpStreamSession implements LowerLayer {
         OVER
     }
 
-    /** What a message of this session is. */
-    private enum Staged {
-        NOTHING,
-        CONTROL,
-        SEGMENT,
-        TERMINATE
-    }
-
-    private static final int NO_CLAIM = -1;
+    private static final long NEVER = Long.MAX_VALUE;
 
     private final DdpAssociation association;
     private final int stream;
-    private final EarlyChunks early;
+    private final SessionOpening opening = new SessionOpening();
+    private final SessionOutput output;
+    private final ChunkSequence input;
     private Phase phase = Phase.EXPECTED;
     private boolean active;
+    private boolean unanswered;
     private @Nullable SessionListener listener;
-    private @Nullable SessionOptions options;
     private @Nullable UpperLayer upper;
-    private @Nullable ControlMessage request;
-    private @Nullable EnhancedData told;
 
-    // Output.
     private boolean queued;
-    private @Nullable ControlMessage control;
-    private long controlPosition;
-    private boolean controlAnswered;
+    private boolean touched;
     private boolean outputWanted;
     private boolean outputEnded;
-    private boolean terminateWanted;
-    private boolean terminateSent;
-    private Staged staged = Staged.NOTHING;
-    private Staged sent = Staged.NOTHING;
-    private int nextSsn;
-    private int claimed = NO_CLAIM;
-    private long committedPosition;
-    private long transferredPosition;
-    private long lastPosition;
-
-    // Input.
-    private boolean touched;
-    private int dueSsn;
     private boolean discarding;
-    private boolean broken;
     private boolean peerTerminated;
     private boolean peerFinished;
 
-    // Ending.
     private boolean closing;
     private boolean aborted;
     private boolean abandoned;
     private long lastInput;
-    private long deadline = Long.MAX_VALUE;
+    private long deadline = NEVER;
 
-    DdpStreamSession(DdpAssociation association, int stream, EarlyChunks early) {
+    /** @param former what the stream carried before, if chunks of it may be in flight */
+    DdpStreamSession(DdpAssociation association, int stream, ChunkSequence input, @Nullable DdpStreamSession former) {
         this.association = association;
         this.stream = stream;
-        this.early = early;
+        this.input = input;
+        this.output = new SessionOutput(association, this, former == null ? null : former.output);
     }
 
     /** Identifier of the pair of SCTP streams. */
@@ -99,15 +73,12 @@ public final class DdpStreamSession implements LowerLayer {
 
     // ---- Start
 
-    void initiate(SessionOptions wanted, SessionListener told) {
+    void initiate(SessionOptions options, SessionListener sessionListener) {
         active = true;
+        unanswered = true;
         phase = Phase.REQUESTED;
-        listener = told;
-        options = wanted;
-        EnhancedData data = wanted.enhanced() ? Negotiation.request(wanted.terms()) : null;
-        this.told = data;
-        control = new ControlMessage(
-                wanted.enhanced() ? FunctionCode.ENHANCED_INITIATE : FunctionCode.INITIATE, data, wanted.privateData());
+        listener = sessionListener;
+        output.send(opening.initiate(options));
         association.enqueue(this);
     }
 
@@ -124,65 +95,77 @@ public final class DdpStreamSession implements LowerLayer {
         upper = upperLayer;
     }
 
-    /** Passive side: accepts. Without effect if the session has failed meanwhile. */
+    /**
+     * Passive side: accepts. Without effect if the session has failed meanwhile.
+     *
+     * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
+     */
     public void accept(SessionOptions chosen) {
-        ControlMessage asked = decide();
-        if (asked == null) {
-            return;
-        }
-        options = chosen;
-        EnhancedData data = asked.data();
-        told = data == null ? null : Negotiation.accept(data, chosen.terms());
-        control = new ControlMessage(
-                data == null ? FunctionCode.ACCEPT : FunctionCode.ENHANCED_ACCEPT, told, chosen.privateData());
-        association.enqueue(this);
-    }
-
-    /** Passive side: the Consumer rejects (RFC 5043 section 6.3). Without effect if the session has failed meanwhile. */
-    public void reject(SessionOptions chosen) {
-        ControlMessage asked = decide();
-        if (asked == null) {
-            return;
-        }
-        EnhancedData data = asked.data();
-        told = data == null ? null : Negotiation.reject(data, chosen.terms());
-        control = new ControlMessage(
-                data == null ? FunctionCode.REJECT : FunctionCode.ENHANCED_REJECT, told, chosen.privateData());
-        end();
-        peerFinished = true;
-        association.enqueue(this);
-    }
-
-    /** The Initiate to answer, or null if the session has failed meanwhile. */
-    private @Nullable ControlMessage decide() {
-        if (phase == Phase.OVER) {
-            return null;
-        }
-        if (phase != Phase.PENDING || control != null) {
-            throw new IllegalStateException("no Initiate to answer on stream " + stream);
-        }
-        return request;
-    }
-
-    /** Either side: gives up a session that is not open yet. The listener is not told. */
-    public void withdraw() {
-        if (phase == Phase.REQUESTED || phase == Phase.PENDING) {
-            peerFinished = phase == Phase.PENDING;
-            end();
-            dropUnsentControl();
-            terminateWanted = !active || controlPosition > 0 || isControlUnderWay();
+        if (mayDecide()) {
+            output.send(opening.accept(chosen));
             association.enqueue(this);
         }
     }
 
-    private boolean isControlUnderWay() {
-        return staged == Staged.CONTROL || sent == Staged.CONTROL;
+    /**
+     * Passive side: the Consumer rejects (RFC 5043 section 6.3). Without effect if the session has failed meanwhile.
+     *
+     * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
+     */
+    public void reject(SessionOptions chosen) {
+        if (mayDecide()) {
+            output.send(opening.reject(chosen));
+            peerFinished = true;
+            end();
+            takeKept();
+        }
     }
 
-    private void dropUnsentControl() {
-        if (!isControlUnderWay()) {
-            control = null;
+    /** Whether there is an Initiate to answer: not when the session has failed meanwhile. */
+    private boolean mayDecide() {
+        if (phase == Phase.OVER) {
+            return false;
         }
+        if (phase != Phase.PENDING || output.hasControl() || output.isControlUnderWay()) {
+            throw new IllegalStateException("no Initiate to answer on stream " + stream);
+        }
+        return true;
+    }
+
+    /**
+     * Either side: gives up a session that is not open yet. The listener is not told. A peer that waits for the answer
+     * gets a Terminate (section 6.4). On the active side nothing can be said before the answer is here: should it be an
+     * Accept, a Terminate follows.
+     */
+    public void withdraw() {
+        if (phase == Phase.REQUESTED) {
+            output.dropUnsentControl();
+            end();
+            if (output.isSilent()) {
+                association.release(this);
+            } else {
+                lastInput = association.nanoTime();
+                setDeadline(lastInput + lingerNanos());
+            }
+        } else if (phase == Phase.PENDING) {
+            peerFinished = !output.isControlUnderWay();
+            output.dropUnsentControl();
+            output.terminate();
+            end();
+            takeKept();
+        }
+    }
+
+    /** Whether nobody knows of it: the Initiate has not been given to SCTP. */
+    boolean isUnsaid() {
+        return phase == Phase.REQUESTED && output.isSilent();
+    }
+
+    /** The peer has begun a session on the stream before this one was begun. */
+    void yieldStream() {
+        output.silence();
+        end();
+        requireListener().onFailed(false, "the peer began a session on stream " + stream + " at the same time");
     }
 
     private void open(SessionStartup agreed) {
@@ -200,7 +183,7 @@ public final class DdpStreamSession implements LowerLayer {
             discarding = true;
             bound.onError(error);
         }
-        takeEarly();
+        takeKept();
     }
 
     private SessionListener requireListener() {
@@ -211,61 +194,46 @@ public final class DdpStreamSession implements LowerLayer {
         return told;
     }
 
-    private Negotiation.Terms terms() {
-        SessionOptions own = options;
-        if (own == null) {
-            throw new IllegalStateException("the session on stream " + stream + " has no options");
-        }
-        return own.terms();
-    }
-
     // ---- Input
 
     /** A chunk of this session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (broken) {
+        if (length <= ChunkFlyweight.SSN_LENGTH) {
+            breakOff("a chunk of " + length + " octets");
+            return;
+        }
+        int ssn = ChunkFlyweight.ssn(buffer, offset);
+        if (input.isBroken()) {
+            input.ignore(ssn);
             return;
         }
         if (payloadProtocol != ChunkFlyweight.DDP_SEGMENT && payloadProtocol != ChunkFlyweight.SESSION_CONTROL) {
-            violate("payload protocol " + payloadProtocol);
-            return;
-        }
-        if (length <= ChunkFlyweight.SSN_LENGTH) {
-            violate("a chunk of " + length + " octets");
+            breakOff("payload protocol " + payloadProtocol);
             return;
         }
         if (outputEnded) {
             lastInput = association.nanoTime();
         }
-        int ssn = ChunkFlyweight.ssn(buffer, offset);
-        int distance = ssn - dueSsn & ChunkFlyweight.SSN_MODULUS - 1;
-        if (distance == 0 && phase != Phase.PENDING) {
-            dueSsn = next(dueSsn);
+        if (input.isDue(ssn) && phase != Phase.PENDING) {
+            input.advance();
             take(payloadProtocol, buffer, offset, length);
-            takeEarly();
-        } else if (distance > association.settings().reorderDistance() || early.contains(ssn)) {
-            violate("DDP-SSN " + ssn + " when " + dueSsn + " is due");
-        } else {
-            boolean payload = !discarding || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
-            association.mutableCounters().earlyChunks++;
-            if (!early.put(ssn, payloadProtocol, buffer, offset, payload ? length : 0)) {
-                violate("more than " + association.settings().reorderOctets()
-                        + " octets of chunks that wait for earlier ones");
-            }
+            takeKept();
+            return;
+        }
+        association.mutableCounters().earlyChunks++;
+        boolean wanted = !discarding || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
+        String wrong = input.keep(ssn, payloadProtocol, buffer, offset, wanted ? length : 0);
+        if (wrong != null) {
+            breakOff(wrong);
         }
     }
 
-    private static int next(int ssn) {
-        return ssn + 1 & ChunkFlyweight.SSN_MODULUS - 1;
-    }
-
-    private void takeEarly() {
-        while (phase != Phase.PENDING && !broken) {
-            EarlyChunks.Chunk chunk = early.take(dueSsn);
+    private void takeKept() {
+        while (phase != Phase.PENDING) {
+            EarlyChunks.Chunk chunk = input.takeKept();
             if (chunk == null) {
                 return;
             }
-            dueSsn = next(dueSsn);
             take(chunk.payloadProtocol(), chunk.buffer(), 0, chunk.length());
         }
     }
@@ -297,46 +265,45 @@ public final class DdpStreamSession implements LowerLayer {
         if (phase == Phase.EXPECTED || phase == Phase.REQUESTED) {
             violate("a DDP Segment before the " + (active ? "answer to the Initiate" : "Initiate"));
         } else if (peerTerminated) {
-            violate("a DDP Segment behind the Terminate");
+            breakOff("a DDP Segment behind the Terminate");
         } else if (phase == Phase.OPEN && !discarding && upper != null) {
             upper.onUlpdu(buffer, offset + ChunkFlyweight.SSN_LENGTH, length - ChunkFlyweight.SSN_LENGTH);
         }
     }
 
     private void takeInitiate(ControlMessage message) {
-        if (message.code() == FunctionCode.TERMINATE) {
-            // The last word about a session that this side knows no more.
-            peerFinished = true;
-            end();
-            return;
-        }
         if (!message.code().isInitiate()) {
             violate(message.code() + " instead of an Initiate");
             return;
         }
         phase = Phase.PENDING;
+        deadline = NEVER;
         association.onNoLongerEarly();
-        request = message;
+        opening.onInitiate(message);
         if (!association.onInitiate(this, SessionStartup.asked(message))) {
             association.mutableCounters().refusedInitiates++;
             withdraw();
+        } else if (phase == Phase.PENDING) {
+            requireListener();
         }
     }
 
     private void takeAnswer(ControlMessage message) {
-        controlAnswered = true;
-        SessionOptions own = options;
-        boolean enhanced = own != null && own.enhanced();
-        if (message.code().isAccept() && message.code().isEnhanced() == enhanced) {
-            EnhancedData asked = told;
-            EnhancedData answer = message.data();
-            open(SessionStartup.of(
-                    message,
-                    asked,
-                    asked == null || answer == null
-                            ? Negotiation.unnegotiated(terms())
-                            : Negotiation.ofInitiator(terms(), asked, answer)));
-        } else if (message.code() == FunctionCode.TERMINATE) {
+        unanswered = false;
+        FunctionCode code = message.code();
+        boolean enhanced = opening.isEnhanced();
+        if (code.isInitiate()) {
+            // No answer: the peer may not have seen this side's Initiate yet.
+            end();
+            output.terminate();
+            requireListener().onFailed(false, "both sides began a session on stream " + stream + " at the same time");
+            return;
+        }
+        output.onAnswer();
+        if (code.isAccept() && code.isEnhanced() == enhanced) {
+            open(opening.accepted(message));
+            association.enqueue(this);
+        } else if (code == FunctionCode.TERMINATE) {
             peerFinished = true;
             end();
             requireListener()
@@ -344,24 +311,26 @@ public final class DdpStreamSession implements LowerLayer {
                             true,
                             "the peer refused the session: it takes no more requests at present"
                                     + (enhanced ? ", or no enhanced ones (RFC 6581)" : ""));
-        } else if (message.code().isReject() && (enhanced || !message.code().isEnhanced())) {
+        } else if (code.isReject() && (enhanced || !code.isEnhanced())) {
             peerFinished = true;
             end();
-            requireListener().onRejected(SessionStartup.of(message, told, Negotiation.unnegotiated(terms())));
+            requireListener().onRejected(opening.rejected(message));
         } else {
-            violate(message.code() + " as the answer to an " + (enhanced ? "Enhanced " : "") + "Initiate");
+            violate(code + " as the answer to an " + (enhanced ? "Enhanced " : "") + "Initiate");
         }
-        association.enqueue(this);
     }
 
     private void takeTerminate(ControlMessage message) {
-        if (message.code() != FunctionCode.TERMINATE || peerTerminated) {
-            violate(message.code() + (peerTerminated ? " behind the Terminate" : " in an open session"));
+        if (peerTerminated) {
+            breakOff(message.code() + " behind the Terminate");
+            return;
+        }
+        if (message.code() != FunctionCode.TERMINATE) {
+            violate(message.code() + " in an open session");
             return;
         }
         peerTerminated = true;
         peerFinished = true;
-        controlAnswered = true;
         if (!discarding && upper != null) {
             upper.onPeerClosed();
         }
@@ -370,33 +339,53 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** What the peer sent before it knew that this side has ended the session. */
     private void takeLate(ControlMessage message) {
-        controlAnswered = true;
-        if (message.code() == FunctionCode.TERMINATE || message.code().isReject()) {
+        boolean answer = unanswered;
+        unanswered = false;
+        FunctionCode code = message.code();
+        if (answer && !code.isInitiate()) {
+            output.onAnswer();
+        }
+        if (code == FunctionCode.TERMINATE || code.isReject()) {
             peerFinished = true;
+        } else if (answer) {
+            output.terminate();
         }
         association.enqueue(this);
     }
 
+    /** The peer's messages can be followed no more: the session is terminated, and what still comes of it is ignored. */
+    void breakOff(String what) {
+        if (!input.isBroken()) {
+            input.breakOff();
+            peerFinished = false;
+            violate(what);
+        }
+    }
+
     /** The peer sent what fits no legal sequence: the session is terminated (section 6.1). */
-    void violate(String what) {
-        broken = true;
-        discarding = true;
-        early.clear();
+    private void violate(String what) {
         association.mutableCounters().violations++;
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
         Phase before = phase;
+        if (before == Phase.OVER) {
+            // This side has said its last word, unless that depends on the answer to its Initiate.
+            if (unanswered) {
+                output.terminate();
+                association.enqueue(this);
+            }
+            return;
+        }
+        discarding = true;
+        output.dropUnsentControl();
+        output.terminate();
         if (before == Phase.OPEN) {
             endUpper(false, cause);
-        } else if (before != Phase.OVER) {
+        } else {
             end();
         }
-        outputEnded = true;
-        terminateWanted = true;
-        dropUnsentControl();
         if (before == Phase.REQUESTED || before == Phase.PENDING) {
             requireListener().onFailed(false, cause);
         }
-        association.enqueue(this);
     }
 
     void onInputDone() {
@@ -417,9 +406,16 @@ public final class DdpStreamSession implements LowerLayer {
         return phase == Phase.EXPECTED;
     }
 
+    /** Waits for the Initiate that other chunks have overtaken, but not for ever. */
+    void awaitInitiate() {
+        if (deadline == NEVER) {
+            setDeadline(association.nanoTime() + lingerNanos());
+        }
+    }
+
     /** Whether the peer may take the session for over, so that an Initiate begins another one. */
     boolean isEnded() {
-        return phase == Phase.OVER || peerTerminated;
+        return input.hasBegun() && (phase == Phase.OVER || peerTerminated);
     }
 
     /** The peer has begun another session on the stream. */
@@ -427,8 +423,7 @@ public final class DdpStreamSession implements LowerLayer {
         if (phase == Phase.OPEN) {
             endUpper(false, "the peer began another session on stream " + stream);
         }
-        early.clear();
-        association.release(this);
+        output.silence();
     }
 
     // ---- Output
@@ -442,95 +437,47 @@ public final class DdpStreamSession implements LowerLayer {
     /** A turn to send. */
     void produce() {
         queued = false;
-        deliverSubmitted();
-        ControlMessage message = control;
-        if (message != null && staged == Staged.NOTHING && association.mayStage(this)) {
-            submit(Staged.CONTROL, message);
-        }
-        if (phase == Phase.OPEN && outputWanted && !outputEnded && upper != null) {
+        deliverSent();
+        output.produceControl();
+        deliverSent();
+        if (outputWanted && outputPermitted() && upper != null) {
             outputWanted = false;
             try {
                 upper.produce();
             } finally {
-                claimed = NO_CLAIM;
+                output.dropClaim();
             }
-            deliverSubmitted();
+            deliverSent();
         }
-        if (terminateIsDue() && association.mayStage(this)) {
-            submit(Staged.TERMINATE, ControlMessage.TERMINATE);
-        }
+        output.produceTerminate();
+        deliverSent();
         settle();
-    }
-
-    private void submit(Staged kind, ControlMessage message) {
-        int length = message.write(association.staging(), 0, nextSsn);
-        nextSsn = next(nextSsn);
-        staged = kind;
-        association.submit(this, ChunkFlyweight.SESSION_CONTROL, length);
-        deliverSubmitted();
-    }
-
-    /** Not before the peer is known to have this side's former control message (section 6.6). */
-    private boolean terminateIsDue() {
-        return terminateWanted
-                && !terminateSent
-                && control == null
-                && staged == Staged.NOTHING
-                && (controlPosition == 0 || controlAnswered || association.isAcknowledged(controlPosition, this));
     }
 
     /** SCTP took the message that was staged. What follows from it waits for this session's turn. */
     void onSubmitted(int length, long position) {
-        lastPosition = position;
-        if (staged == Staged.SEGMENT) {
-            transferredPosition += length - ChunkFlyweight.SSN_LENGTH;
-        }
-        sent = staged;
-        staged = Staged.NOTHING;
+        output.onSubmitted(length, position);
         association.enqueue(this);
     }
 
-    private void deliverSubmitted() {
-        Staged kind = sent;
-        sent = Staged.NOTHING;
-        switch (kind) {
+    private void deliverSent() {
+        switch (output.takeSent()) {
             case NOTHING -> {}
             case SEGMENT -> {
                 if (phase == Phase.OPEN && upper != null) {
                     upper.onTransferred();
                 }
             }
-            case CONTROL -> onControlSubmitted();
+            case CONTROL -> {
+                if (phase == Phase.PENDING) {
+                    open(opening.agreed());
+                }
+            }
             case TERMINATE -> {
-                terminateSent = true;
                 lastInput = association.nanoTime();
-                setDeadline(lastInput + association.settings().lingerTimeout().toNanos());
+                setDeadline(lastInput + lingerNanos());
             }
         }
-    }
-
-    private void onControlSubmitted() {
-        ControlMessage message = control;
-        control = null;
-        controlPosition = lastPosition;
-        if (message != null && message.code().isAccept() && phase == Phase.PENDING) {
-            openAsPassive();
-        }
-    }
-
-    private void openAsPassive() {
-        ControlMessage asked = request;
-        if (asked == null) {
-            throw new IllegalStateException("no Initiate was taken on stream " + stream);
-        }
-        EnhancedData data = asked.data();
-        EnhancedData answer = told;
-        open(SessionStartup.of(
-                asked,
-                answer,
-                data == null || answer == null
-                        ? Negotiation.unnegotiated(terms())
-                        : Negotiation.ofResponder(terms(), data, answer)));
     }
 
     @Override
@@ -559,7 +506,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     @Override
     public boolean claim(int ulpduLength) {
-        claimed = NO_CLAIM;
+        output.dropClaim();
         if (ulpduLength < 1 || ulpduLength > mulpdu()) {
             throw new IllegalArgumentException(
                     "DDP Segment of " + ulpduLength + " octets; the largest has " + mulpdu() + " (RFC 5043 section 9)");
@@ -567,12 +514,9 @@ public final class DdpStreamSession implements LowerLayer {
         if (!outputPermitted()) {
             return false;
         }
-        if (staged != Staged.NOTHING || !association.mayStage(this)) {
-            outputWanted = true;
-            return false;
-        }
-        claimed = ulpduLength;
-        return true;
+        boolean claimed = output.claim(ulpduLength);
+        outputWanted |= !claimed;
+        return claimed;
     }
 
     @Override
@@ -582,34 +526,22 @@ public final class DdpStreamSession implements LowerLayer {
 
     @Override
     public int offset() {
-        if (claimed == NO_CLAIM) {
-            throw new IllegalStateException("no room claimed");
-        }
-        return ChunkFlyweight.SSN_LENGTH;
+        return output.offset();
     }
 
     @Override
     public void commit() {
-        int length = claimed;
-        if (length == NO_CLAIM) {
-            throw new IllegalStateException("no room claimed");
-        }
-        claimed = NO_CLAIM;
-        ChunkFlyweight.ssn(association.staging(), 0, nextSsn);
-        nextSsn = next(nextSsn);
-        committedPosition += length;
-        staged = Staged.SEGMENT;
-        association.submit(this, ChunkFlyweight.DDP_SEGMENT, ChunkFlyweight.SSN_LENGTH + length);
+        output.commit();
     }
 
     @Override
     public long committedPosition() {
-        return committedPosition;
+        return output.committedPosition();
     }
 
     @Override
     public long transferredPosition() {
-        return transferredPosition;
+        return output.transferredPosition();
     }
 
     // ---- Ending
@@ -618,7 +550,7 @@ public final class DdpStreamSession implements LowerLayer {
     public void closeOutput() {
         if (!outputEnded) {
             outputEnded = true;
-            terminateWanted = true;
+            output.terminate();
             association.enqueue(this);
         }
     }
@@ -646,6 +578,10 @@ public final class DdpStreamSession implements LowerLayer {
         return false;
     }
 
+    private long lingerNanos() {
+        return association.settings().lingerTimeout().toNanos();
+    }
+
     private void setDeadline(long nanos) {
         deadline = nanos;
         association.wakeAt(nanos);
@@ -653,22 +589,27 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** The time is near a deadline, of this session or another one. */
     void onTime(long now) {
-        if (deadline == Long.MAX_VALUE) {
+        if (deadline == NEVER) {
             return;
         }
-        long due = closing || aborted
-                ? deadline
-                : lastInput + association.settings().lingerTimeout().toNanos();
-        if (now - deadline < 0 || now - due < 0) {
-            setDeadline(due - deadline > 0 ? due : deadline);
+        long due = deadline;
+        if (!closing && !aborted && outputEnded && lastInput + lingerNanos() - due > 0) {
+            due = lastInput + lingerNanos();
+        }
+        if (now - due < 0) {
+            setDeadline(due);
             return;
         }
-        deadline = Long.MAX_VALUE;
-        if (phase == Phase.OPEN) {
+        deadline = NEVER;
+        if (phase == Phase.EXPECTED) {
+            breakOff("no Initiate");
+        } else if (phase == Phase.OPEN) {
             endUpper(false, aborted ? "aborted by this side" : "the peer did not end the session in time");
         }
-        if (terminateSent) {
+        if (phase == Phase.OVER && output.isFinished()) {
             abandon();
+        } else if (phase == Phase.OVER) {
+            setDeadline(now + lingerNanos());
         }
         settle();
     }
@@ -678,12 +619,11 @@ public final class DdpStreamSession implements LowerLayer {
         if (phase == Phase.OPEN) {
             if (aborted) {
                 endUpper(false, "aborted by this side");
-            } else if (terminateSent && (peerTerminated || closing && association.isAcknowledged(lastPosition, this))) {
+            } else if (output.isTerminateSent() && (peerTerminated || closing && output.isAcknowledged())) {
                 endUpper(true, "closed");
             }
         }
-        boolean ownFinished = control == null && staged == Staged.NOTHING && (terminateSent || !terminateWanted);
-        if (phase == Phase.OVER && ownFinished && peerFinished && association.isAcknowledged(lastPosition, this)) {
+        if (phase == Phase.OVER && peerFinished && output.isFinished() && output.isAcknowledged()) {
             association.release(this);
         }
     }
@@ -705,8 +645,14 @@ public final class DdpStreamSession implements LowerLayer {
         association.enqueue(this);
     }
 
+    /** The stream has no chunks of it any more, or is another session's. */
+    void onReleased() {
+        input.clear();
+        abandon();
+    }
+
     /** Nobody waits for the rest of the session any more. */
-    void abandon() {
+    private void abandon() {
         if (!abandoned) {
             abandoned = true;
             association.onOver();
@@ -715,12 +661,12 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** The association is gone, and with it the session (section 11.3). */
     void onAssociationClosed(boolean graceful, String cause) {
-        early.clear();
+        input.clear();
         Phase before = phase;
         phase = Phase.OVER;
         outputEnded = true;
         if (before == Phase.OPEN && upper != null) {
-            boolean orderly = graceful && !aborted && terminateSent && (peerTerminated || closing);
+            boolean orderly = graceful && !aborted && output.isTerminateSent() && (peerTerminated || closing);
             upper.onClosed(orderly, aborted ? "aborted by this side" : cause);
         } else if (before == Phase.REQUESTED || before == Phase.PENDING) {
             requireListener().onFailed(false, cause);
