@@ -87,7 +87,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         KeepAlive.apply(channel, settings.keepAlive());
         channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input(), READS_PER_TURN));
         if (channel instanceof EpollSocketChannel epoll) {
-            // A window that closes cuts a segment short, and all behind it that waits in the socket no longer begin with an
+            // A window that closes cuts a segment short, and all behind it that waits in the socket no longer begin
+            // with an
             // FPDU: so little waits there (RFC 5044 section 5.1).
             epoll.config().setTcpNotSentLowAt(settings.stagingCapacity() / 2);
         }

@@ -15,7 +15,8 @@ enum FuzzTarget {
     DDP,
     RDMAP,
     CONNECTION_RESPONDER,
-    CONNECTION_INITIATOR;
+    CONNECTION_INITIATOR,
+    ASSOCIATION;
 
     static FuzzTarget named(String name) {
         return Arrays.stream(values())
@@ -35,6 +36,7 @@ enum FuzzTarget {
             case RDMAP -> RdmapFuzzer.run(data);
             case CONNECTION_RESPONDER -> ConnectionFuzzer.responder(data);
             case CONNECTION_INITIATOR -> ConnectionFuzzer.initiator(data);
+            case ASSOCIATION -> AssociationFuzzer.run(data);
         }
     }
 
