@@ -7,24 +7,18 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.sctp.SctpUser;
 import io.sidewarp.engine.memory.WireBuffer;
-import io.sidewarp.engine.net.StagingBuffer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An association of a {@link UdpEndpoint}. Packets out come from within the protocol's code and are put into buffers of the
- * UDP socket there; the user is called only when that code has returned. Allocates nothing per message.
+ * An association of a {@link UdpEndpoint}. The user is called only when the protocol's code has returned. Allocates nothing per message.
  */
-final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
-
-    /** Tags of INIT ACKs that the peer may answer, as it may have sent several INITs. */
-    private static final int TAGS = 4;
+final class UdpAssociation implements SctpAssociation {
 
     private enum State {
         CONNECTING,
@@ -44,7 +38,7 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     private final int messageSize;
     private final TsnTracker tsns = new TsnTracker();
     private final SctpReceived received = new SctpReceived();
-    private final ArrayDeque<Integer> tags = new ArrayDeque<>(TAGS + 1);
+    private final AssociationOutput output;
     private final Runnable drive = this::driveGuarded;
     private final Runnable wake = this::onWakeTime;
     private final long createdNanos = System.nanoTime();
@@ -52,10 +46,8 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     private final InetSocketAddress remoteAddress;
 
     private PeerKey key;
-    private InetSocketAddress remoteUdp;
     private State state;
     private @Nullable SctpUser user;
-    private @Nullable StagingBuffer packet;
     private @Nullable String abortCause;
     private @Nullable ScheduledFuture<?> deadline;
     private @Nullable ScheduledFuture<?> wakeTask;
@@ -65,6 +57,7 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     private long submitted;
     private boolean touched;
     private boolean shuttingDown;
+    private boolean endedHere;
     private boolean outputWanted;
     private boolean driveScheduled;
     private boolean full;
@@ -86,12 +79,12 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
         this.handler = handler;
         this.state = state;
         this.connected = connected;
-        this.remoteUdp = new InetSocketAddress(key.address(), key.udpPort());
+        this.output = new AssociationOutput(endpoint, this, tsns, key);
         this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), key.localPort());
         this.remoteAddress = new InetSocketAddress(key.address(), key.remotePort());
         this.messageSize = PathMtu.messageSize(endpoint.packetSize());
         this.socket = endpoint.protocol()
-                .open(key.localPort(), endpoint.packetSize(), endpoint.adaptation(), endpoint.settings(), this);
+                .open(key.localPort(), endpoint.packetSize(), endpoint.adaptation(), endpoint.settings(), output);
     }
 
     static UdpAssociation outgoing(
@@ -109,14 +102,22 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     void connect(Duration timeout) {
         deadline = endpoint.loop()
                 .schedule(
-                        () -> endNow("no answer within " + timeout.toMillis() + " ms"),
+                        () -> finish(false, "no answer within " + timeout.toMillis() + " ms"),
                         timeout.toNanos(),
                         TimeUnit.NANOSECONDS);
-        socket.connect(key.remotePort());
+        try {
+            socket.connect(key.remotePort());
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
     }
 
     void listen() {
-        socket.listen();
+        try {
+            socket.listen();
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
     }
 
     PeerKey key() {
@@ -136,7 +137,7 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
 
     void onMoved(int udpPort) {
         key = new PeerKey(key.address(), udpPort, key.remotePort(), key.localPort());
-        remoteUdp = new InetSocketAddress(key.address(), udpPort);
+        output.sendTo(key);
     }
 
     // Input.
@@ -297,75 +298,6 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
         endNow("this side failed: " + fault);
     }
 
-    // Packets out; also on threads of other loops, when timers of the protocol run there.
-
-    @Override
-    public @Nullable WireBuffer acquirePacket(int length) {
-        if (!endpoint.loop().inEventLoop()) {
-            return WireBuffer.allocate(length);
-        }
-        packet = endpoint.channel().acquire(length);
-        if (packet == null) {
-            endpoint.count().outputDropped.increment();
-            return null;
-        }
-        return packet.wire();
-    }
-
-    @Override
-    public void onPacket(WireBuffer output, int length) {
-        if (endpoint.loop().inEventLoop()) {
-            StagingBuffer acquired = packet;
-            packet = null;
-            if (acquired != null) {
-                write(acquired, length);
-            }
-        } else {
-            endpoint.loop().execute(() -> writeCopy(output, length));
-        }
-    }
-
-    private void writeCopy(WireBuffer output, int length) {
-        StagingBuffer buffer = state == State.CLOSED ? null : endpoint.channel().acquire(length);
-        if (buffer == null) {
-            endpoint.count().outputDropped.increment();
-        } else {
-            buffer.wire().putBytes(0, output, 0, length);
-            write(buffer, length);
-            endpoint.channel().flush();
-        }
-    }
-
-    private void write(StagingBuffer buffer, int length) {
-        inspectOutput(buffer.wire(), length);
-        endpoint.checksum().fill(buffer.wire(), length);
-        endpoint.count().sentPackets.increment();
-        endpoint.channel().write(buffer, length, remoteUdp);
-    }
-
-    private void inspectOutput(WireBuffer output, int length) {
-        for (int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
-                SctpPacketFlyweight.isChunk(output, chunk, length);
-                chunk = SctpPacketFlyweight.nextChunk(output, chunk)) {
-            int type = SctpPacketFlyweight.chunkType(output, chunk);
-            if (type == SctpPacketFlyweight.DATA) {
-                tsns.onSent(SctpPacketFlyweight.chunkValue(output, chunk));
-            } else if (type == SctpPacketFlyweight.INIT || type == SctpPacketFlyweight.INIT_ACK) {
-                onTag(SctpPacketFlyweight.chunkValue(output, chunk));
-            }
-        }
-    }
-
-    private void onTag(int tag) {
-        if (!tags.contains(tag)) {
-            tags.addLast(tag);
-            endpoint.addTag(tag, this);
-            if (tags.size() > TAGS) {
-                endpoint.removeTag(tags.removeFirst(), this);
-            }
-        }
-    }
-
     // What the user asks for.
 
     @Override
@@ -492,6 +424,7 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
     /** Aborts, and tells the user at once. Not from within a call of the user's. */
     void endNow(String cause) {
         if (state != State.CLOSED) {
+            endedHere = true;
             if (state == State.ESTABLISHED || state == State.STARTING) {
                 socket.abort(cause);
             }
@@ -509,17 +442,14 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
         if (state == State.CLOSED) {
             return;
         }
-        boolean connecting = state == State.CONNECTING;
         state = State.CLOSED;
         cancelDeadline();
         cancelWake();
         endpoint.remove(this);
-        tags.forEach(tag -> endpoint.removeTag(tag, this));
+        output.close();
         socket.close();
-        if (connected != null && connecting) {
-            connected.completeExceptionally(new SctpConnectException(
-                    abortCause != null ? SctpConnectException.Reason.REFUSED : SctpConnectException.Reason.NO_ANSWER,
-                    cause));
+        if (connected != null) {
+            connected.completeExceptionally(new SctpConnectException(failureReason(), cause));
         }
         if (user != null) {
             try {
@@ -528,6 +458,13 @@ final class UdpAssociation implements SctpAssociation, SctpPacketOutput {
                 endpoint.loops().onFault(e);
             }
         }
+    }
+
+    private SctpConnectException.Reason failureReason() {
+        if (abortCause != null) {
+            return SctpConnectException.Reason.REFUSED;
+        }
+        return endedHere ? SctpConnectException.Reason.ABORTED : SctpConnectException.Reason.NO_ANSWER;
     }
 
     private void cancelDeadline() {

@@ -31,6 +31,9 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
 
     private static final int READS_PER_TURN = 32;
 
+    /** Datagrams written together; more would have cooled down in the caches, and used up the buffers. */
+    private static final int FLUSH_BATCH = 16;
+
     /** Takes what comes in. */
     interface Receiver {
 
@@ -50,7 +53,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     private final int maxBuffers;
     private @Nullable Channel channel;
     private int buffers;
-    private boolean flushNeeded;
+    private int unflushed;
 
     private UdpChannel(EngineLoops loops, Receiver receiver, int packetSize, int outputQueue) {
         this.loops = loops;
@@ -124,19 +127,21 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         free.addFirst(buffer);
     }
 
-    /** Writes a datagram with the next {@link #flush}. */
+    /** Writes a datagram with the next {@link #flush}, or at once when some wait for that already. */
     void write(StagingBuffer buffer, int length, InetSocketAddress to) {
         queued.addLast(buffer);
         channel()
                 .write(
                         new DatagramPacket(buffer.forWriting(length), to),
                         channel().voidPromise());
-        flushNeeded = true;
+        if (++unflushed >= FLUSH_BATCH) {
+            flush();
+        }
     }
 
     void flush() {
-        if (flushNeeded) {
-            flushNeeded = false;
+        if (unflushed > 0) {
+            unflushed = 0;
             channel().flush();
         }
     }

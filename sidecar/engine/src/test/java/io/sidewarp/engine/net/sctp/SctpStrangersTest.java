@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -191,6 +192,34 @@ final class SctpStrangersTest {
                 .isInstanceOfSatisfying(
                         SctpConnectException.class,
                         e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.NO_ANSWER));
+    }
+
+    @Test
+    void closingTheEndpointEndsAnAttemptToConnect() throws Exception {
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        CompletableFuture<SctpAssociation> attempt = active.connect(
+                new SctpDestination(SctpBed.LOOPBACK, 7, stranger().getLocalPort()), SctpBed.PATIENCE, bed::accept);
+        active.close().get(10, TimeUnit.SECONDS);
+
+        assertThatThrownBy(() -> attempt.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        SctpConnectException.class,
+                        e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.ABORTED));
+    }
+
+    @Test
+    void aHandlerThatFailsEndsTheAttemptToConnect() throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpDestination destination =
+                new SctpDestination(SctpBed.LOOPBACK, bed.listen(passive).port(), passive.udpPort());
+        CompletableFuture<SctpAssociation> attempt = active.connect(destination, SctpBed.PATIENCE, association -> {
+            throw new IllegalStateException("no user for this one");
+        });
+
+        assertThatThrownBy(() -> attempt.get(20, TimeUnit.SECONDS)).hasMessageContaining("no user for this one");
+        assertThat(bed.takeAccepted().end().graceful()).isFalse();
     }
 
     @Test

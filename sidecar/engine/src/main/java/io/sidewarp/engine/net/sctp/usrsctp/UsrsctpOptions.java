@@ -63,7 +63,7 @@ final class UsrsctpOptions {
         value.set(SHORT, 0, (short) settings.streams());
         value.set(SHORT, 2, (short) settings.streams());
         value.set(SHORT, 4, (short) MAX_INIT_ATTEMPTS);
-        value.set(SHORT, 6, (short) millis(settings.rtoMax()));
+        value.set(SHORT, 6, (short) Math.min(millis(settings.rtoMax()), 0xFFFF));
         set(UsrsctpConstants.IPPROTO_SCTP, UsrsctpConstants.SCTP_INITMSG, 8);
     }
 

@@ -1,0 +1,114 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.StagingBuffer;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The packets of an association on their way out. They come from within the protocol's code and are put into buffers of the
+ * UDP socket; those that come on the thread of another loop, when timers of the protocol run there, are handed over as
+ * copies. On the way it learns the tags that the peer will answer with, and which TSNs were sent.
+ */
+final class AssociationOutput implements SctpPacketOutput {
+
+    /** Tags of INIT ACKs that the peer may answer, as it may have sent several INITs. */
+    private static final int TAGS = 4;
+
+    private final UdpEndpoint endpoint;
+    private final UdpAssociation association;
+    private final TsnTracker tsns;
+    private final ArrayDeque<Integer> tags = new ArrayDeque<>(TAGS + 1);
+    private InetSocketAddress remote;
+    private @Nullable StagingBuffer packet;
+    private boolean closed;
+
+    AssociationOutput(UdpEndpoint endpoint, UdpAssociation association, TsnTracker tsns, PeerKey peer) {
+        this.endpoint = endpoint;
+        this.association = association;
+        this.tsns = tsns;
+        this.remote = new InetSocketAddress(peer.address(), peer.udpPort());
+    }
+
+    /** Where packets go from now on. */
+    void sendTo(PeerKey peer) {
+        remote = new InetSocketAddress(peer.address(), peer.udpPort());
+    }
+
+    /** No packets bear the association's tags any more, and none are sent for it. */
+    void close() {
+        closed = true;
+        tags.forEach(tag -> endpoint.removeTag(tag, association));
+    }
+
+    @Override
+    public @Nullable WireBuffer acquirePacket(int length) {
+        if (!endpoint.loop().inEventLoop()) {
+            return WireBuffer.allocate(length);
+        }
+        packet = endpoint.channel().acquire(length);
+        if (packet == null) {
+            endpoint.count().outputDropped.increment();
+            return null;
+        }
+        return packet.wire();
+    }
+
+    @Override
+    public void onPacket(WireBuffer output, int length) {
+        if (endpoint.loop().inEventLoop()) {
+            StagingBuffer acquired = packet;
+            packet = null;
+            if (acquired != null) {
+                write(acquired, length);
+            }
+        } else {
+            endpoint.loop().execute(() -> writeCopy(output, length));
+        }
+    }
+
+    private void writeCopy(WireBuffer output, int length) {
+        StagingBuffer buffer = closed ? null : endpoint.channel().acquire(length);
+        if (buffer == null) {
+            endpoint.count().outputDropped.increment();
+        } else {
+            buffer.wire().putBytes(0, output, 0, length);
+            write(buffer, length);
+            endpoint.channel().flush();
+        }
+    }
+
+    private void write(StagingBuffer buffer, int length) {
+        inspectOutput(buffer.wire(), length);
+        endpoint.checksum().fill(buffer.wire(), length);
+        endpoint.count().sentPackets.increment();
+        endpoint.channel().write(buffer, length, remote);
+    }
+
+    private void inspectOutput(WireBuffer output, int length) {
+        for (int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+                SctpPacketFlyweight.isChunk(output, chunk, length);
+                chunk = SctpPacketFlyweight.nextChunk(output, chunk)) {
+            int type = SctpPacketFlyweight.chunkType(output, chunk);
+            if (type == SctpPacketFlyweight.DATA) {
+                tsns.onSent(SctpPacketFlyweight.chunkValue(output, chunk));
+            } else if (type == SctpPacketFlyweight.INIT || type == SctpPacketFlyweight.INIT_ACK) {
+                onTag(SctpPacketFlyweight.chunkValue(output, chunk));
+            }
+        }
+    }
+
+    private void onTag(int tag) {
+        if (!tags.contains(tag)) {
+            tags.addLast(tag);
+            endpoint.addTag(tag, association);
+            if (tags.size() > TAGS) {
+                endpoint.removeTag(tags.removeFirst(), association);
+            }
+        }
+    }
+}
