@@ -5,6 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -66,6 +67,7 @@ final class SctpAssociationTest {
     }
 
     @Test
+    @Requirement("SCTP-7.1-01")
     void anAbsentOrForeignAdaptationIndicationIsReportedAsItIs() throws Exception {
         SctpListener listener = bed.listen(passive);
         bed.connect(bed.open(OptionalInt.empty(), SctpBed.settings()), listener.port(), passive.udpPort());
