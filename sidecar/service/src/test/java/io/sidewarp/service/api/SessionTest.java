@@ -60,7 +60,7 @@ class SessionTest {
 
         assertThat(device.getProvider()).isEqualTo("software");
         assertThat(device.getVersion()).isEqualTo("test");
-        assertThat(device.getLlpsList()).containsExactly(Llp.LLP_TCP);
+        assertThat(device.getLlpsList()).containsExactly(Llp.LLP_TCP, Llp.LLP_SCTP);
         assertThat(device.getSharedVolume()).isEqualTo(sidecar.sharedVolume().toString());
         assertThat(device.getPageSize()).isGreaterThanOrEqualTo(4096);
         assertThat(device.getLimits().getMaxRegions()).isEqualTo(1024);
