@@ -35,7 +35,7 @@ class DocumentationIT {
     private static final Pattern PORT = Pattern.compile("(?<=127\\.0\\.0\\.1:)\\d+");
 
     /** Stops at the first command that fails, and leaves no process behind. */
-    private static final String PRELUDE = "set -e\ntrap 'kill $(jobs -p) 2>/dev/null; wait' EXIT\n";
+    private static final String PRELUDE = "set -e\ntrap 'kill $(jobs -p) 2>/dev/null || true; wait' EXIT\n";
 
     record Block(String place, String commands) {
         @Override
