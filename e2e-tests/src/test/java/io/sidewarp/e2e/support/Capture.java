@@ -45,9 +45,13 @@ public final class Capture implements AutoCloseable {
         return start(name, "tcp", ports, List.of());
     }
 
-    /** Starts to record SCTP in a UDP port, or ends the test as skipped where that is not possible. */
+    /** Starts to record SCTP in a UDP port, of which checksums are verified, or ends the test as skipped where that is not possible. */
     public static Capture startSctp(String name, int udpPort) {
-        return start(name, "udp", new int[] {udpPort}, List.of("-d", "udp.port==" + udpPort + ",sctp"));
+        return start(
+                name,
+                "udp",
+                new int[] {udpPort},
+                List.of("-d", "udp.port==" + udpPort + ",sctp", "-o", "sctp.checksum:CRC-32C"));
     }
 
     private static Capture start(String name, String protocol, int[] ports, List<String> dissectors) {
