@@ -48,6 +48,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final BooleanSupplier onBufferFree = this::onBufferFree;
     private final Runnable stallCheck = this::checkStall;
     private final IncompleteFpduWatch fpduWatch;
+    private final SegmentAlignment alignment;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -57,7 +58,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
     private boolean waitingForBuffer;
-    private boolean corked;
     private boolean stallScheduled;
     private long stallProgress;
     private long writes;
@@ -81,17 +81,12 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.settings = loops.settings();
         this.emss = settings.defaultEmss();
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
+        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
         KeepAlive.apply(channel, settings.keepAlive());
         channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input(), READS_PER_TURN));
-        if (channel instanceof EpollSocketChannel epoll) {
-            // A window that closes cuts a segment short, and all behind it that waits in the socket no longer begin
-            // with an
-            // FPDU: so little waits there (RFC 5044 section 5.1).
-            epoll.config().setTcpNotSentLowAt(settings.stagingCapacity() / 2);
-        }
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }
@@ -297,20 +292,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             scheduleDrive();
         }
         if (pending == null && !driveScheduled && !waitingForBuffer) {
-            cork(false);
+            alignment.cork(false);
         }
         finishClose();
-    }
-
-    /**
-     * While there is much to send TCP sends full segments only. Without this a socket that takes part of a buffer sends
-     * that part's end as a small segment, and no segment behind it begins with an FPDU (RFC 5044 section 5.1).
-     */
-    private void cork(boolean more) {
-        if (more != corked && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
-            epoll.config().setTcpCork(more);
-            corked = more;
-        }
     }
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
@@ -329,7 +313,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             resources.releaseOutput(buffer, true);
             return false;
         }
-        cork(octets > settings.stagingCapacity() / 2);
+        alignment.cork(octets > settings.stagingCapacity() / 2);
         pending = buffer;
         pendingOctets = octets;
         writes++;

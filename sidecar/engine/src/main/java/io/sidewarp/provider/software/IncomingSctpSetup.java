@@ -95,7 +95,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
         if (agreed.rtrBySend()) {
             stream.expectReadySend();
         }
-        established(OutgoingSctpSetup.establish(queuePair, stream, association, agreed, false));
+        established(queuePair, stream, Agreements.of(association.transport(), agreed, stream, false));
     }
 
     @Override

@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
+import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
@@ -205,7 +206,9 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         return queuePair;
     }
 
-    void established(ConnectionAttributes agreed) {
+    /** Tells the queue pair that RDMA mode has begun. */
+    void established(SoftwareQueuePair acceptedBy, RdmapStream stream, ConnectionAttributes agreed) {
+        acceptedBy.onEstablished(stream, agreed);
         result.complete(agreed);
     }
 

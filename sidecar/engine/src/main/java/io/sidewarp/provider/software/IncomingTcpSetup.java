@@ -102,7 +102,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         if (agreed.rtrBySend()) {
             stream.expectReadySend();
         }
-        established(OutgoingTcpSetup.establish(queuePair, stream, transport, agreed, false));
+        established(queuePair, stream, Agreements.of(transport, agreed, stream, false));
     }
 
     @Override

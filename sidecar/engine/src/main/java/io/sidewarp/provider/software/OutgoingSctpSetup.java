@@ -9,17 +9,17 @@ import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.rdmap.RdmapStream;
-import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.Llp;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
 /** Set-up of a connection from this side: a DDP stream session on an SCTP association, the active role of RFC 5043. */
 final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, SctpNetwork.Seeker {
+
+    private static final int MAX_PORT = 65_535;
 
     private final SctpNetwork network;
     private @Nullable MpaOptions options;
@@ -39,7 +39,15 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     @Override
     void connect(MpaOptions chosen) {
         options = chosen;
-        network.seek(remote(), parameters().udpPort(), parameters().timeout(), this);
+        int udpPort = parameters().udpPort();
+        if (remote().isUnresolved() || udpPort < 1 || udpPort > MAX_PORT) {
+            fail(new ConnectionFailedException(
+                    Kind.INVALID_PARAMETERS,
+                    "SCTP in UDP needs an IP address and a UDP port from 1 to " + MAX_PORT + ", not " + remote()
+                            + " and " + udpPort));
+            return;
+        }
+        network.seek(remote(), udpPort, parameters().timeout(), this);
     }
 
     @Override
@@ -90,34 +98,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
                 agreed.error(),
                 agreed.peer(),
                 agreed.rtr(),
-                () -> establish(queuePair(), stream, below, agreed, true));
-    }
-
-    /** Tells the queue pair that RDMA mode has begun. */
-    static ConnectionAttributes establish(
-            SoftwareQueuePair queuePair,
-            RdmapStream stream,
-            SoftwareAssociation association,
-            SessionStartup agreed,
-            boolean initiator) {
-        ConnectionAttributes attributes = new ConnectionAttributes(
-                Llp.SCTP,
-                initiator,
-                association.transport().localAddress(),
-                association.transport().remoteAddress(),
-                agreed.privateData(),
-                agreed.ird(),
-                agreed.ord(),
-                depths(agreed.peer()),
-                agreed.peerToPeer(),
-                true,
-                false,
-                false,
-                0,
-                1,
-                stream.mulpdu());
-        queuePair.onEstablished(stream, attributes);
-        return attributes;
+                Agreements.of(below.transport(), agreed, stream, true));
     }
 
     @Override

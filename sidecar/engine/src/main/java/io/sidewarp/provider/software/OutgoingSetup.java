@@ -17,7 +17,6 @@ import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Set-up of a connection from this side. Lives on the queue pair's event loop. */
@@ -107,14 +106,14 @@ abstract class OutgoingSetup extends ConnectionSetup {
      *
      * @param error why that is of no use, or null (RFC 6581 section 9)
      * @param rtr what has to be sent first, or null
-     * @param establish tells the queue pair that RDMA mode has begun
+     * @param agreed what the queue pair is told
      */
     void established(
             RdmapStream stream,
             @Nullable LlpError error,
             @Nullable EnhancedData peer,
             @Nullable RtrKind rtr,
-            Supplier<ConnectionAttributes> establish) {
+            ConnectionAttributes agreed) {
         end();
         if (error != null) {
             queuePair.onRefused(stream);
@@ -125,7 +124,8 @@ abstract class OutgoingSetup extends ConnectionSetup {
         if (rtr != null) {
             stream.indicateReady(rtr);
         }
-        result.complete(establish.get());
+        queuePair.onEstablished(stream, agreed);
+        result.complete(agreed);
     }
 
     void rejected(byte[] privateData, @Nullable EnhancedData peer) {

@@ -3,7 +3,6 @@
 
 package io.sidewarp.provider.software;
 
-import io.sidewarp.engine.llp.EnhancedData;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
@@ -13,11 +12,9 @@ import io.sidewarp.engine.llp.mpa.MpaStartupListener;
 import io.sidewarp.engine.net.TcpConnector;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.rdmap.RdmapStream;
-import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.Llp;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -106,12 +103,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         }
         holdOutput(connection);
         RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
-        established(
-                stream,
-                agreed.error(),
-                agreed.peer(),
-                agreed.rtr(),
-                () -> establish(queuePair(), stream, below, agreed, true));
+        established(stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, agreed, stream, true));
     }
 
     private void holdOutput(MpaConnection connection) {
@@ -120,35 +112,6 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             connection.holdOutput();
             queuePair().loop().schedule(connection::releaseOutput, delay.toNanos(), TimeUnit.NANOSECONDS);
         }
-    }
-
-    /** Tells the queue pair that RDMA mode has begun. */
-    static ConnectionAttributes establish(
-            SoftwareQueuePair queuePair,
-            RdmapStream stream,
-            TcpTransport transport,
-            MpaStartup agreed,
-            boolean initiator) {
-        EnhancedData local = agreed.local();
-        EnhancedData peer = agreed.peer();
-        ConnectionAttributes attributes = new ConnectionAttributes(
-                Llp.TCP,
-                initiator,
-                transport.localAddress(),
-                transport.remoteAddress(),
-                agreed.privateData(),
-                agreed.ird(),
-                agreed.ord(),
-                depths(peer),
-                local != null && local.peerToPeer() && peer != null && peer.peerToPeer(),
-                agreed.crc(),
-                agreed.receiveMarkers(),
-                agreed.sendMarkers(),
-                agreed.revision(),
-                agreed.protocolVersion(),
-                stream.mulpdu());
-        queuePair.onEstablished(stream, attributes);
-        return attributes;
     }
 
     @Override

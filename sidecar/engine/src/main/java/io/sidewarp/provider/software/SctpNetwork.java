@@ -163,11 +163,12 @@ final class SctpNetwork {
 
     /** The endpoint at a local address, opened when it is first wanted. Any thread. */
     CompletableFuture<SctpEndpoint> endpoint(InetAddress local) {
-        CompletableFuture<SctpEndpoint> known = endpoints.computeIfAbsent(local, this::open);
-        if (known.isCompletedExceptionally()) {
+        CompletableFuture<SctpEndpoint> known = endpoints.get(local);
+        if (known != null && known.isCompletedExceptionally()) {
+            // What was in the way may be gone by now.
             endpoints.remove(local, known);
         }
-        return known;
+        return endpoints.computeIfAbsent(local, this::open);
     }
 
     private CompletableFuture<SctpEndpoint> open(InetAddress local) {

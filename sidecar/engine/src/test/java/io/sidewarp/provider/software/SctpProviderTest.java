@@ -190,6 +190,26 @@ final class SctpProviderTest extends ProviderSuite {
     }
 
     @Test
+    void refusesWhatIsNoDestination() {
+        Endpoint client = new Endpoint(clientDevice(), 16);
+        Endpoint other = new Endpoint(clientDevice(), 16);
+        InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
+        InetSocketAddress unresolved = InetSocketAddress.createUnresolved("somewhere", 7471);
+
+        assertInvalid(client.queuePair.connect(anywhere, parameters().withUdpPort(0)));
+        assertInvalid(other.queuePair.connect(unresolved, parameters()));
+    }
+
+    private static void assertInvalid(CompletableFuture<ConnectionAttributes> connected) {
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed ->
+                                assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS));
+    }
+
+    @Test
     void saysWhatIsMissingWhereThereIsNoSctp() {
         SctpUnavailableException missing = new SctpUnavailableException("install it", new IllegalStateException());
         try (SoftwareProvider provider = SoftwareProvider.builder()

@@ -91,6 +91,11 @@ public record MpaStartup(
                 outcome.error());
     }
 
+    /** Whether both sides want the peer-to-peer model. */
+    public boolean peerToPeer() {
+        return local != null && local.peerToPeer() && peer != null && peer.peerToPeer();
+    }
+
     /** Whether the Initiator's first message may be a zero-length Send that is no more than an indication. */
     public boolean rtrBySend() {
         return local != null && local.rtrSend() && peer != null && peer.peerToPeer();

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An association of a {@link UdpEndpoint}. The user is called only when the protocol's code has returned. Allocates nothing per message.
+ * An association of a {@link UdpEndpoint}. The user is called only when the protocol's code has returned.
  */
 final class UdpAssociation implements SctpAssociation {
 

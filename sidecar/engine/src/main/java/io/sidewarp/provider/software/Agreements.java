@@ -1,0 +1,58 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.TcpTransport;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.Llp;
+
+/** What start-up agreed on, in the words of verbs, whichever side began it. */
+final class Agreements {
+
+    private Agreements() {}
+
+    static ConnectionAttributes of(TcpTransport transport, MpaStartup agreed, RdmapStream stream, boolean initiator) {
+        return new ConnectionAttributes(
+                Llp.TCP,
+                initiator,
+                transport.localAddress(),
+                transport.remoteAddress(),
+                agreed.privateData(),
+                agreed.ird(),
+                agreed.ord(),
+                ConnectionSetup.depths(agreed.peer()),
+                agreed.peerToPeer(),
+                agreed.crc(),
+                agreed.receiveMarkers(),
+                agreed.sendMarkers(),
+                agreed.revision(),
+                agreed.protocolVersion(),
+                stream.mulpdu());
+    }
+
+    /** On SCTP there is a CRC32c whatever was asked for, and nothing of MPA. */
+    static ConnectionAttributes of(
+            SctpAssociation transport, SessionStartup agreed, RdmapStream stream, boolean initiator) {
+        return new ConnectionAttributes(
+                Llp.SCTP,
+                initiator,
+                transport.localAddress(),
+                transport.remoteAddress(),
+                agreed.privateData(),
+                agreed.ird(),
+                agreed.ord(),
+                ConnectionSetup.depths(agreed.peer()),
+                agreed.peerToPeer(),
+                true,
+                false,
+                false,
+                0,
+                1,
+                stream.mulpdu());
+    }
+}
