@@ -3,16 +3,12 @@
 
 package io.sidewarp.engine.net.sctp;
 
-import java.time.Duration;
+import java.util.List;
 
 /**
  * How an association does.
  *
- * @param pathActive false when the primary path does not answer
- * @param smoothedRtt of the primary path
- * @param rto retransmission time-out of the primary path
- * @param congestionWindow of the primary path, octets
- * @param pathMtu octets of an SCTP packet on the primary path
+ * @param paths one for each address of the peer, the primary one first
  * @param peerWindow octets that the peer can receive
  * @param inboundStreams that the peer may use
  * @param outboundStreams that this side may use
@@ -21,11 +17,7 @@ import java.time.Duration;
  * @param retransmittedChunks so far
  */
 public record SctpAssociationFacts(
-        boolean pathActive,
-        Duration smoothedRtt,
-        Duration rto,
-        long congestionWindow,
-        int pathMtu,
+        List<SctpPathFacts> paths,
         long peerWindow,
         int inboundStreams,
         int outboundStreams,

@@ -5,7 +5,10 @@ package io.sidewarp.engine.net.sctp;
 
 import java.time.Duration;
 
-/** What the protocol knows about an association; {@link SctpAssociationFacts} says what each is. */
+/**
+ * What the protocol knows about an association with one path; {@link SctpAssociationFacts} and {@link SctpPathFacts} say
+ * what each is.
+ */
 public record SctpSocketStatus(
         boolean pathActive,
         Duration smoothedRtt,

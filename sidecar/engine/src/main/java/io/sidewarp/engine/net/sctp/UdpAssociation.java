@@ -10,6 +10,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -507,11 +508,14 @@ final class UdpAssociation implements SctpAssociation {
     public SctpAssociationFacts facts() {
         SctpSocketStatus status = socket.status();
         return new SctpAssociationFacts(
-                status.pathActive(),
-                status.smoothedRtt(),
-                status.rto(),
-                status.congestionWindow(),
-                status.pathMtu(),
+                List.of(new SctpPathFacts(
+                        remoteAddress.getAddress(),
+                        true,
+                        status.pathActive(),
+                        status.smoothedRtt(),
+                        status.rto(),
+                        status.congestionWindow(),
+                        status.pathMtu())),
                 status.peerWindow(),
                 status.inboundStreams(),
                 status.outboundStreams(),

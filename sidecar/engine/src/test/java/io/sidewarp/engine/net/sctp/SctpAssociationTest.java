@@ -169,13 +169,17 @@ final class SctpAssociationTest {
 
         SctpAssociationFacts facts = CompletableFuture.supplyAsync(client.association::facts, client.association.loop())
                 .get(10, TimeUnit.SECONDS);
-        assertThat(facts.pathActive()).isTrue();
         assertThat(facts.inboundStreams()).isEqualTo(1024);
         assertThat(facts.outboundStreams()).isEqualTo(1024);
         assertThat(facts.unacknowledgedChunks()).isZero();
         assertThat(facts.pendingChunks()).isZero();
-        assertThat(facts.pathMtu()).isEqualTo(65252);
-        assertThat(facts.congestionWindow()).isPositive();
-        assertThat(facts.rto()).isPositive();
+        assertThat(facts.paths()).hasSize(1);
+        SctpPathFacts path = facts.paths().getFirst();
+        assertThat(path.remote()).isEqualTo(server.association.localAddress().getAddress());
+        assertThat(path.primary()).isTrue();
+        assertThat(path.active()).isTrue();
+        assertThat(path.pathMtu()).isEqualTo(65252);
+        assertThat(path.congestionWindow()).isPositive();
+        assertThat(path.rto()).isPositive();
     }
 }
