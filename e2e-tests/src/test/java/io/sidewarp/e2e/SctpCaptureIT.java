@@ -18,13 +18,9 @@ import io.sidewarp.e2e.support.Capture;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.v1.Llp;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.DatagramSocket;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -48,7 +44,7 @@ class SctpCaptureIT {
 
     @BeforeAll
     static void startSidecars() {
-        udpPort = freeUdpPort();
+        udpPort = Ports.freeUdp();
         left = SidecarProcess.with("left").set("sidewarp.sctp.udp-port", "0").start();
         right = SidecarProcess.with("right")
                 .set("sidewarp.sctp.udp-port", Integer.toString(udpPort))
@@ -59,14 +55,6 @@ class SctpCaptureIT {
     static void stopSidecars() {
         left.close();
         right.close();
-    }
-
-    private static int freeUdpPort() {
-        try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
-            return socket.getLocalPort();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     @Test

@@ -21,8 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
 /**
- * A virtual machine with Linux soft-iWARP (siw), rping and perftest, as the scripts in e2e-tests/siw make and run it. One
- * serves all tests and ends with them.
+ * A virtual machine with Linux soft-iWARP (siw), rping, perftest and the kernel's SCTP, as the scripts in e2e-tests/siw make
+ * and run it. One serves all tests and ends with them.
  */
 public final class SiwGuest {
 
@@ -37,6 +37,9 @@ public final class SiwGuest {
 
     /** Where perftest listens. */
     public static final int PERFTEST_PORT = 18515;
+
+    /** The UDP port in which the kernel's SCTP is encapsulated (RFC 6951). */
+    public static final int SCTP_UDP_PORT = 9899;
 
     /** Exit status of the scripts when this machine lacks what they need. */
     private static final int UNAVAILABLE = 69;
@@ -54,11 +57,13 @@ public final class SiwGuest {
     private final int commands;
     private final int[] rping;
     private final int perftest;
+    private final int sctp;
 
-    private SiwGuest(int commands, int[] rping, int perftest) {
+    private SiwGuest(int commands, int[] rping, int perftest, int sctp) {
         this.commands = commands;
         this.rping = rping;
         this.perftest = perftest;
+        this.sctp = sctp;
     }
 
     /** The guest; the test ends as skipped where there can be none. */
@@ -82,11 +87,12 @@ public final class SiwGuest {
             assertThat(status).as(build.text()).isZero();
         }
         int[] rping = IntStream.range(0, RPING_PORTS).map(i -> Ports.free()).toArray();
-        SiwGuest guest = new SiwGuest(Ports.free(), rping, Ports.free());
+        SiwGuest guest = new SiwGuest(Ports.free(), rping, Ports.free(), Ports.freeUdp());
         List<String> command = new ArrayList<>(List.of(
                 scripts.resolve("run").toString(),
                 guest.commands + ":" + COMMAND_PORT,
-                guest.perftest + ":" + PERFTEST_PORT));
+                guest.perftest + ":" + PERFTEST_PORT,
+                "udp:" + guest.sctp + ":" + SCTP_UDP_PORT));
         for (int i = 0; i < RPING_PORTS; i++) {
             command.add(rping[i] + ":" + (RPING_PORT + i));
         }
@@ -103,6 +109,11 @@ public final class SiwGuest {
     /** The port that leads to the guest's perftest. */
     public int perftestPort() {
         return perftest;
+    }
+
+    /** The UDP port that leads to the guest's SCTP. */
+    public int sctpUdpPort() {
+        return sctp;
     }
 
     /** How siw sets up connections from now on. */
