@@ -21,6 +21,7 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.v1.Llp;
 import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,6 +29,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Two sidecars in network namespaces, with a network between them that does what networks do. */
 @ExtendWith(Logs.class)
@@ -42,6 +45,10 @@ class NetworkIT {
     private record Pair(Link link, Session here, Session there, SharedRegion source, SharedRegion target) {}
 
     private static void withPair(Carrier carrier, Consumer<Pair> test) {
+        withPair(Llp.LLP_TCP, carrier, test);
+    }
+
+    private static void withPair(Llp llp, Carrier carrier, Consumer<Pair> test) {
         try (TestNetwork network = TestNetwork.open(ETHERNET_MTU, carrier);
                 SidecarProcess left = SidecarProcess.with("near")
                         .prefix(network.left().prefix())
@@ -56,8 +63,14 @@ class NetworkIT {
             SharedRegion source = here.createSharedRegion("source", OCTETS, Access.LOCAL_WRITE);
             SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
             Pattern.fill(source.segment(), 1);
-            Link link = Link.connect(
-                    network.right().address(), here, ConnectionOptions.defaults(), there, ConnectionOptions.defaults());
+            Link link = llp == Llp.LLP_SCTP
+                    ? Link.connectOverSctp(network.right().address(), here, there)
+                    : Link.connect(
+                            network.right().address(),
+                            here,
+                            ConnectionOptions.defaults(),
+                            there,
+                            ConnectionOptions.defaults());
             test.accept(new Pair(link, here, there, source, target));
         }
     }
@@ -69,9 +82,12 @@ class NetworkIT {
         assertThat(pair.target().segment().mismatch(pair.source().segment())).isEqualTo(-1);
     }
 
-    @Test
+    @ParameterizedTest
+    @EnumSource(
+            value = Llp.class,
+            names = {"LLP_TCP", "LLP_SCTP"})
     @Requirement({"DDP-3-05", "DDP-3-11", "RDMAP-5.5-03"})
-    void lossRepetitionAndReorderingChangeNothing() {
+    void lossRepetitionAndReorderingChangeNothing(Llp llp) {
         SplittableRandom random = new SplittableRandom(1);
         Carrier bad = (packet, fromLeft, out) -> {
             if (random.nextInt(100) < 1) {
@@ -82,7 +98,7 @@ class NetworkIT {
                 out.deliver(packet, 3_000);
             }
         };
-        withPair(bad, pair -> {
+        withPair(llp, bad, pair -> {
             writeAll(pair);
 
             // What is written twice ends with what was sent last, since placement is in order.

@@ -44,6 +44,9 @@ class ShowCommandIT {
     private static SharedRegion shared;
     private static ManagedRegion managed;
     private static Link link;
+    private static SidecarProcess neighbour;
+    private static SidewarpClient neighbours;
+    private static Link overSctp;
 
     @BeforeAll
     static void start() {
@@ -58,12 +61,20 @@ class ShowCommandIT {
         CompletableFuture<WorkCompletion> received = link.responder().receiveAsync(List.of());
         link.initiator().perform(WorkRequest.immediate(link.initiator(), 7));
         Patience.get(received).orThrow();
+        neighbour = SidecarProcess.with("neighbour")
+                .set("sidewarp.sctp.udp-port", "0")
+                .start();
+        neighbours = neighbour.client();
+        overSctp = Link.connectOverSctp(
+                Link.LOOPBACK, client.openSession("sctp-session"), neighbours.openSession("neighbour"));
     }
 
     @AfterAll
     static void stop() {
         client.close();
+        neighbours.close();
         sidecar.close();
+        neighbour.close();
     }
 
     private static Ended show(String... arguments) {
@@ -81,10 +92,22 @@ class ShowCommandIT {
         return ended.json().getFirst();
     }
 
+    /** Without what goes over SCTP, which is of another session. */
+    private static List<JsonNode> ofTheSession(JsonNode connections) {
+        List<JsonNode> some = new ArrayList<>();
+        connections.forEach(connection -> {
+            if (connection.get("session_name").asText().equals("shown-session")) {
+                some.add(connection);
+            }
+        });
+        return some;
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"connections", "regions", "device", "sessions"})
+    @ValueSource(strings = {"connections", "associations", "regions", "device", "sessions"})
     void theDocumentationNamesTheFields(String subject) throws IOException {
-        JsonNode shown = json(subject);
+        JsonNode shown =
+                subject.equals("connections") ? ofTheSession(json(subject)).getFirst() : json(subject);
         List<String> names = new ArrayList<>();
         (shown.isArray() ? shown.get(0) : shown).fieldNames().forEachRemaining(names::add);
         String row = Files.readAllLines(Programs.root().resolve("docs/cli.md")).stream()
@@ -102,7 +125,7 @@ class ShowCommandIT {
 
     @Test
     void connectionsAreShownWithTheirCounters() {
-        JsonNode connections = json("connections");
+        List<JsonNode> connections = ofTheSession(json("connections"));
 
         assertThat(connections).hasSize(2);
         assertThat(connections).allSatisfy(connection -> {
@@ -133,6 +156,27 @@ class ShowCommandIT {
                             .isEqualTo(1);
                 });
         assertThat(show("connections").text()).contains("shown-session", "established", "IMMEDIATES", "ATOMICS");
+    }
+
+    @Test
+    void associationsAreShownWithTheirPaths() {
+        JsonNode associations = json("associations");
+
+        assertThat(associations).singleElement().satisfies(association -> {
+            assertThat(association.get("initiator").asBoolean()).isTrue();
+            assertThat(association.get("remote_port").asInt())
+                    .isEqualTo(overSctp.initiator().info().getRemotePort());
+            assertThat(association.get("occupied_streams").asInt()).isEqualTo(1);
+            assertThat(association.at("/paths/0/address").asText()).isEqualTo(Link.LOOPBACK);
+            assertThat(association.at("/paths/0/active").asBoolean()).isTrue();
+        });
+        assertThat(show("associations").text()).contains("active, primary", "1/");
+        try (SidewarpClient other = neighbour.client()) {
+            assertThat(other.listAssociations())
+                    .singleElement()
+                    .satisfies(association ->
+                            assertThat(association.getInitiator()).isFalse());
+        }
     }
 
     @Test
@@ -193,13 +237,18 @@ class ShowCommandIT {
     void sessionsAreShownWithTheirProcesses() {
         JsonNode sessions = json("sessions");
 
-        assertThat(sessions).singleElement().satisfies(session -> {
-            assertThat(session.get("name").asText()).isEqualTo("shown-session");
-            assertThat(session.get("pid").asLong())
-                    .isEqualTo(ProcessHandle.current().pid());
-            assertThat(session.get("connections").asInt()).isEqualTo(2);
-            assertThat(session.get("regions").asInt()).isEqualTo(2);
-            assertThat(session.get("registered_octets").asLong()).isEqualTo(12_388);
-        });
+        assertThat(sessions)
+                .extracting(session -> session.get("name").asText())
+                .containsExactlyInAnyOrder("shown-session", "sctp-session");
+        assertThat(sessions)
+                .filteredOn(session -> session.get("name").asText().equals("shown-session"))
+                .singleElement()
+                .satisfies(session -> {
+                    assertThat(session.get("pid").asLong())
+                            .isEqualTo(ProcessHandle.current().pid());
+                    assertThat(session.get("connections").asInt()).isEqualTo(2);
+                    assertThat(session.get("regions").asInt()).isEqualTo(2);
+                    assertThat(session.get("registered_octets").asLong()).isEqualTo(12_388);
+                });
     }
 }

@@ -203,7 +203,8 @@ class SiwPingIT {
         /** The guest's command; it ends with 0 when the data is right, but not with anything else when it is not. */
         String rping(int rounds) {
             return "rping -c -a " + SiwGuest.HOST + " -p " + port + " -C " + rounds + " -S 4096 -V -v >log.$i 2>&1"
-                    + " && [ $(grep -c '^ping data' log.$i) = " + rounds + " ]";
+                    + " && [ $(grep -c '^ping data' log.$i) = " + rounds + " ]"
+                    + " || { echo \"rping $i:\"; tail -n 5 log.$i; false; }";
         }
 
         long served() {

@@ -9,10 +9,12 @@ import io.grpc.Status;
 import io.grpc.health.v1.HealthCheckRequest;
 import io.grpc.health.v1.HealthCheckResponse;
 import io.grpc.health.v1.HealthGrpc;
+import io.sidewarp.v1.Association;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
+import io.sidewarp.v1.ListAssociationsRequest;
 import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListRegionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
@@ -69,6 +71,12 @@ final class GrpcClient implements SidewarpClient {
     public List<io.sidewarp.v1.Connection> listConnections() {
         return call(ConnectionServiceGrpc.getListConnectionsMethod(), ListConnectionsRequest.getDefaultInstance())
                 .getConnectionsList();
+    }
+
+    @Override
+    public List<Association> listAssociations() {
+        return call(ConnectionServiceGrpc.getListAssociationsMethod(), ListAssociationsRequest.getDefaultInstance())
+                .getAssociationsList();
     }
 
     @Override

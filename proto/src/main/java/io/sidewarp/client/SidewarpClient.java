@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import io.sidewarp.v1.Association;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.SessionInfo;
 import java.time.Duration;
@@ -43,6 +44,11 @@ public interface SidewarpClient extends AutoCloseable {
 
     /** Connections of all sessions that the caller may see. */
     List<io.sidewarp.v1.Connection> listConnections();
+
+    /**
+     * SCTP associations that carry connections which the caller may see; all of them for root and the sidecar's own user.
+     */
+    List<Association> listAssociations();
 
     /** Regions of all sessions that the caller may see. */
     List<io.sidewarp.v1.Region> listRegions();

@@ -5,8 +5,11 @@ package io.sidewarp.e2e.support;
 
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
+import io.sidewarp.v1.Llp;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -23,6 +26,23 @@ public record Link(Connection initiator, Connection responder) {
         return connect(from, ConnectionOptions.defaults(), to, ConnectionOptions.defaults());
     }
 
+    /** Over SCTP in UDP. */
+    public static Link connectOverSctp(String address, Session from, Session to) {
+        CompletableFuture<Connection> accepted = new CompletableFuture<>();
+        ListenOptions options = ListenOptions.defaults().withLlp(Llp.LLP_SCTP);
+        try (Listener listener =
+                to.listen(address, 0, options, request -> accept(request, ConnectionOptions.defaults(), accepted))) {
+            Connection initiator = from.connect(
+                    address,
+                    listener.port(),
+                    ConnectionOptions.builder()
+                            .llp(Llp.LLP_SCTP)
+                            .udpPort(listener.udpPort())
+                            .build());
+            return new Link(initiator, Patience.get(accepted));
+        }
+    }
+
     public static Link connect(
             Session from, ConnectionOptions initiatorOptions, Session to, ConnectionOptions responderOptions) {
         return connect(LOOPBACK, from, initiatorOptions, to, responderOptions);
@@ -36,15 +56,18 @@ public record Link(Connection initiator, Connection responder) {
             Session to,
             ConnectionOptions responderOptions) {
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
-        try (Listener listener = to.listen(address, 0, request -> {
-            try {
-                accepted.complete(request.accept(responderOptions));
-            } catch (RuntimeException e) {
-                accepted.completeExceptionally(e);
-            }
-        })) {
+        try (Listener listener = to.listen(address, 0, request -> accept(request, responderOptions, accepted))) {
             Connection initiator = from.connect(address, listener.port(), initiatorOptions);
             return new Link(initiator, Patience.get(accepted));
+        }
+    }
+
+    private static void accept(
+            IncomingConnection request, ConnectionOptions options, CompletableFuture<Connection> accepted) {
+        try {
+            accepted.complete(request.accept(options));
+        } catch (RuntimeException e) {
+            accepted.completeExceptionally(e);
         }
     }
 }

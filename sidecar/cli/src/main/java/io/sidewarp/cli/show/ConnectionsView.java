@@ -104,6 +104,13 @@ record ConnectionsView(List<Connection> connections) implements View {
         json.put("mpa_revision", connection.getMpaRevision());
         json.put("protocol_version", connection.getProtocolVersion());
         json.put("mulpdu", connection.getMulpdu());
+        if (connection.getAssociation() != 0) {
+            json.put("association", connection.getAssociation());
+            json.put("stream", connection.getStream());
+        }
+        if (connection.getSharedReceiveQueue() != 0) {
+            json.put("shared_receive_queue", connection.getSharedReceiveQueue());
+        }
         json.put("protection_domain", connection.getProtectionDomain());
         json.put("counters", counters(connection.getCounters()));
         if (connection.hasError()) {

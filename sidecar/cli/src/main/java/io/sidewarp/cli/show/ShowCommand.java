@@ -32,6 +32,7 @@ public final class ShowCommand implements Callable<Integer> {
     /** What can be shown. */
     private enum Subject {
         CONNECTIONS,
+        ASSOCIATIONS,
         REGIONS,
         DEVICE,
         SESSIONS;
@@ -60,6 +61,7 @@ public final class ShowCommand implements Callable<Integer> {
         try (SidewarpClient client = sidewarp.client()) {
             View view = switch (subject) {
                 case CONNECTIONS -> new ConnectionsView(client.listConnections());
+                case ASSOCIATIONS -> new AssociationsView(client.listAssociations());
                 case REGIONS -> new RegionsView(client.listRegions());
                 case DEVICE -> new DeviceView(client.device());
                 case SESSIONS -> new SessionsView(client.listSessions());

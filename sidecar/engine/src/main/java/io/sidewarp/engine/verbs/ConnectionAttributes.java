@@ -16,6 +16,8 @@ import java.net.InetSocketAddress;
  * @param mpaRevision revision of MPA in use: 0 with an RDMAC peer, before start-up ended and on SCTP
  * @param protocolVersion of DDP and RDMAP: 1, or 0 with an RDMAC peer (RFC 5044 C.1)
  * @param mulpdu octets of the largest segment that is sent now
+ * @param association the SCTP association that carries it ({@link AssociationAttributes#id()}), 0 on TCP
+ * @param stream identifier of its pair of streams of that association
  */
 public record ConnectionAttributes(
         Llp llp,
@@ -32,7 +34,9 @@ public record ConnectionAttributes(
         boolean sendMarkers,
         int mpaRevision,
         int protocolVersion,
-        int mulpdu) {
+        int mulpdu,
+        long association,
+        int stream) {
 
     /** The attributes with another segment size. */
     public ConnectionAttributes withMulpdu(int octets) {
@@ -51,6 +55,8 @@ public record ConnectionAttributes(
                 sendMarkers,
                 mpaRevision,
                 protocolVersion,
-                octets);
+                octets,
+                association,
+                stream);
     }
 }

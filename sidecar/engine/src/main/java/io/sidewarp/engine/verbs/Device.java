@@ -8,6 +8,7 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** An open RDMA device, whatever carries it out. Thread-safe. */
@@ -45,6 +46,9 @@ public interface Device extends AutoCloseable {
     /** Listens. The future fails with ConnectionFailedException when the address cannot be bound. */
     CompletableFuture<Listener> listen(
             InetSocketAddress address, ListenAttributes attributes, ConnectionRequestHandler handler);
+
+    /** SCTP associations that are up, and how they do. */
+    CompletableFuture<List<AssociationAttributes>> associations();
 
     /** Closes everything that is left. */
     @Override

@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.llp.mpa.MpaStartup;
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
@@ -32,12 +33,19 @@ final class Agreements {
                 agreed.sendMarkers(),
                 agreed.revision(),
                 agreed.protocolVersion(),
-                stream.mulpdu());
+                stream.mulpdu(),
+                0,
+                0);
     }
 
     /** On SCTP there is a CRC32c whatever was asked for, and nothing of MPA. */
     static ConnectionAttributes of(
-            SctpAssociation transport, SessionStartup agreed, RdmapStream stream, boolean initiator) {
+            SoftwareAssociation association,
+            DdpStreamSession session,
+            SessionStartup agreed,
+            RdmapStream stream,
+            boolean initiator) {
+        SctpAssociation transport = association.transport();
         return new ConnectionAttributes(
                 Llp.SCTP,
                 initiator,
@@ -53,6 +61,8 @@ final class Agreements {
                 false,
                 0,
                 1,
-                stream.mulpdu());
+                stream.mulpdu(),
+                association.number(),
+                session.stream());
     }
 }

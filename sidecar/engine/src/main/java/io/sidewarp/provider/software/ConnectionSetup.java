@@ -40,6 +40,8 @@ abstract class ConnectionSetup {
             false,
             0,
             1,
+            0,
+            0,
             0);
 
     private final SoftwareDevice device;

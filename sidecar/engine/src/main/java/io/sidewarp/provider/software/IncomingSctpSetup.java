@@ -95,7 +95,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
         if (agreed.rtrBySend()) {
             stream.expectReadySend();
         }
-        established(queuePair, stream, Agreements.of(association.transport(), agreed, stream, false));
+        established(queuePair, stream, Agreements.of(association, session, agreed, stream, false));
     }
 
     @Override

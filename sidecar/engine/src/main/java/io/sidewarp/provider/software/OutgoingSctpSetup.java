@@ -94,11 +94,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         }
         RdmapStream stream = attachStream(queuePair(), open, agreed.ird(), agreed.ord(), open::attach);
         established(
-                stream,
-                agreed.error(),
-                agreed.peer(),
-                agreed.rtr(),
-                Agreements.of(below.transport(), agreed, stream, true));
+                stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, open, agreed, stream, true));
     }
 
     @Override

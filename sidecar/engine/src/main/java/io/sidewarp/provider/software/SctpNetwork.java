@@ -9,6 +9,7 @@ import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.verbs.AssociationAttributes;
 import java.io.IOException;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
@@ -17,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -74,7 +76,8 @@ final class SctpNetwork {
             Duration patience = timeout.plus(settings.lingerTimeout());
             endpointTowards(destination)
                     .thenCompose(endpoint -> endpoint.connect(destination, patience, transport -> {
-                        SoftwareAssociation association = new SoftwareAssociation(transport, settings, null, this);
+                        SoftwareAssociation association =
+                                new SoftwareAssociation(SctpNetwork.this, transport, null, this);
                         associations.add(association);
                         return association.sessions();
                     }))
@@ -130,7 +133,11 @@ final class SctpNetwork {
     private final AdaptationSettings settings;
     private final Map<SctpDestination, Pool> pools = new HashMap<>();
     private final Map<InetAddress, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
+    /** By number, in the order of their begin. */
+    private final Map<Long, SoftwareAssociation> established = new LinkedHashMap<>();
+
     private @Nullable SctpStack loaded;
+    private long numbers;
 
     /** @param stack loaded when it is first used */
     SctpNetwork(SoftwareDevice device, Supplier<SctpStack> stack, EventLoop loop) {
@@ -182,6 +189,38 @@ final class SctpNetwork {
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    /** A number that no association had yet. On the event loop. */
+    long nextNumber() {
+        return ++numbers;
+    }
+
+    AdaptationSettings settings() {
+        return settings;
+    }
+
+    /** An association is up, whoever began it. On the event loop. */
+    void onEstablished(SoftwareAssociation association) {
+        established.put(association.number(), association);
+    }
+
+    /** An association has ended, or did not come up. On the event loop. */
+    void onClosed(SoftwareAssociation association) {
+        if (established.remove(association.number()) != null) {
+            device.events()
+                    .onAssociationClosed(
+                            association.number(), association.transport().retransmittedChunks());
+        }
+    }
+
+    /** What is up, and how it does. Any thread. */
+    CompletableFuture<List<AssociationAttributes>> associations() {
+        return CompletableFuture.supplyAsync(
+                () -> established.values().stream()
+                        .map(SoftwareAssociation::attributes)
+                        .toList(),
+                loop);
     }
 
     private synchronized SctpStack stack() {

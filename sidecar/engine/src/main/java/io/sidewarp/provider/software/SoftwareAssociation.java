@@ -3,12 +3,16 @@
 
 package io.sidewarp.provider.software;
 
-import io.sidewarp.engine.llp.sctp.AdaptationSettings;
+import io.sidewarp.engine.llp.sctp.AssociationCounters;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
+import io.sidewarp.engine.net.sctp.SctpPathFacts;
+import io.sidewarp.engine.verbs.AssociationAttributes;
+import io.sidewarp.engine.verbs.AssociationPath;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -27,25 +31,28 @@ final class SoftwareAssociation implements AssociationListener {
         void onClosed(SoftwareAssociation association, String cause);
     }
 
+    private final SctpNetwork network;
+    private final long number;
     private final SctpAssociation transport;
     private final DdpAssociation sessions;
     private final Keeper keeper;
-    private final AdaptationSettings settings;
     private final @Nullable SoftwareSctpListener acceptor;
     private boolean ending;
     private long idles;
 
     /** @param acceptor who takes sessions that the peer begins; null where this side began the association */
     SoftwareAssociation(
-            SctpAssociation transport,
-            AdaptationSettings settings,
-            @Nullable SoftwareSctpListener acceptor,
-            Keeper keeper) {
+            SctpNetwork network, SctpAssociation transport, @Nullable SoftwareSctpListener acceptor, Keeper keeper) {
+        this.network = network;
+        this.number = network.nextNumber();
         this.transport = transport;
-        this.settings = settings;
         this.acceptor = acceptor;
         this.keeper = keeper;
-        this.sessions = new DdpAssociation(transport, settings, acceptor == null, this);
+        this.sessions = new DdpAssociation(transport, network.settings(), acceptor == null, this);
+    }
+
+    long number() {
+        return number;
     }
 
     SctpAssociation transport() {
@@ -56,6 +63,39 @@ final class SoftwareAssociation implements AssociationListener {
         return sessions;
     }
 
+    /** What it is and how it does, while it is up. */
+    AssociationAttributes attributes() {
+        SctpAssociationFacts facts = transport.facts();
+        AssociationCounters counters = sessions.counters();
+        return new AssociationAttributes(
+                number,
+                acceptor == null,
+                transport.localAddress(),
+                transport.remoteAddress(),
+                transport.remoteUdpPort(),
+                sessions.streams(),
+                sessions.occupiedStreams(),
+                counters.chunksSent(),
+                counters.chunksReceived(),
+                counters.earlyChunks(),
+                transport.retransmittedChunks(),
+                facts.pendingChunks(),
+                facts.unacknowledgedChunks(),
+                facts.peerWindow(),
+                facts.paths().stream().map(SoftwareAssociation::path).toList());
+    }
+
+    private static AssociationPath path(SctpPathFacts path) {
+        return new AssociationPath(
+                path.remote(),
+                path.primary(),
+                path.active(),
+                path.smoothedRtt(),
+                path.rto(),
+                path.congestionWindow(),
+                path.pathMtu());
+    }
+
     /** Whether a session can begin. */
     boolean hasRoom() {
         return !ending && sessions.hasFreeStream();
@@ -63,6 +103,7 @@ final class SoftwareAssociation implements AssociationListener {
 
     @Override
     public void onEstablished() {
+        network.onEstablished(this);
         keeper.onEstablished(this);
     }
 
@@ -81,7 +122,10 @@ final class SoftwareAssociation implements AssociationListener {
             long idle = ++idles;
             transport
                     .loop()
-                    .schedule(() -> endIfIdle(idle), settings.lingerTimeout().toNanos(), TimeUnit.NANOSECONDS);
+                    .schedule(
+                            () -> endIfIdle(idle),
+                            network.settings().lingerTimeout().toNanos(),
+                            TimeUnit.NANOSECONDS);
         }
     }
 
@@ -101,6 +145,7 @@ final class SoftwareAssociation implements AssociationListener {
     @Override
     public void onClosed(boolean graceful, String cause) {
         ending = true;
+        network.onClosed(this);
         keeper.onClosed(this, cause);
     }
 }

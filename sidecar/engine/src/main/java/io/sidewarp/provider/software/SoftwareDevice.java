@@ -12,6 +12,7 @@ import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
@@ -179,6 +180,11 @@ final class SoftwareDevice implements Device {
                             + "; choose an address of this host and a free port",
                     cause));
         });
+    }
+
+    @Override
+    public CompletableFuture<List<AssociationAttributes>> associations() {
+        return sctp.associations();
     }
 
     void onClosed(SoftwareQueuePair queuePair) {

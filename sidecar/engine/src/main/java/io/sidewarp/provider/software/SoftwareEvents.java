@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.verbs.AssociationAttributes;
 import java.net.InetSocketAddress;
 
 /** Learns of things that concern no queue pair. Called on event loops, must not block. */
@@ -20,6 +21,14 @@ public interface SoftwareEvents {
 
     /** A connection was aborted because its peer exceeded a limit. */
     default void onPeerLimit(PeerLimit limit) {}
+
+    /**
+     * An SCTP association that was up has ended.
+     *
+     * @param id as in {@link AssociationAttributes}
+     * @param retransmittedChunks at its end
+     */
+    default void onAssociationClosed(long id, long retransmittedChunks) {}
 
     /** An exception escaped a connection, which was aborted. */
     default void onFault(Throwable fault) {}

@@ -88,7 +88,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     }
 
     private SctpUser onAssociation(SctpAssociation transport) {
-        return new SoftwareAssociation(transport, device().settings().adaptation(), this, this).sessions();
+        return new SoftwareAssociation(network, transport, this, this).sessions();
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -135,6 +136,51 @@ final class SctpProviderTest extends ProviderSuite {
 
         sources.add(connected.get(10, TimeUnit.SECONDS).localAddress());
         assertThat(sources).as("a stream that is free again is used").hasSizeLessThanOrEqualTo(3);
+        listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void associationsTellWhatTheyCarryAndHowTheyDo() throws Exception {
+        Endpoint one = new Endpoint(clientDevice(), 16);
+        Endpoint other = new Endpoint(clientDevice(), 16);
+        LinkedBlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
+        Listener listener = listen(requests::add);
+        for (Endpoint client : List.of(one, other)) {
+            CompletableFuture<ConnectionAttributes> connected =
+                    client.queuePair.connect(listener.localAddress(), parameters());
+            requests.take()
+                    .accept(new Endpoint(serverDevice(), 16).queuePair, parameters())
+                    .get(10, TimeUnit.SECONDS);
+            connected.get(10, TimeUnit.SECONDS);
+        }
+
+        List<AssociationAttributes> here = clientDevice().associations().get(10, TimeUnit.SECONDS);
+        List<AssociationAttributes> there = serverDevice().associations().get(10, TimeUnit.SECONDS);
+
+        assertThat(here).singleElement().satisfies(association -> {
+            assertThat(association.initiator()).isTrue();
+            assertThat(association.remoteAddress()).isEqualTo(listener.localAddress());
+            assertThat(association.remoteUdpPort()).isEqualTo(udpPort);
+            assertThat(association.streams()).isEqualTo(STREAMS);
+            assertThat(association.occupiedStreams()).isEqualTo(2);
+            assertThat(association.chunksSent()).isGreaterThanOrEqualTo(2);
+            assertThat(association.paths()).singleElement().satisfies(path -> {
+                assertThat(path.remote()).isEqualTo(listener.localAddress().getAddress());
+                assertThat(path.active()).isTrue();
+                assertThat(path.primary()).isTrue();
+                assertThat(path.pathMtu()).isPositive();
+            });
+        });
+        assertThat(there).singleElement().satisfies(association -> {
+            assertThat(association.initiator()).isFalse();
+            assertThat(association.remoteAddress()).isEqualTo(here.getFirst().localAddress());
+            assertThat(association.chunksReceived()).isGreaterThanOrEqualTo(2);
+        });
+        assertThat(one.queuePair.attributes().association())
+                .isEqualTo(here.getFirst().id())
+                .isEqualTo(other.queuePair.attributes().association());
+        assertThat(List.of(one.queuePair.attributes().stream(), other.queuePair.attributes().stream()))
+                .containsExactly(0, 1);
         listener.close().get(10, TimeUnit.SECONDS);
     }
 

@@ -5,10 +5,13 @@ package io.sidewarp.service.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.verbs.AssociationAttributes;
+import io.sidewarp.service.connection.AssociationProtos;
 import io.sidewarp.service.connection.ListenCall;
 import io.sidewarp.service.connection.SessionConnections;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
+import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.AcceptResponse;
@@ -19,6 +22,8 @@ import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.DisconnectResponse;
+import io.sidewarp.v1.ListAssociationsRequest;
+import io.sidewarp.v1.ListAssociationsResponse;
 import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListConnectionsResponse;
 import io.sidewarp.v1.ListenRequest;
@@ -28,8 +33,11 @@ import io.sidewarp.v1.RejectResponse;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WatchConnectionResponse;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /** ConnectionService. */
 final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBase {
@@ -142,6 +150,36 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                     session -> CompletableFuture.completedFuture(
                             connections(session.connections().list())));
         }
+    }
+
+    @Override
+    public void listAssociations(ListAssociationsRequest request, StreamObserver<ListAssociationsResponse> observer) {
+        SessionRegistry registry = calls.registry();
+        Peer peer = Peer.CONTEXT.get();
+        CompletableFuture<Predicate<AssociationAttributes>> visible = registry.seesAll(peer)
+                ? CompletableFuture.completedFuture(every -> true)
+                : registry.collect(peer, session -> session.connections().list())
+                        .thenApply(ConnectionApi::carriesOneOf);
+        calls.answer(
+                observer,
+                visible.thenCombine(
+                        registry.device().associations(),
+                        (which, associations) -> associations.stream()
+                                .filter(which)
+                                .map(AssociationProtos::association)
+                                .collect(
+                                        ListAssociationsResponse::newBuilder,
+                                        ListAssociationsResponse.Builder::addAssociations,
+                                        (one, other) -> one.mergeFrom(other.build()))
+                                .build()));
+    }
+
+    private static Predicate<AssociationAttributes> carriesOneOf(List<List<Connection>> connections) {
+        Set<Long> numbers = connections.stream()
+                .flatMap(List::stream)
+                .map(Connection::getAssociation)
+                .collect(Collectors.toSet());
+        return association -> numbers.contains(association.id());
     }
 
     private static ListConnectionsResponse connections(List<Connection> connections) {

@@ -41,6 +41,8 @@ final class ConnectionProtos {
                 .setProtocolVersion(agreed.protocolVersion())
                 .setPeerToPeer(agreed.peerToPeer())
                 .setMulpdu(agreed.mulpdu())
+                .setAssociation(agreed.association())
+                .setStream(agreed.stream())
                 .setProtectionDomain(connection.domain().id())
                 .setCounters(counters(counters))
                 .setSessionName(session)

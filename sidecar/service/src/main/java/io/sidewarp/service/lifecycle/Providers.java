@@ -111,6 +111,11 @@ final class Providers {
         }
 
         @Override
+        public void onAssociationClosed(long id, long retransmittedChunks) {
+            telemetry.associations().closed(id, retransmittedChunks);
+        }
+
+        @Override
         public void onFault(Throwable fault) {
             logs.internal().error(() -> "message=\"" + fault + "\"", fault);
         }

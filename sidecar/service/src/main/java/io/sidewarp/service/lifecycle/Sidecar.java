@@ -105,6 +105,7 @@ public final class Sidecar implements AutoCloseable {
         }
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
         Device device = own(provider.open());
+        own(telemetry.associations().observe(device));
         SessionRegistry registry =
                 new SessionRegistry(device, workers, sharedVolume(), config, telemetry, logs, ownUid());
         sessions = registry;

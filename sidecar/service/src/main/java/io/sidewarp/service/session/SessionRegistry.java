@@ -175,7 +175,12 @@ public final class SessionRegistry implements QueueSessions {
 
     /** Asks all sessions that the peer may see, each on its own thread. */
     public <T> CompletableFuture<List<T>> collect(Peer peer, Function<Session, T> question) {
-        return collect(session -> peer.isPrivileged(ownUid) || session.peer().isSameUser(peer), question);
+        return collect(session -> seesAll(peer) || session.peer().isSameUser(peer), question);
+    }
+
+    /** Whether the peer sees what belongs to other users as well. */
+    public boolean seesAll(Peer peer) {
+        return peer.isPrivileged(ownUid);
     }
 
     private <T> CompletableFuture<List<T>> collect(Predicate<Session> which, Function<Session, T> question) {

@@ -44,6 +44,7 @@ public final class Telemetry implements AutoCloseable {
     private final Meter meter;
     private final WorkTotals work;
     private final ConnectionMetrics connections;
+    private final AssociationMetrics associations;
 
     private Telemetry(
             OpenTelemetrySdk sdk, PrometheusMetricReader prometheus, SidewarpConfig.Telemetry config, boolean tracing) {
@@ -56,6 +57,7 @@ public final class Telemetry implements AutoCloseable {
         this.meter = sdk.getMeterProvider().get(SCOPE);
         this.work = new WorkTotals(meter, config.latencySampling(), () -> beforeCollection.forEach(Runnable::run));
         this.connections = new ConnectionMetrics(meter);
+        this.associations = new AssociationMetrics(meter);
     }
 
     /** Sets up the SDK from system properties and environment variables OTEL_..., and from further properties. */
@@ -116,6 +118,10 @@ public final class Telemetry implements AutoCloseable {
 
     public ConnectionMetrics connections() {
         return connections;
+    }
+
+    public AssociationMetrics associations() {
+        return associations;
     }
 
     /** Has a task run before messages and octets are collected, until the handle is closed. */

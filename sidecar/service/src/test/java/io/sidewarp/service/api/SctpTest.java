@@ -13,10 +13,12 @@ import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
+import io.sidewarp.v1.Association;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ListAssociationsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.Listening;
 import io.sidewarp.v1.Llp;
@@ -24,6 +26,7 @@ import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
@@ -108,7 +111,31 @@ class SctpTest {
             assertThat(read.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
             assertThat(server.load(target.getId(), 0, 0)).isEqualTo(data);
             assertThat(client.load(sink.getId(), 0, 0)).isEqualTo(data);
+            assertThat(associations(client)).singleElement().satisfies(association -> {
+                assertThat(association.getId()).isEqualTo(connection.getAssociation());
+                assertThat(association.getRemotePort()).isEqualTo(at.getPort());
+                assertThat(association.getRemoteUdpPort()).isEqualTo(at.getUdpPort());
+                assertThat(association.getOccupiedStreams()).isEqualTo(1);
+                assertThat(association.getChunksSent()).isGreaterThan(SIZE / 65_536);
+                assertThat(association.getChunksReceived()).isGreaterThan(SIZE / 65_536);
+                assertThat(association.getPathsList()).singleElement().satisfies(path -> {
+                    assertThat(path.getAddress()).isEqualTo("127.0.0.1");
+                    assertThat(path.getActive()).isTrue();
+                    assertThat(path.getPrimary()).isTrue();
+                });
+            });
+            assertThat(left.get("/q/metrics"))
+                    .contains("sidewarp_sctp_associations{otel_scope_name=\"io.sidewarp\"} 1.0")
+                    .contains("sidewarp_sctp_streams{otel_scope_name=\"io.sidewarp\"} 1.0")
+                    .containsPattern("sidewarp_sctp_paths\\{[^}]*state=\"active\"} 1\\.0")
+                    .containsPattern("sidewarp_sctp_paths\\{[^}]*state=\"inactive\"} 0\\.0");
         }
+    }
+
+    private static List<Association> associations(TestSession session) {
+        return session.connections()
+                .listAssociations(ListAssociationsRequest.getDefaultInstance())
+                .getAssociationsList();
     }
 
     @Test

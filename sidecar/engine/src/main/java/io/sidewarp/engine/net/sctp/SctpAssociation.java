@@ -22,6 +22,9 @@ public interface SctpAssociation extends SctpTransport {
     /** The UDP port that packets to the peer go to at present; it follows the peer (RFC 6951 section 5.4). */
     int remoteUdpPort();
 
-    /** How it does. Costs a system call or the like. */
+    /** DATA chunks that were sent again so far. Also known when it has ended. */
+    long retransmittedChunks();
+
+    /** How it does. Costs a system call or the like; not when it has ended. */
     SctpAssociationFacts facts();
 }

@@ -14,7 +14,6 @@ import java.util.List;
  * @param outboundStreams that this side may use
  * @param unacknowledgedChunks sent, and not known to have arrived
  * @param pendingChunks given to SCTP and not sent yet
- * @param retransmittedChunks so far
  */
 public record SctpAssociationFacts(
         List<SctpPathFacts> paths,
@@ -22,5 +21,4 @@ public record SctpAssociationFacts(
         int inboundStreams,
         int outboundStreams,
         long unacknowledgedChunks,
-        long pendingChunks,
-        long retransmittedChunks) {}
+        long pendingChunks) {}

@@ -505,6 +505,11 @@ final class UdpAssociation implements SctpAssociation {
     }
 
     @Override
+    public long retransmittedChunks() {
+        return tsns.retransmitted();
+    }
+
+    @Override
     public SctpAssociationFacts facts() {
         SctpSocketStatus status = socket.status();
         return new SctpAssociationFacts(
@@ -520,7 +525,6 @@ final class UdpAssociation implements SctpAssociation {
                 status.inboundStreams(),
                 status.outboundStreams(),
                 tsns.sent() - tsns.acknowledged(),
-                submitted - tsns.sent(),
-                tsns.retransmitted());
+                submitted - tsns.sent());
     }
 }

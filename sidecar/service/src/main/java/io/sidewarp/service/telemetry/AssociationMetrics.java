@@ -1,0 +1,123 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.telemetry;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.metrics.LongCounter;
+import io.opentelemetry.api.metrics.Meter;
+import io.opentelemetry.api.metrics.ObservableDoubleMeasurement;
+import io.opentelemetry.api.metrics.ObservableLongMeasurement;
+import io.sidewarp.engine.verbs.AssociationAttributes;
+import io.sidewarp.engine.verbs.AssociationPath;
+import io.sidewarp.engine.verbs.Device;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** What is known of SCTP associations: how many, their streams and paths, and what was sent again. Thread-safe. */
+public final class AssociationMetrics {
+
+    private static final AttributeKey<String> STATE = AttributeKey.stringKey("state");
+    private static final Attributes ACTIVE = Attributes.of(STATE, "active");
+    private static final Attributes INACTIVE = Attributes.of(STATE, "inactive");
+    private static final double NANOS = 1e9;
+    private static final long PATIENCE_MILLIS = 1000;
+
+    private final LongCounter retransmissions;
+    private final ObservableLongMeasurement associations;
+    private final ObservableLongMeasurement streams;
+    private final ObservableLongMeasurement paths;
+    private final ObservableDoubleMeasurement rtt;
+    private final Meter meter;
+    /** By association, what was counted of it so far. */
+    private final Map<Long, Long> counted = new HashMap<>();
+
+    AssociationMetrics(Meter meter) {
+        this.meter = meter;
+        retransmissions = meter.counterBuilder("sidewarp.sctp.retransmissions")
+                .setDescription("DATA chunks that SCTP sent again")
+                .setUnit("{chunk}")
+                .build();
+        retransmissions.add(0);
+        associations = meter.gaugeBuilder("sidewarp.sctp.associations")
+                .ofLongs()
+                .setDescription("SCTP associations that are up")
+                .setUnit("{association}")
+                .buildObserver();
+        streams = meter.gaugeBuilder("sidewarp.sctp.streams")
+                .ofLongs()
+                .setDescription("Pairs of SCTP streams that have a connection, or chunks of a former one in flight")
+                .setUnit("{stream}")
+                .buildObserver();
+        paths = meter.gaugeBuilder("sidewarp.sctp.paths")
+                .ofLongs()
+                .setDescription("Paths of SCTP associations, by whether they answer")
+                .setUnit("{path}")
+                .buildObserver();
+        rtt = meter.gaugeBuilder("sidewarp.sctp.rtt")
+                .setDescription("Largest smoothed round trip time of a path that carries data")
+                .setUnit("s")
+                .buildObserver();
+    }
+
+    /** Has the associations of a device told when metrics are collected, until the handle is closed. */
+    public AutoCloseable observe(Device device) {
+        return meter.batchCallback(() -> collect(device), associations, streams, paths, rtt);
+    }
+
+    /**
+     * An association has ended.
+     *
+     * @param retransmittedChunks at its end
+     */
+    public synchronized void closed(long association, long retransmittedChunks) {
+        count(association, retransmittedChunks);
+        counted.remove(association);
+    }
+
+    private void collect(Device device) {
+        try {
+            // Counts on the thread that also tells of ends, so that none is counted after its end.
+            record(device.associations().thenApply(this::counted).get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // The device is closing, or so busy that this collection goes without it.
+            return;
+        }
+    }
+
+    private synchronized List<AssociationAttributes> counted(List<AssociationAttributes> all) {
+        all.forEach(association -> count(association.id(), association.retransmittedChunks()));
+        return all;
+    }
+
+    private void count(long association, long retransmittedChunks) {
+        Long before = counted.put(association, retransmittedChunks);
+        retransmissions.add(retransmittedChunks - (before == null ? 0 : before));
+    }
+
+    private void record(List<AssociationAttributes> all) {
+        List<AssociationPath> every = all.stream()
+                .flatMap(association -> association.paths().stream())
+                .toList();
+        long active = every.stream().filter(AssociationPath::active).count();
+        associations.record(all.size());
+        streams.record(
+                all.stream().mapToLong(AssociationAttributes::occupiedStreams).sum());
+        paths.record(active, ACTIVE);
+        paths.record(every.size() - active, INACTIVE);
+        rtt.record(every.stream()
+                        .filter(AssociationPath::primary)
+                        .map(AssociationPath::smoothedRtt)
+                        .reduce(Duration.ZERO, (one, other) -> one.compareTo(other) < 0 ? other : one)
+                        .toNanos()
+                / NANOS);
+    }
+}
