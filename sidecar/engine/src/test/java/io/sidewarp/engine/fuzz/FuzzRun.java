@@ -35,7 +35,8 @@ final class FuzzRun {
             + "io.sidewarp.engine.rdmap.**:io.sidewarp.engine.memory.TaggedAccess:io.sidewarp.engine.memory.MemoryRegion";
 
     private static final int LONGEST_INPUT = 1024;
-    private static final int SECONDS_PER_INPUT = 10;
+    /** An input that never ends is to be found, not one that is slow on a busy machine. */
+    private static final int SECONDS_PER_INPUT = 60;
     private static final int MEGABYTES = 2048;
     private static final int MOST_FINDINGS = 10;
 
