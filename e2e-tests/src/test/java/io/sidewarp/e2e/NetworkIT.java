@@ -18,12 +18,15 @@ import io.sidewarp.e2e.network.TestNetwork;
 import io.sidewarp.e2e.network.TestNetwork.Carrier;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.v1.Llp;
 import java.lang.foreign.ValueLayout;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -42,7 +45,8 @@ class NetworkIT {
     private static final int MESSAGE_OCTETS = 5_000;
 
     /** Two connected sidecars with a region to write to. */
-    private record Pair(Link link, Session here, Session there, SharedRegion source, SharedRegion target) {}
+    private record Pair(
+            Link link, Session here, Session there, SharedRegion source, SharedRegion target, OwnedProcess far) {}
 
     private static void withPair(Carrier carrier, Consumer<Pair> test) {
         withPair(Llp.LLP_TCP, carrier, test);
@@ -71,7 +75,7 @@ class NetworkIT {
                             ConnectionOptions.defaults(),
                             there,
                             ConnectionOptions.defaults());
-            test.accept(new Pair(link, here, there, source, target));
+            test.accept(new Pair(link, here, there, source, target, right.process()));
         }
     }
 
@@ -171,6 +175,48 @@ class NetworkIT {
         assertThat(mulpdu.get()).isBetween(ETHERNET_MTU - 80, ETHERNET_MTU - 46);
         assertThat(segments.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
         assertThat(aligned.get()).isGreaterThan(segments.get() * 9 / 10);
+    }
+
+    @Test
+    @Requirement("MPA-5.1-01")
+    void segmentsBeginWithAnFpduAgainAfterAClosedWindowHasCutOne() {
+        AtomicInteger mulpdu = new AtomicInteger();
+        AtomicInteger full = new AtomicInteger();
+        CountDownLatch cut = new CountDownLatch(1);
+        AtomicInteger segmentsBehind = new AtomicInteger();
+        AtomicInteger alignedBehind = new AtomicInteger();
+        Carrier observer = (packet, fromLeft, out) -> {
+            if (fromLeft && packet.isTcp() && packet.payloadLength() > 0 && mulpdu.get() > 0) {
+                boolean isFull = packet.payloadLength() > mulpdu.get();
+                if (isFull && cut.getCount() == 0) {
+                    segmentsBehind.incrementAndGet();
+                    alignedBehind.addAndGet((packet.payload(0) << 8 | packet.payload(1)) == mulpdu.get() ? 1 : 0);
+                } else if (isFull) {
+                    full.incrementAndGet();
+                } else if (full.get() > 10) {
+                    cut.countDown();
+                }
+            }
+            out.deliver(packet, 0);
+        };
+        withPair(observer, pair -> {
+            mulpdu.set(pair.link().initiator().info().getMulpdu());
+            pair.far().suspend();
+            CompletableFuture<WorkCompletion> written;
+            try {
+                written = pair.link()
+                        .initiator()
+                        .writeAsync(pair.source().slice(), pair.target().address());
+                Patience.await("the closed window has cut a segment").until(() -> cut.getCount() == 0);
+            } finally {
+                pair.far().resume();
+            }
+            Patience.get(written).orThrow();
+            writeAll(pair);
+        });
+
+        assertThat(segmentsBehind.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
+        assertThat(alignedBehind.get()).isGreaterThan(segmentsBehind.get() * 9 / 10);
     }
 
     @Test

@@ -171,6 +171,16 @@ public final class OwnedProcess implements AutoCloseable {
         process.destroyForcibly();
     }
 
+    /** SIGSTOP: it does nothing until {@link #resume}. */
+    public void suspend() {
+        signal("STOP");
+    }
+
+    /** SIGCONT. */
+    public void resume() {
+        signal("CONT");
+    }
+
     private void signal(String signal) {
         try {
             new ProcessBuilder("kill", "-" + signal, Long.toString(pid()))

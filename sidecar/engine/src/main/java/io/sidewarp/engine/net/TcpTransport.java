@@ -58,6 +58,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
     private boolean waitingForBuffer;
+    private long fullSince;
     private boolean stallScheduled;
     private long stallProgress;
     private long writes;
@@ -81,7 +82,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.settings = loops.settings();
         this.emss = settings.defaultEmss();
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
-        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2);
+        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2, this::onRestored);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -252,7 +253,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && pending == null && !waitingForBuffer) {
+        if (!driveScheduled && !driving && !reading && pending == null && !isOutputHeldUp()) {
+            scheduleDrive();
+        }
+    }
+
+    /** Output waits for a buffer, or for the socket to be empty. */
+    private boolean isOutputHeldUp() {
+        return waitingForBuffer || alignment.isRestoring();
+    }
+
+    private void onRestored() {
+        if (!lost && !driveScheduled) {
             scheduleDrive();
         }
     }
@@ -288,10 +300,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         } finally {
             driving = false;
         }
-        if (outputWanted && pending == null && !lost && !driveScheduled && !waitingForBuffer) {
+        if (outputWanted && pending == null && !lost && !driveScheduled && !isOutputHeldUp()) {
             scheduleDrive();
         }
-        if (pending == null && !driveScheduled && !waitingForBuffer) {
+        if (pending == null && !driveScheduled && !isOutputHeldUp()) {
             alignment.cork(false);
         }
         finishClose();
@@ -299,7 +311,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || pending != null || lost || outputShut || waitingForBuffer) {
+        if (connection == null || pending != null || lost || outputShut || isOutputHeldUp() || !alignment.restore()) {
             return false;
         }
         StagingBuffer buffer = resources.acquireOutput(onBufferFree);
@@ -320,6 +332,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         if (outbound == null || !outbound.isEmpty()) {
+            fullSince = System.nanoTime();
             watchForStall(outbound);
             return false;
         }
@@ -365,8 +378,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (channel.isWritable() && pending != null && !driving && onWritten()) {
-            drive();
+        if (channel.isWritable() && pending != null && !driving) {
+            alignment.onFull(System.nanoTime() - fullSince);
+            if (onWritten()) {
+                drive();
+            }
         }
     }
 
@@ -420,7 +436,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (driving || lost) {
             return;
         }
-        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !waitingForBuffer) {
+        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !isOutputHeldUp()) {
             outputShut = true;
             channel.shutdownOutput();
             lastInputNanos = System.nanoTime();

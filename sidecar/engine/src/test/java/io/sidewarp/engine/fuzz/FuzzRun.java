@@ -37,6 +37,7 @@ final class FuzzRun {
     private static final int LONGEST_INPUT = 1024;
     /** An input that never ends is to be found, not one that is slow on a busy machine. */
     private static final int SECONDS_PER_INPUT = 60;
+
     private static final int MEGABYTES = 2048;
     private static final int MOST_FINDINGS = 10;
 
