@@ -61,6 +61,11 @@ abstract class ProviderSuite {
     /** Of connections. */
     abstract ConnectionParameters parameters();
 
+    /** What both sides have. */
+    SoftwareProvider.Builder provider() {
+        return SoftwareProvider.builder();
+    }
+
     Device clientDevice() {
         return clientDevice;
     }
@@ -72,16 +77,12 @@ abstract class ProviderSuite {
     @BeforeEach
     void open() {
         openClient(SoftwareSettings.defaults());
-        serverProvider = SoftwareProvider.builder()
-                .settings(serverSettings())
-                .eventLoops(1)
-                .build();
+        serverProvider = provider().settings(serverSettings()).eventLoops(1).build();
         serverDevice = serverProvider.open();
     }
 
     private void openClient(SoftwareSettings settings) {
-        clientProvider =
-                SoftwareProvider.builder().settings(settings).eventLoops(1).build();
+        clientProvider = provider().settings(settings).eventLoops(1).build();
         clientDevice = clientProvider.open();
     }
 

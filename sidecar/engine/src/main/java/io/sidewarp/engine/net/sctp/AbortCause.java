@@ -7,7 +7,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** Reads for people what an ABORT chunk says (RFC 4960 sections 3.3.7 and 3.3.10). */
-final class AbortCause {
+public final class AbortCause {
 
     private static final int CAUSE_HEADER_LENGTH = 4;
     private static final int USER_INITIATED_ABORT = 12;
@@ -15,9 +15,13 @@ final class AbortCause {
 
     private AbortCause() {}
 
-    static String describe(WireBuffer packet, int chunk) {
-        int cause = chunk + SctpPacketFlyweight.CHUNK_HEADER_LENGTH;
-        int end = chunk + SctpPacketFlyweight.chunkLength(packet, chunk);
+    /**
+     * Says what a chunk with these error causes means.
+     *
+     * @param cause offset of the first error cause
+     * @param end offset behind the last one
+     */
+    public static String describe(WireBuffer packet, int cause, int end) {
         if (cause + CAUSE_HEADER_LENGTH > end) {
             return "the peer aborted the association";
         }

@@ -19,7 +19,10 @@ public interface SctpAssociation extends SctpTransport {
     /** Primary address and SCTP port of the peer. Any thread may ask. */
     InetSocketAddress remoteAddress();
 
-    /** The UDP port that packets to the peer go to at present; it follows the peer (RFC 6951 section 5.4). */
+    /**
+     * The UDP port that packets to the peer go to at present; it follows the peer (RFC 6951 section 5.4). 0 where the stack
+     * does not encapsulate.
+     */
     int remoteUdpPort();
 
     /** DATA chunks that were sent again so far. Also known when it has ended. */

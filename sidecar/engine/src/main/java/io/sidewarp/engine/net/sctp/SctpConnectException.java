@@ -24,7 +24,7 @@ public final class SctpConnectException extends IOException {
         LIMIT
     }
 
-    SctpConnectException(Reason reason, String message) {
+    public SctpConnectException(Reason reason, String message) {
         super(message);
         this.reason = reason;
     }

@@ -11,7 +11,7 @@ import java.util.List;
  *
  * @param addresses of the peer, the primary first; one is what RFC 5043 section 7.2 takes for normal
  * @param port its SCTP port
- * @param udpPort its UDP port (RFC 6951 section 5.1)
+ * @param udpPort its UDP port (RFC 6951 section 5.1); 0 where the stack does not encapsulate
  */
 public record SctpDestination(List<InetAddress> addresses, int port, int udpPort) {
 
@@ -20,8 +20,11 @@ public record SctpDestination(List<InetAddress> addresses, int port, int udpPort
         if (addresses.isEmpty()) {
             throw new IllegalArgumentException("a destination has at least one address");
         }
-        if (port < 1 || port > 65535 || udpPort < 1 || udpPort > 65535) {
-            throw new IllegalArgumentException("ports are 1 to 65535, not " + port + " and " + udpPort);
+        if (port < 1 || port > 65535) {
+            throw new IllegalArgumentException("an SCTP port is 1 to 65535, not " + port);
+        }
+        if (udpPort < 0 || udpPort > 65535) {
+            throw new IllegalArgumentException("a UDP port is 0 to 65535, not " + udpPort);
         }
     }
 

@@ -20,7 +20,7 @@ public interface SctpEndpoint {
 
     List<InetAddress> localAddresses();
 
-    /** The local UDP port of the encapsulation. */
+    /** The local UDP port of the encapsulation; 0 where the stack does not encapsulate. */
     int udpPort();
 
     /**

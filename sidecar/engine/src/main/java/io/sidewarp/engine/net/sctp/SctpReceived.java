@@ -3,7 +3,10 @@
 
 package io.sidewarp.engine.net.sctp;
 
-/** What {@link SctpSocket#receive} found; used over and over. */
+import java.net.InetAddress;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link MessageSocket#receive} found; used over and over. */
 public final class SctpReceived {
 
     /** Messages and events. */
@@ -20,6 +23,8 @@ public final class SctpReceived {
         RESTARTED,
         /** The graceful end is complete. */
         SHUT_DOWN,
+        /** A path to the peer answers no more, or does again. */
+        PATH,
         /** Something that needs no answer. */
         OTHER
     }
@@ -32,6 +37,14 @@ public final class SctpReceived {
     int inboundStreams;
     int outboundStreams;
     int adaptation;
+
+    @Nullable
+    String cause;
+
+    @Nullable
+    InetAddress path;
+
+    boolean pathActive;
 
     /** A message, or a part of one; {@code complete} is true for its end. */
     public void message(int newStream, int newPayloadProtocol, int newLength, boolean newComplete) {
@@ -53,8 +66,51 @@ public final class SctpReceived {
         adaptation = indication;
     }
 
+    /** {@link Kind#LOST}, with what the peer or the stack said about it, for people. */
+    public void lost(String newCause) {
+        kind = Kind.LOST;
+        cause = newCause;
+    }
+
+    public void path(InetAddress newPath, boolean newPathActive) {
+        kind = Kind.PATH;
+        path = newPath;
+        pathActive = newPathActive;
+    }
+
     /** An event without particulars. */
     public void event(Kind newKind) {
         kind = newKind;
+        cause = null;
+    }
+
+    public Kind kind() {
+        return kind;
+    }
+
+    public int inboundStreams() {
+        return inboundStreams;
+    }
+
+    public int outboundStreams() {
+        return outboundStreams;
+    }
+
+    public int adaptation() {
+        return adaptation;
+    }
+
+    /** Of {@link Kind#LOST}, if the stack knows one. */
+    public @Nullable String cause() {
+        return cause;
+    }
+
+    /** Address of the peer, of {@link Kind#PATH}. */
+    public @Nullable InetAddress path() {
+        return path;
+    }
+
+    public boolean pathActive() {
+        return pathActive;
     }
 }

@@ -206,6 +206,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                     + local.getHostAddress() + ", not " + destination.addresses()));
             return result;
         }
+        if (destination.udpPort() == 0) {
+            result.completeExceptionally(new IllegalArgumentException("SCTP in UDP needs the peer's UDP port"));
+            return result;
+        }
         onLoop(result, () -> {
             if (peers.size() - halfOpen.size() >= settings.maxAssociations()) {
                 throw new SctpConnectException(
@@ -393,7 +397,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     public void onBatchDone() {
         // An association that is touched while this runs is in the list behind.
         for (int i = 0; i < batch.size(); i++) {
-            batch.get(i).batchDone();
+            batch.get(i).inputDone();
         }
         batch.clear();
     }

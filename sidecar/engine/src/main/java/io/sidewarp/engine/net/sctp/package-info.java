@@ -3,9 +3,9 @@
 
 /**
  * SCTP for the engine: endpoints, associations, and SCTP in UDP (RFC 6951). What is above sees {@link
- * io.sidewarp.engine.net.sctp.SctpStack} and what it leads to; a stack that does the UDP by itself, such as the kernel's,
- * fits beside the one here. The rest carries the packets of an {@link io.sidewarp.engine.net.sctp.SctpProtocol}, an
- * SCTP implementation that does no I/O.
+ * io.sidewarp.engine.net.sctp.SctpStack} and what it leads to. One stack carries the packets of an {@link
+ * io.sidewarp.engine.net.sctp.SctpProtocol}, an SCTP implementation that does no I/O; the other one is the kernel's own SCTP,
+ * in a package of its own.
  */
 @NullMarked
 package io.sidewarp.engine.net.sctp;

@@ -25,7 +25,16 @@ final class SctpBed implements AutoCloseable {
     final BlockingQueue<RecordingUser> accepted = new LinkedBlockingQueue<>();
     private final List<SctpEndpoint> endpoints = new ArrayList<>();
     private final EngineLoops loops = EngineLoops.create(2, NetSettings.defaults());
-    private final SctpStack stack = new SctpOverUdp(Usrsctp.load());
+    private final SctpStack stack;
+
+    /** SCTP in UDP. */
+    SctpBed() {
+        this(new SctpOverUdp(Usrsctp.load()));
+    }
+
+    SctpBed(SctpStack stack) {
+        this.stack = stack;
+    }
 
     /** The defaults, with any free UDP port. */
     static SctpSettings settings() {
@@ -57,8 +66,12 @@ final class SctpBed implements AutoCloseable {
     }
 
     SctpEndpoint open(OptionalInt adaptation, SctpSettings settings) throws Exception {
-        SctpEndpoint endpoint = stack.open(loops, loops.choose(), List.of(LOOPBACK), adaptation, settings)
-                .get(10, TimeUnit.SECONDS);
+        return open(List.of(LOOPBACK), adaptation, settings);
+    }
+
+    SctpEndpoint open(List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) throws Exception {
+        SctpEndpoint endpoint =
+                stack.open(loops, loops.choose(), local, adaptation, settings).get(10, TimeUnit.SECONDS);
         endpoints.add(endpoint);
         return endpoint;
     }
@@ -76,8 +89,12 @@ final class SctpBed implements AutoCloseable {
 
     /** Connects to a UDP port of loopback, where a listener or a relay is. */
     RecordingUser connect(SctpEndpoint from, int port, int udpPort) throws Exception {
+        return connect(from, new SctpDestination(LOOPBACK, port, udpPort));
+    }
+
+    RecordingUser connect(SctpEndpoint from, SctpDestination destination) throws Exception {
         List<RecordingUser> users = new ArrayList<>();
-        from.connect(new SctpDestination(LOOPBACK, port, udpPort), PATIENCE, association -> {
+        from.connect(destination, PATIENCE, association -> {
                     users.add(new RecordingUser(association));
                     return users.getFirst();
                 })

@@ -1,0 +1,39 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+
+/** User messages and events of one association, from and to whatever SCTP is below. Belongs to one thread. */
+public interface MessageSocket {
+
+    /** What became of a message. */
+    enum SendResult {
+        SENT,
+        /** The send buffer is full. */
+        FULL,
+        /** The association is gone or ends; {@link #receive} tells. */
+        CLOSED
+    }
+
+    /** Sends a message, unordered and in one chunk. */
+    SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
+
+    /**
+     * Takes the next message or event.
+     *
+     * @param into for messages, from offset 0; one that is longer comes in parts
+     * @return false when there is none
+     */
+    boolean receive(WireBuffer into, SctpReceived received);
+
+    /** Begins the graceful end. */
+    void shutdown();
+
+    /** Sends an ABORT with the reason. */
+    void abort(String reason);
+
+    /** Gives all up, with an ABORT if there is an association. Not from within {@link SctpPacketOutput}. */
+    void close();
+}

@@ -1,0 +1,147 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.collection.IntObjectMap;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+
+/**
+ * Tells a loop which sockets are ready. A thread sleeps in epoll on the loop's behalf, for the loop's own epoll takes sockets
+ * of its library only. While the loop is at what was found the thread waits; the loop looks itself for more before it has
+ * the thread sleep again, so that a busy loop needs the thread rarely. Events are edge-triggered.
+ */
+final class EventPoller {
+
+    /** A socket is ready. On the loop. */
+    @FunctionalInterface
+    interface Handler {
+
+        /** @param writable whether it may have room to send, else it is for input only */
+        void onReady(boolean writable);
+    }
+
+    private static final int EVENTS = 64;
+    /** Times that the loop looks for more before it does other things. */
+    private static final int ROUNDS = 8;
+
+    /** struct epoll_event is packed on x86-64 only. */
+    private static final boolean PACKED = "amd64".equals(System.getProperty("os.arch"));
+
+    private static final int EVENT_LENGTH = PACKED ? 12 : 16;
+    private static final int DATA_OFFSET = PACKED ? 4 : 8;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
+
+    /** What {@link #end} makes ready; sockets have others. */
+    private static final int WAKE_UP = 0;
+
+    private final EventLoop loop;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment events = arena.allocate((long) EVENTS * EVENT_LENGTH, Long.BYTES);
+    private final MemorySegment registration = arena.allocate(EVENT_LENGTH, Long.BYTES);
+    private final MemorySegment threadState = SystemCalls.newCallState(arena);
+    private final MemorySegment loopState = SystemCalls.newCallState(arena);
+    private final int epoll;
+    private final int wakeUp;
+    private final Semaphore turn = new Semaphore(0);
+    private final Runnable dispatch = this::dispatch;
+    private final IntObjectMap<Handler> handlers = new IntObjectHashMap<>();
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private int found;
+    private int lastKey = WAKE_UP;
+    private volatile boolean ending;
+
+    /** Starts the thread. On the loop. */
+    EventPoller(EventLoop loop, String name) {
+        this.loop = loop;
+        this.epoll =
+                KernelErrors.check("epoll_create1", SystemCalls.epollCreate(loopState, KernelConstants.EPOLL_CLOEXEC));
+        this.wakeUp = KernelErrors.check("eventfd", SystemCalls.event(loopState, KernelConstants.EFD_CLOEXEC));
+        register(wakeUp, WAKE_UP, KernelConstants.EPOLLIN);
+        Thread.ofPlatform().name(name).daemon().start(this::run);
+    }
+
+    private void register(int descriptor, int key, int wanted) {
+        registration.set(INT, 0, wanted);
+        registration.set(INT, DATA_OFFSET, key);
+        registration.set(INT, DATA_OFFSET + Integer.BYTES, 0);
+        KernelErrors.check(
+                "epoll_ctl",
+                SystemCalls.epollControl(
+                        loopState, epoll, KernelConstants.EPOLL_CTL_ADD, descriptor, registration.address()));
+    }
+
+    /**
+     * Begins to watch a socket. On the loop.
+     *
+     * @return for {@link #remove}
+     */
+    int add(int socket, Handler handler) {
+        lastKey = lastKey == Integer.MAX_VALUE ? WAKE_UP + 1 : lastKey + 1;
+        register(socket, lastKey, KernelConstants.EPOLLIN | KernelConstants.EPOLLOUT | KernelConstants.EPOLLET);
+        handlers.put(lastKey, handler);
+        return lastKey;
+    }
+
+    /** Before the socket is closed. On the loop. */
+    void remove(int key, int socket) {
+        if (handlers.remove(key) != null) {
+            KernelErrors.check(
+                    "epoll_ctl", SystemCalls.epollControl(loopState, epoll, KernelConstants.EPOLL_CTL_DEL, socket, 0));
+        }
+    }
+
+    /** Ends the thread, when no sockets are left. On the loop. */
+    CompletableFuture<Void> end() {
+        // It cannot fail: the number is written once. Behind the next line the thread gives the memory back.
+        int ignored = SystemCalls.eventWrite(loopState, wakeUp, 1);
+        ending = true;
+        return ended;
+    }
+
+    private void run() {
+        try {
+            while (!ending) {
+                found = SystemCalls.epollWait(threadState, epoll, events.address(), EVENTS, -1);
+                if (found == -KernelConstants.EINTR || ending) {
+                    continue;
+                }
+                KernelErrors.check("epoll_wait", found);
+                loop.execute(dispatch);
+                turn.acquireUninterruptibly();
+            }
+        } catch (RejectedExecutionException e) {
+            // The loop has ended without its endpoints; nobody is there to be told.
+        } finally {
+            SystemCalls.close(threadState, epoll);
+            SystemCalls.close(threadState, wakeUp);
+            arena.close();
+            ended.complete(null);
+        }
+    }
+
+    private void dispatch() {
+        for (int round = 0; round < ROUNDS; round++) {
+            for (int i = 0; i < found; i++) {
+                int offset = i * EVENT_LENGTH;
+                Handler handler = handlers.get(events.get(INT, offset + DATA_OFFSET));
+                if (handler != null) {
+                    handler.onReady((events.get(INT, offset) & KernelConstants.EPOLLOUT) != 0);
+                }
+            }
+            found = ending ? 0 : SystemCalls.epollWait(loopState, epoll, events.address(), EVENTS, 0);
+            if (found <= 0) {
+                turn.release();
+                return;
+            }
+        }
+        loop.execute(dispatch);
+    }
+}

@@ -1,0 +1,213 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import io.sidewarp.engine.net.sctp.MessageSocket;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
+import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
+import io.sidewarp.engine.net.sctp.SctpDestination;
+import io.sidewarp.engine.net.sctp.SctpReceived;
+import io.sidewarp.engine.net.sctp.StackAssociation;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An association of a {@link KernelEndpoint}, on a socket of its own. */
+final class KernelAssociation extends StackAssociation {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelAssociation.class);
+
+    /** Messages and events that are taken before others get their turn. */
+    private static final int BATCH = 128;
+
+    /** Octets that are left for a SACK in the packet of a message (RFC 5043 section 9). */
+    private static final int ROOM_FOR_SACK = 16;
+
+    /** A message has to have some size when the kernel tells none any more. */
+    private static final int LEAST_MESSAGE = 516;
+
+    private final KernelEndpoint endpoint;
+    private final KernelSocket socket;
+    private final KernelFacts facts;
+    private final int key;
+    private final Runnable input = this::onInput;
+    private final InetSocketAddress localAddress;
+    private final Set<InetAddress> silentPaths = new HashSet<>();
+    private volatile InetSocketAddress remoteAddress;
+    private int messageSize = LEAST_MESSAGE;
+    private long retransmittedAtEnd;
+    private boolean inputScheduled;
+    private boolean writable;
+
+    KernelAssociation(
+            KernelEndpoint endpoint,
+            KernelSocket socket,
+            InetSocketAddress remote,
+            SctpAssociationHandler handler,
+            @Nullable CompletableFuture<SctpAssociation> connected) {
+        super(endpoint.loops(), endpoint.loop(), endpoint.settings(), endpoint.messages(), handler, connected);
+        this.endpoint = endpoint;
+        this.socket = socket;
+        this.facts = new KernelFacts(endpoint.area(), socket);
+        this.remoteAddress = remote;
+        this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), socket.port());
+        this.key = endpoint.poller().add(socket.descriptor(), this::onReady);
+    }
+
+    void connect(SctpDestination destination, Duration timeout) throws IOException {
+        // The socket may fail at once, which the caller of the endpoint learns as what it is.
+        socket.connect(destination.addresses(), destination.port());
+        begin(timeout, () -> {});
+    }
+
+    /** The peer began it, and it is up already. */
+    void accept(int inboundStreams, int outboundStreams) {
+        guard(() -> {
+            onUp(inboundStreams, outboundStreams);
+            onInput();
+        });
+    }
+
+    private void onReady(boolean nowWritable) {
+        writable |= nowWritable;
+        onInput();
+    }
+
+    private void onInput() {
+        inputScheduled = false;
+        touch();
+        boolean more = false;
+        try {
+            more = drain(BATCH);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+        inputDone();
+        if (more && !inputScheduled) {
+            inputScheduled = true;
+            loop().execute(input);
+        }
+    }
+
+    /** Looks for what no event tells. */
+    void look() {
+        if (isLive()) {
+            guard(() -> {
+                refresh();
+                retry();
+            });
+        }
+    }
+
+    /** Asks the kernel anew what depends on the paths. */
+    private void refresh() {
+        int size = socket.fragmentationPoint() - ROOM_FOR_SACK & ~3;
+        if (size > 0) {
+            messageSize = size;
+        }
+    }
+
+    void end(String cause) {
+        endNow(cause);
+    }
+
+    @Override
+    protected boolean admit() {
+        // Those of peers were counted when they came.
+        remoteAddress = socket.primary();
+        refresh();
+        return true;
+    }
+
+    @Override
+    protected void onPath(SctpReceived change) {
+        InetAddress path = change.path();
+        if (path != null && change.pathActive() && silentPaths.remove(path)) {
+            LOG.info("the path to {} of the association with {} answers again", path.getHostAddress(), remoteAddress);
+        } else if (path != null && !change.pathActive() && silentPaths.add(path)) {
+            LOG.warn(
+                    "the path to {} of the association with {} does not answer; data goes another way if there is one",
+                    path.getHostAddress(),
+                    remoteAddress);
+        }
+        refresh();
+    }
+
+    @Override
+    protected MessageSocket socket() {
+        return socket;
+    }
+
+    @Override
+    protected int messageSize() {
+        if (socket.takeFragmented()) {
+            refresh();
+        }
+        return messageSize;
+    }
+
+    @Override
+    protected boolean mayHaveRoom() {
+        return writable;
+    }
+
+    @Override
+    protected void onFull() {
+        writable = false;
+    }
+
+    @Override
+    protected void flush() {
+        // The kernel sends by itself.
+    }
+
+    @Override
+    protected void onFinished() {
+        retransmittedAtEnd = facts.retransmitted();
+        endpoint.remove(this);
+        endpoint.poller().remove(key, socket.descriptor());
+    }
+
+    @Override
+    protected long countAcknowledged() {
+        return socket.acknowledged();
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    @Override
+    public int remoteUdpPort() {
+        return KernelEndpoint.NO_UDP_PORT;
+    }
+
+    @Override
+    public long retransmittedChunks() {
+        return isLive() ? facts.retransmitted() : retransmittedAtEnd;
+    }
+
+    @Override
+    public SctpAssociationFacts facts() {
+        if (!isLive()) {
+            return KernelFacts.NONE;
+        }
+        long unacknowledged = submitted() - socket.acknowledged();
+        return facts.read(submitted(), unacknowledged);
+    }
+}

@@ -1,0 +1,64 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import java.io.IOException;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/** Says what the error numbers of system calls mean here. */
+final class KernelErrors {
+
+    private KernelErrors() {}
+
+    /** A call that has no reason to fail did. */
+    static IllegalStateException unexpected(String call, int error) {
+        return new IllegalStateException("the system call " + call + " failed with error number " + -error);
+    }
+
+    /** Throws unless a call succeeded. */
+    static int check(String call, int result) {
+        if (result < 0) {
+            throw unexpected(call, result);
+        }
+        return result;
+    }
+
+    /** There are no SCTP sockets to be had. */
+    static SctpUnavailableException unavailable(int error) {
+        String reason = switch (-error) {
+            case KernelConstants.EPROTONOSUPPORT, KernelConstants.ESOCKTNOSUPPORT -> "this kernel has no SCTP";
+            case KernelConstants.EACCES, KernelConstants.EPERM -> "this process may not use the kernel's SCTP";
+            default -> "the kernel gives no SCTP socket";
+        };
+        return new SctpUnavailableException(
+                reason + " (error number " + -error
+                        + "). Load it on the node (modprobe sctp) and let containers use it,"
+                        + " or use SCTP in UDP, which needs neither.",
+                unexpected("socket", error));
+    }
+
+    /** The addresses and the port cannot be bound to. */
+    static IOException unbound(List<InetAddress> addresses, int port, int error) {
+        String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
+        return switch (-error) {
+            case KernelConstants.EADDRINUSE -> new BindException("SCTP port " + port + " of " + what + " is in use");
+            case KernelConstants.EADDRNOTAVAIL, KernelConstants.EINVAL ->
+                new BindException("not all of these are addresses of this machine: " + what);
+            case KernelConstants.EACCES ->
+                new BindException("SCTP port " + port + " of " + what + " takes a privilege: use one above 1023");
+            default -> new IOException("binding to " + what + " failed with error number " + -error);
+        };
+    }
+
+    /** An association could not even be begun. */
+    static IOException unconnected(List<InetAddress> addresses, int error) {
+        String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
+        return new IOException(
+                "there is no way from the local addresses to " + what + " (error number " + -error + ")");
+    }
+}

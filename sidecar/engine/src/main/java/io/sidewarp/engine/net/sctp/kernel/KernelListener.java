@@ -1,0 +1,85 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
+import io.sidewarp.engine.net.sctp.SctpListener;
+import io.sidewarp.engine.net.sctp.SctpReceived;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An SCTP port of a {@link KernelEndpoint}. What peers begin there gets sockets of its own at once. */
+final class KernelListener implements SctpListener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
+
+    /** Events that are taken before others get their turn. */
+    private static final int BATCH = 64;
+
+    private final KernelEndpoint endpoint;
+    private final KernelSocket socket;
+    private final SctpAssociationHandler handler;
+    private final SctpReceived received = new SctpReceived();
+    private final int port;
+    private final int key;
+    private boolean closed;
+
+    KernelListener(KernelEndpoint endpoint, KernelSocket socket, SctpAssociationHandler handler) {
+        this.endpoint = endpoint;
+        this.socket = socket;
+        this.handler = handler;
+        this.port = socket.port();
+        this.key = endpoint.poller().add(socket.descriptor(), ignored -> onReady());
+    }
+
+    private void onReady() {
+        for (int i = 0; i < BATCH; i++) {
+            if (closed || !socket.receive(endpoint.messages(), received)) {
+                return;
+            }
+            if (received.kind() == SctpReceived.Kind.UP) {
+                onUp();
+            }
+        }
+        endpoint.loop().execute(this::onReady);
+    }
+
+    private void onUp() {
+        if (endpoint.isFull()) {
+            endpoint.onRefused();
+            socket.abort("there are as many associations as are allowed");
+            return;
+        }
+        try {
+            KernelSocket peeled = socket.peelOff(socket.association());
+            endpoint.adopt(peeled, handler, received.inboundStreams(), received.outboundStreams());
+        } catch (IOException e) {
+            // It may be over already; if not, the peer is told.
+            LOG.debug("an association of a peer is not taken", e);
+            socket.abort("this side has no room for the association");
+        }
+    }
+
+    @Override
+    public int port() {
+        return port;
+    }
+
+    @Override
+    public CompletableFuture<Void> close() {
+        return CompletableFuture.runAsync(this::closeNow, endpoint.loop());
+    }
+
+    /** On the loop. */
+    void closeNow() {
+        if (!closed) {
+            closed = true;
+            endpoint.remove(this);
+            endpoint.poller().remove(key, socket.descriptor());
+            socket.close();
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
+import java.time.Duration;
+
+/**
+ * The structures that the calls of one thread pass to the kernel, made once: a struct msghdr with one buffer and one control
+ * message to send, another one to receive, and room for options. Belongs to the thread that made it.
+ */
+final class SocketArea implements AutoCloseable {
+
+    private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfInt BIG_ENDIAN_INT = ValueLayout.JAVA_INT.withOrder(ByteOrder.BIG_ENDIAN);
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+
+    /** struct msghdr. */
+    private static final int MSG_IOV = 16;
+
+    private static final int MSG_IOVLEN = 24;
+    private static final int MSG_CONTROL = 32;
+    private static final int MSG_CONTROLLEN = 40;
+    private static final int MSG_FLAGS = 48;
+
+    /** struct cmsghdr. */
+    private static final int CMSG_LEVEL = 8;
+
+    private static final int CMSG_TYPE = 12;
+    private static final int CMSG_DATA = 16;
+
+    private static final int SEND_HEADER = 0;
+    private static final int SEND_BUFFER = 64;
+    private static final int SEND_CONTROL = 80;
+    private static final int RECEIVE_HEADER = 128;
+    private static final int RECEIVE_BUFFER = 192;
+    private static final int RECEIVE_CONTROL = 208;
+    private static final int RECEIVE_CONTROL_LENGTH = 160;
+    private static final int OPTION_LENGTH = 368;
+    private static final int VALUE = 384;
+    private static final int VALUE_LENGTH = 4096;
+
+    private final Arena arena = Arena.ofConfined();
+    private final MemorySegment memory = arena.allocate(VALUE + VALUE_LENGTH, Long.BYTES);
+    private final MemorySegment value = memory.asSlice(VALUE, VALUE_LENGTH);
+    private final MemorySegment callState = SystemCalls.newCallState(arena);
+    private final long base = memory.address();
+    private final Duration tick;
+
+    SocketArea() {
+        tick = measureTick();
+        header(SEND_HEADER, SEND_BUFFER, SEND_CONTROL);
+        header(RECEIVE_HEADER, RECEIVE_BUFFER, RECEIVE_CONTROL);
+        memory.set(LONG, SEND_HEADER + MSG_CONTROLLEN, CMSG_DATA + KernelConstants.SNDINFO_LENGTH);
+        memory.set(LONG, SEND_CONTROL, CMSG_DATA + KernelConstants.SNDINFO_LENGTH);
+        memory.set(INT, SEND_CONTROL + CMSG_LEVEL, KernelConstants.IPPROTO_SCTP);
+        memory.set(INT, SEND_CONTROL + CMSG_TYPE, KernelConstants.SCTP_SNDINFO);
+    }
+
+    /** Ticks of the kernel (jiffies) are what its coarse clock counts in. */
+    private Duration measureTick() {
+        KernelErrors.check(
+                "clock_getres",
+                SystemCalls.clockResolution(callState, KernelConstants.CLOCK_MONOTONIC_COARSE, value.address()));
+        return Duration.ofSeconds(value.get(LONG, 0), value.get(LONG, Long.BYTES));
+    }
+
+    /** How long a tick of the kernel is. */
+    Duration tick() {
+        return tick;
+    }
+
+    private void header(int header, int buffer, int control) {
+        memory.set(LONG, header + MSG_IOV, base + buffer);
+        memory.set(LONG, header + MSG_IOVLEN, 1);
+        memory.set(LONG, header + MSG_CONTROL, base + control);
+    }
+
+    MemorySegment callState() {
+        return callState;
+    }
+
+    /** Room for the value of an option. */
+    MemorySegment value() {
+        return value;
+    }
+
+    /** Where the length of an option is passed in and comes back. */
+    long optionLength(int length) {
+        memory.set(INT, OPTION_LENGTH, length);
+        return base + OPTION_LENGTH;
+    }
+
+    /** The length that came back. */
+    int optionLength() {
+        return memory.get(INT, OPTION_LENGTH);
+    }
+
+    /** The header of a message to send; {@code payloadProtocol} in host order. */
+    long outgoing(int association, int stream, int flags, int payloadProtocol, long data, int length) {
+        memory.set(LONG, SEND_BUFFER, data);
+        memory.set(LONG, SEND_BUFFER + Long.BYTES, length);
+        int info = SEND_CONTROL + CMSG_DATA;
+        memory.set(SHORT, info, (short) stream);
+        memory.set(SHORT, info + 2, (short) flags);
+        memory.set(BIG_ENDIAN_INT, info + 4, payloadProtocol);
+        memory.set(INT, info + 12, association);
+        return base + SEND_HEADER;
+    }
+
+    /** The header of a message to receive. */
+    long incoming(long data, int capacity) {
+        memory.set(LONG, RECEIVE_BUFFER, data);
+        memory.set(LONG, RECEIVE_BUFFER + Long.BYTES, capacity);
+        memory.set(LONG, RECEIVE_HEADER + MSG_CONTROLLEN, RECEIVE_CONTROL_LENGTH);
+        memory.set(INT, RECEIVE_HEADER + MSG_FLAGS, 0);
+        memory.set(LONG, RECEIVE_CONTROL, 0);
+        return base + RECEIVE_HEADER;
+    }
+
+    /** Flags of what was received. */
+    int receivedFlags() {
+        return memory.get(INT, RECEIVE_HEADER + MSG_FLAGS);
+    }
+
+    /** Whether a message came with a struct sctp_rcvinfo, which is the only control message that is asked for. */
+    boolean hasReceiveInfo() {
+        return memory.get(LONG, RECEIVE_HEADER + MSG_CONTROLLEN) >= CMSG_DATA + KernelConstants.RCVINFO_LENGTH
+                && memory.get(INT, RECEIVE_CONTROL + CMSG_LEVEL) == KernelConstants.IPPROTO_SCTP
+                && memory.get(INT, RECEIVE_CONTROL + CMSG_TYPE) == KernelConstants.SCTP_RCVINFO;
+    }
+
+    int receivedStream() {
+        return Short.toUnsignedInt(memory.get(SHORT, RECEIVE_CONTROL + CMSG_DATA));
+    }
+
+    /** In host order. */
+    int receivedPayloadProtocol() {
+        return memory.get(BIG_ENDIAN_INT, RECEIVE_CONTROL + CMSG_DATA + KernelConstants.RCVINFO_PPID);
+    }
+
+    @Override
+    public void close() {
+        arena.close();
+    }
+}

@@ -1,0 +1,78 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.sctp.SctpEndpoint;
+import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import java.lang.foreign.Arena;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.OptionalInt;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What a user reads where the kernel has no SCTP, or does not give what is asked for. */
+final class KernelErrorsTest {
+
+    private static final int EVERY_PROTOCOL_HAS_A_SMALLER_NUMBER = 255;
+
+    @Test
+    void aKernelWithoutTheProtocolIsToldFromOneThatForbidsIt() {
+        assertThat(KernelErrors.unavailable(-KernelConstants.EPROTONOSUPPORT))
+                .isInstanceOf(SctpUnavailableException.class)
+                .hasMessageStartingWith("this kernel has no SCTP (error number 93)")
+                .hasMessageContaining("modprobe sctp")
+                .hasMessageContaining("SCTP in UDP");
+        assertThat(KernelErrors.unavailable(-KernelConstants.EACCES))
+                .hasMessageStartingWith("this process may not use the kernel's SCTP (error number 13)");
+    }
+
+    @Test
+    void theErrorNumberOfACallIsTakenFromTheCallItself() {
+        try (Arena arena = Arena.ofConfined()) {
+            int result = SystemCalls.socket(
+                    SystemCalls.newCallState(arena),
+                    KernelConstants.AF_INET,
+                    KernelConstants.SOCK_SEQPACKET,
+                    EVERY_PROTOCOL_HAS_A_SMALLER_NUMBER);
+
+            assertThat(-result).isIn(KernelConstants.EPROTONOSUPPORT, KernelConstants.ESOCKTNOSUPPORT);
+        }
+    }
+
+    @Test
+    void whatCannotBeBoundToIsNamed() throws Exception {
+        List<InetAddress> addresses = List.of(InetAddress.getByName("192.0.2.7"), InetAddress.getByName("192.0.2.8"));
+
+        assertThat(KernelErrors.unbound(addresses, 5043, -KernelConstants.EADDRINUSE))
+                .isInstanceOf(BindException.class)
+                .hasMessage("SCTP port 5043 of 192.0.2.7, 192.0.2.8 is in use");
+        assertThat(KernelErrors.unbound(addresses, 5043, -KernelConstants.EADDRNOTAVAIL))
+                .isInstanceOf(BindException.class)
+                .hasMessage("not all of these are addresses of this machine: 192.0.2.7, 192.0.2.8");
+    }
+
+    @Test
+    void anEndpointThatCannotOpenLeavesNothingBehindAndSaysWhy() throws Exception {
+        // Without SCTP there is no socket, and with it the address is not of this machine.
+        InetAddress elsewhere = InetAddress.getByName("192.0.2.7");
+        try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
+            CompletableFuture<SctpEndpoint> endpoint = KernelEndpoint.open(
+                    loops, loops.choose(), List.of(elsewhere), OptionalInt.of(1), SctpSettings.defaults());
+
+            assertThatThrownBy(() -> endpoint.get(10, TimeUnit.SECONDS))
+                    .isInstanceOf(ExecutionException.class)
+                    .hasMessageMatching("(?s).*(SCTP socket is to be had|192.0.2.7).*");
+        }
+    }
+}

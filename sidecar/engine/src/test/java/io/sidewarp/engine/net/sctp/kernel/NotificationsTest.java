@@ -1,0 +1,110 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.sctp.SctpReceived;
+import java.net.InetAddress;
+import java.util.HexFormat;
+import org.junit.jupiter.api.Test;
+
+/** Notifications as a little-endian kernel writes them. */
+final class NotificationsTest {
+
+    private final SctpReceived received = new SctpReceived();
+
+    private int read(String hex) {
+        byte[] octets = HexFormat.of().parseHex(hex);
+        return Notifications.read(WireBuffer.copyOf(octets), octets.length, received);
+    }
+
+    /** struct sctp_assoc_change with 5 outbound and 3 inbound streams, of association 77. */
+    private static String associationChange(int state, int error, String info) {
+        return "0180" + "0000" + "%02x000000".formatted(20 + info.length() / 2) + "%02x00".formatted(state)
+                + "%04x".formatted(error) + "0500" + "0300" + "4d000000" + info;
+    }
+
+    @Test
+    void anAssociationThatIsUpTellsItsIdentifierAndStreams() {
+        assertThat(read(associationChange(0, 0, ""))).isEqualTo(77);
+
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.UP);
+        assertThat(received.inboundStreams()).isEqualTo(3);
+        assertThat(received.outboundStreams()).isEqualTo(5);
+    }
+
+    @Test
+    void theReasonOfAnAbortIsRead() {
+        // Error cause 12, 4 + 3 octets.
+        assertThat(read(associationChange(1, 0, "000c0007" + "626164"))).isEqualTo(Notifications.NO_ASSOCIATION);
+
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
+        assertThat(received.cause()).isEqualTo("the peer aborted the association: bad");
+    }
+
+    @Test
+    void aPeerThatIsSilentGivesNoReason() {
+        read(associationChange(1, 0, ""));
+
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
+        assertThat(received.cause()).isNull();
+    }
+
+    @Test
+    void aRefusalTellsTheCauseCodeIfThereIsOne() {
+        read(associationChange(4, 0, ""));
+        assertThat(received.cause()).isEqualTo("the peer refused the association");
+
+        // In network order: cause 4, out of resource.
+        read(associationChange(4, 4, ""));
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.LOST);
+        assertThat(received.cause()).isEqualTo("the peer refused the association with cause code 4");
+    }
+
+    @Test
+    void theEndsAreToldApart() {
+        read(associationChange(2, 0, ""));
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.RESTARTED);
+        read(associationChange(3, 0, ""));
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.SHUT_DOWN);
+    }
+
+    @Test
+    void thePeersAdaptationIndicationIsRead() {
+        read("0780" + "0000" + "10000000" + "01000000" + "4d000000");
+
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.ADAPTATION);
+        assertThat(received.adaptation()).isEqualTo(1);
+    }
+
+    /** struct sctp_paddr_change of 192.0.2.7. */
+    private static String pathChange(int state) {
+        return "0280" + "0000" + "94000000" + "0200" + "13b3" + "c0000207" + "00".repeat(120)
+                + "%02x000000".formatted(state) + "00000000" + "4d000000";
+    }
+
+    @Test
+    void aPathThatAnswersNoMoreOrAgainIsTold() throws Exception {
+        read(pathChange(1));
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.PATH);
+        assertThat(received.path()).isEqualTo(InetAddress.getByName("192.0.2.7"));
+        assertThat(received.pathActive()).isFalse();
+
+        read(pathChange(0));
+        assertThat(received.pathActive()).isTrue();
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.PATH);
+    }
+
+    @Test
+    void whatIsCutShortOrUnknownMeansNothing() {
+        read("0180" + "0000" + "14000000");
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+        read("0980" + "0000" + "0c000000" + "4d000000");
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+        read(pathChange(4));
+        assertThat(received.kind()).isEqualTo(SctpReceived.Kind.OTHER);
+    }
+}
