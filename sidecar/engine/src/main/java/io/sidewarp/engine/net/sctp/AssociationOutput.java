@@ -78,15 +78,13 @@ final class AssociationOutput implements SctpPacketOutput {
         } else {
             buffer.wire().putBytes(0, output, 0, length);
             write(buffer, length);
-            endpoint.channel().flush();
+            endpoint.flush();
         }
     }
 
     private void write(StagingBuffer buffer, int length) {
         inspectOutput(buffer.wire(), length);
-        endpoint.checksum().fill(buffer.wire(), length);
-        endpoint.count().sentPackets.increment();
-        endpoint.channel().write(buffer, length, remote);
+        endpoint.output().write(buffer, length, remote);
     }
 
     private void inspectOutput(WireBuffer output, int length) {

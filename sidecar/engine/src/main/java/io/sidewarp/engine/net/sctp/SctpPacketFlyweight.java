@@ -27,6 +27,7 @@ final class SctpPacketFlyweight {
 
     static final int COMMON_HEADER_LENGTH = 12;
     static final int CHUNK_HEADER_LENGTH = 4;
+    static final int CHUNK_ALIGNMENT = 4;
     static final int DATA_HEADER_LENGTH = 16;
     static final int SACK_LENGTH = 16;
     static final int INIT_LENGTH = 20;
@@ -71,6 +72,12 @@ final class SctpPacketFlyweight {
         packet.putShort(SOURCE_PORT_OFFSET, sourcePort);
         packet.putShort(DESTINATION_PORT_OFFSET, destinationPort);
         packet.putInt(VERIFICATION_TAG_OFFSET, verificationTag);
+    }
+
+    /** Whether two packets have the same ports and Verification Tag. */
+    static boolean isOfSameAssociation(WireBuffer one, WireBuffer other) {
+        return one.getInt(SOURCE_PORT_OFFSET) == other.getInt(SOURCE_PORT_OFFSET)
+                && verificationTag(one) == verificationTag(other);
     }
 
     /** The checksum as a CRC32c value; on the wire its least significant octet comes first (RFC 4960 appendix B). */

@@ -55,6 +55,30 @@ public record SctpSettings(
     /** The port that is registered for SCTP in UDP. */
     public static final int DEFAULT_UDP_PORT = 9899;
 
+    /** The settings with another receive buffer. */
+    SctpSettings withReceiveBuffer(int octets) {
+        return new SctpSettings(
+                udpPort,
+                udpBuffer,
+                outputQueue,
+                streams,
+                maxPathMtu,
+                sendBuffer,
+                octets,
+                largestMessage,
+                heartbeatInterval,
+                sackDelay,
+                rtoMin,
+                rtoInitial,
+                rtoMax,
+                pathRetransmissions,
+                associationRetransmissions,
+                maxAssociations,
+                maxHalfOpen,
+                halfOpenTimeout,
+                shutdownTimeout);
+    }
+
     /** Smallest {@link #maxPathMtu}: holds a DDP Segment of 516 octets unfragmented (RFC 5043 section 9). */
     public static final int MIN_PATH_MTU = 600;
 

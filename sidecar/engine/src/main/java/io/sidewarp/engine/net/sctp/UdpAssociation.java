@@ -164,7 +164,7 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected void flush() {
-        endpoint.channel().flush();
+        endpoint.flush();
     }
 
     @Override

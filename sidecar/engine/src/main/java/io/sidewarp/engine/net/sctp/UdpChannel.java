@@ -40,7 +40,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         /** A datagram; the buffer is valid during the call. */
         void onDatagram(WireBuffer buffer, int length, InetSocketAddress sender);
 
-        /** No more datagrams for now. */
+        /** No more datagrams for now; flushes what it has written. */
         void onBatchDone();
     }
 
@@ -97,6 +97,12 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
             throw new IllegalStateException("not bound");
         }
         return channel;
+    }
+
+    /** Octets of datagrams that the system holds until they are read; it may have granted less than was asked for. */
+    int receiveBuffer() {
+        // Linux counts what it needs around the datagrams, and tells twice what it was asked for.
+        return channel().config().getOption(ChannelOption.SO_RCVBUF) / 2;
     }
 
     InetSocketAddress localAddress() {
@@ -160,7 +166,6 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         receiver.onBatchDone();
-        flush();
     }
 
     @Override

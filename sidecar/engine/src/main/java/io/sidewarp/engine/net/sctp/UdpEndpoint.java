@@ -45,7 +45,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final EventLoop loop;
     private final InetAddress local;
     private final OptionalInt adaptation;
-    private final SctpSettings settings;
+    private SctpSettings settings;
     private final int packetSize;
     private final UdpCounters counters = new UdpCounters();
     private final PacketChecksum checksum = new PacketChecksum();
@@ -60,6 +60,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private boolean closed;
     private int ticks;
     private @Nullable UdpChannel channel;
+    private @Nullable PacketBundler output;
     private @Nullable ScheduledFuture<?> ticking;
 
     private UdpEndpoint(
@@ -103,12 +104,28 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                         }))
                 .thenApply(udp -> {
                     endpoint.channel = udp;
+                    endpoint.fitReceiveBuffer(udp.receiveBuffer());
+                    endpoint.output = new PacketBundler(udp, endpoint.checksum, endpoint.counters, endpoint.packetSize);
                     return endpoint;
                 });
     }
 
     private CompletableFuture<UdpChannel> bind(int port) {
         return UdpChannel.bind(loops, loop, new InetSocketAddress(local, port), settings, packetSize, this);
+    }
+
+    /** What peers may send before it is acknowledged has to fit into the UDP socket, or it is lost there. */
+    private void fitReceiveBuffer(int granted) {
+        int fitting = Math.max(granted, 2 * packetSize);
+        if (fitting < settings.receiveBuffer()) {
+            settings = settings.withReceiveBuffer(fitting);
+            LOG.info(
+                    "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to the"
+                            + " UDP socket; raise net.core.rmem_max to {} for more",
+                    local.getHostAddress(),
+                    fitting,
+                    settings.udpBuffer());
+        }
     }
 
     UdpChannel channel() {
@@ -142,8 +159,17 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return counters;
     }
 
-    PacketChecksum checksum() {
-        return checksum;
+    /** Where packets of associations go. */
+    PacketBundler output() {
+        if (output == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return output;
+    }
+
+    /** Sends what is to be sent. */
+    void flush() {
+        output().flush();
     }
 
     /** Where messages are received into; used up before the next is. */
@@ -220,7 +246,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             UdpAssociation association = UdpAssociation.outgoing(this, key, handler, result);
             add(association);
             association.connect(timeout);
-            channel().flush();
+            flush();
         });
         return result;
     }
@@ -400,6 +426,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             batch.get(i).inputDone();
         }
         batch.clear();
+        flush();
     }
 
     // Time.
@@ -413,7 +440,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                     association.look();
                 }
             }
-            channel().flush();
+            flush();
         } catch (RuntimeException | Error e) {
             loops.onFault(e);
         }
@@ -440,7 +467,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             for (UdpAssociation association : new ArrayList<>(peers.values())) {
                 association.endNow("the endpoint was closed");
             }
-            channel().flush();
+            flush();
             channel().close().thenRun(() -> result.complete(null));
         });
         return result;

@@ -6,6 +6,7 @@ package io.sidewarp.engine.net.sctp;
 import io.sidewarp.engine.llp.sctp.SctpUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -41,6 +42,14 @@ final class RecordingUser implements SctpUser {
     void send(int stream, int payloadProtocol, byte[] octets) {
         association.loop().execute(() -> {
             waiting.addLast(new Message(stream, payloadProtocol, octets));
+            association.requestOutput();
+        });
+    }
+
+    /** Hands them over at once. Any thread. */
+    void sendTogether(int stream, int payloadProtocol, List<byte[]> all) {
+        association.loop().execute(() -> {
+            all.forEach(octets -> waiting.addLast(new Message(stream, payloadProtocol, octets)));
             association.requestOutput();
         });
     }

@@ -1,0 +1,141 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.conformance.Requirement;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What packets associations send over UDP, when, and to which ports. */
+final class UdpPacketsTest {
+
+    private static final int DDP_SEGMENT = 16;
+    private static final int MESSAGES = 200;
+
+    private SctpBed bed;
+
+    @BeforeEach
+    void open() throws Exception {
+        bed = new SctpBed();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        bed.close();
+    }
+
+    @Test
+    @Requirement("SCTP-11.2-01")
+    void aMessageIsNotHeldBackUntilOthersAreAcknowledged() throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpListener listener = bed.listen(passive);
+        try (UdpRelay relay = new UdpRelay(new InetSocketAddress(SctpBed.LOOPBACK, passive.udpPort()), 1, 0)) {
+            RecordingUser client =
+                    bed.connect(bed.open(SctpBed.DDP, SctpBed.settings()), listener.port(), relay.port());
+            RecordingUser server = bed.takeAccepted();
+            client.send(0, DDP_SEGMENT, new byte[8]);
+            server.takeMessage();
+            relay.silenceToClient(true);
+
+            for (int i = 1; i <= 5; i++) {
+                client.send(0, DDP_SEGMENT, new byte[] {(byte) i});
+                assertThat(server.takeMessage().octets()).containsExactly(i);
+            }
+
+            assertThat(client.acknowledgements.get()).isLessThanOrEqualTo(1);
+            SctpAssociationFacts facts = CompletableFuture.supplyAsync(
+                            client.association::facts, client.association.loop())
+                    .get(10, TimeUnit.SECONDS);
+            assertThat(facts.unacknowledgedChunks()).isGreaterThanOrEqualTo(5);
+            relay.silenceToClient(false);
+        }
+    }
+
+    @Test
+    void messagesThatAreSentTogetherShareAPacket() throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        RecordingUser client = bed.connect(active, bed.listen(passive).port(), passive.udpPort());
+        RecordingUser server = bed.takeAccepted();
+        long before = active.counters().sentPackets();
+        List<byte[]> messages = new ArrayList<>();
+        for (int i = 0; i < MESSAGES; i++) {
+            messages.add(new byte[] {(byte) i, (byte) (i >> 8), 7});
+        }
+
+        client.sendTogether(3, DDP_SEGMENT, messages);
+
+        List<byte[]> received = new ArrayList<>();
+        for (int i = 0; i < MESSAGES; i++) {
+            received.add(server.takeMessage().octets());
+        }
+        assertThat(received).containsExactlyElementsOf(messages);
+        assertThat(active.counters().sentPackets() - before).isLessThan(MESSAGES / 10);
+    }
+
+    @Test
+    void aPacketHoldsNoMoreThanThePathTakes() throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        RecordingUser client = bed.connect(active, bed.listen(passive).port(), passive.udpPort());
+        RecordingUser server = bed.takeAccepted();
+        long before = active.counters().sentPackets();
+        int octets = client.association.maxMessage() / 2;
+
+        client.sendTogether(3, DDP_SEGMENT, List.of(new byte[octets], new byte[octets], new byte[octets]));
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(server.takeMessage().octets()).hasSize(octets);
+        }
+        assertThat(active.counters().sentPackets() - before).isGreaterThanOrEqualTo(2);
+        assertThat(passive.counters().malformed()).isZero();
+    }
+
+    @Test
+    @Requirement("UDP-5.1-01")
+    void peersAtOneAddressKeepTheirUdpPorts() throws Exception {
+        assertThat(SctpSettings.defaults().udpPort()).isEqualTo(9899);
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        SctpListener listener = bed.listen(passive);
+        List<SctpEndpoint> behind = new ArrayList<>();
+        List<RecordingUser> clients = new ArrayList<>();
+        List<RecordingUser> servers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            behind.add(bed.open(SctpBed.DDP, SctpBed.settings()));
+            clients.add(bed.connect(behind.getLast(), listener.port(), passive.udpPort()));
+            servers.add(bed.takeAccepted());
+        }
+
+        for (int i = 0; i < 2; i++) {
+            servers.get(i).send(0, DDP_SEGMENT, new byte[] {(byte) i});
+            assertThat(clients.get(i).takeMessage().octets()).containsExactly(i);
+            assertThat(servers.get(i).association.remoteUdpPort())
+                    .isEqualTo(behind.get(i).udpPort());
+            assertThat(clients.get(i).association.remoteUdpPort()).isEqualTo(passive.udpPort());
+        }
+        assertThat(behind.get(0).udpPort()).isNotEqualTo(behind.get(1).udpPort());
+    }
+
+    @Test
+    void aPeerMaySendNoMoreThanTheUdpSocketHolds() throws Exception {
+        int granted = 300_000;
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.withUdpBuffer(granted));
+        RecordingUser client = bed.connect(
+                bed.open(SctpBed.DDP, SctpBed.settings()), bed.listen(passive).port(), passive.udpPort());
+
+        SctpAssociationFacts facts = CompletableFuture.supplyAsync(client.association::facts, client.association.loop())
+                .get(10, TimeUnit.SECONDS);
+
+        assertThat(SctpBed.settings().receiveBuffer()).isGreaterThan(granted);
+        assertThat(facts.peerWindow()).isLessThanOrEqualTo(granted);
+    }
+}
