@@ -13,7 +13,7 @@ import java.util.List;
  * @param initiator whether this side began it
  * @param localAddress with the SCTP port
  * @param remoteAddress primary address of the peer at its begin, with the SCTP port
- * @param remoteUdpPort where the peer's encapsulation (RFC 6951) is at present
+ * @param remoteUdpPort where the peer's encapsulation (RFC 6951) is at present, 0 without one
  * @param streams pairs of streams, each for one connection at a time
  * @param occupiedStreams pairs that have a connection, or chunks of a former one in flight
  * @param chunksSent DATA chunks given to SCTP

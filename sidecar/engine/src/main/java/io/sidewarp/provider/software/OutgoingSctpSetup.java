@@ -68,8 +68,8 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         fail(new ConnectionFailedException(
                 Kind.UNREACHABLE,
                 "no SCTP association with " + remote() + " (UDP port "
-                        + parameters().udpPort() + "): " + cause.getMessage()
-                        + "; check the address, both ports, and that the peer listens on SCTP",
+                        + parameters().udpPort() + " where it is in UDP): " + cause.getMessage()
+                        + "; check the address, the ports, and that the peer listens on SCTP",
                 cause));
     }
 

@@ -30,7 +30,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The SCTP endpoints of a device, one per local address, and the associations that it began. Connections to the same
+ * The SCTP endpoints of a device, one per local address but for those that belong together, and the associations that it began. Connections to the same
  * destination share an association as long as it has a free stream. Everything happens on one event loop.
  */
 final class SctpNetwork {
@@ -129,20 +129,25 @@ final class SctpNetwork {
 
     private final SoftwareDevice device;
     private final Supplier<SctpStack> stack;
+    private final List<InetAddress> together;
     private final EventLoop loop;
     private final AdaptationSettings settings;
     private final Map<SctpDestination, Pool> pools = new HashMap<>();
-    private final Map<InetAddress, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
+    private final Map<List<InetAddress>, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
     /** By number, in the order of their begin. */
     private final Map<Long, SoftwareAssociation> established = new LinkedHashMap<>();
 
     private @Nullable SctpStack loaded;
     private long numbers;
 
-    /** @param stack loaded when it is first used */
-    SctpNetwork(SoftwareDevice device, Supplier<SctpStack> stack, EventLoop loop) {
+    /**
+     * @param stack loaded when it is first used
+     * @param together local addresses that make up one endpoint, or none
+     */
+    SctpNetwork(SoftwareDevice device, Supplier<SctpStack> stack, List<InetAddress> together, EventLoop loop) {
         this.device = device;
         this.stack = stack;
+        this.together = together;
         this.loop = loop;
         this.settings = device.settings().adaptation();
     }
@@ -153,37 +158,52 @@ final class SctpNetwork {
 
     /** Finds an association with a free stream, or begins one. On the event loop. */
     void seek(InetSocketAddress remote, int udpPort, Duration timeout, Seeker seeker) {
-        SctpDestination destination = new SctpDestination(remote.getAddress(), remote.getPort(), udpPort);
+        SctpDestination destination;
+        try {
+            destination = new SctpDestination(remote.getAddress(), remote.getPort(), stack().isInUdp() ? udpPort : 0);
+        } catch (RuntimeException e) {
+            seeker.onUnreachable(e);
+            return;
+        }
         pools.computeIfAbsent(destination, Pool::new).seek(seeker, timeout);
     }
 
     private CompletableFuture<SctpEndpoint> endpointTowards(SctpDestination destination) {
+        if (!together.isEmpty()) {
+            return endpoint(together.getFirst());
+        }
         InetAddress peer = destination.addresses().getFirst();
         // Connecting a datagram socket sends nothing: it asks the routing table for the address of this side.
         try (DatagramSocket probe = new DatagramSocket()) {
-            probe.connect(peer, destination.udpPort());
+            probe.connect(peer, destination.port());
             return endpoint(probe.getLocalAddress());
         } catch (IOException | RuntimeException e) {
             return CompletableFuture.failedFuture(new IOException("no route to " + peer + ": " + e.getMessage(), e));
         }
     }
 
-    /** The endpoint at a local address, opened when it is first wanted. Any thread. */
-    CompletableFuture<SctpEndpoint> endpoint(InetAddress local) {
-        CompletableFuture<SctpEndpoint> known = endpoints.get(local);
-        if (known != null && known.isCompletedExceptionally()) {
-            // What was in the way may be gone by now.
-            endpoints.remove(local, known);
-        }
-        return endpoints.computeIfAbsent(local, this::open);
+    /** Local addresses that make up one endpoint; empty where each is one of its own. */
+    List<InetAddress> together() {
+        return together;
     }
 
-    private CompletableFuture<SctpEndpoint> open(InetAddress local) {
+    /** The endpoint that a local address belongs to, opened when it is first wanted. Any thread. */
+    CompletableFuture<SctpEndpoint> endpoint(InetAddress local) {
+        List<InetAddress> addresses = together.contains(local) ? together : List.of(local);
+        CompletableFuture<SctpEndpoint> known = endpoints.get(addresses);
+        if (known != null && known.isCompletedExceptionally()) {
+            // What was in the way may be gone by now.
+            endpoints.remove(addresses, known);
+        }
+        return endpoints.computeIfAbsent(addresses, this::open);
+    }
+
+    private CompletableFuture<SctpEndpoint> open(List<InetAddress> local) {
         try {
             return stack().open(
                             device.loops(),
                             loop,
-                            List.of(local),
+                            local,
                             OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
                             device.settings().sctp());
         } catch (RuntimeException e) {

@@ -24,6 +24,7 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,13 +54,18 @@ final class SoftwareDevice implements Device {
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
     private final SctpNetwork sctp;
 
-    SoftwareDevice(SoftwareSettings settings, EngineLoops loops, SoftwareEvents events, Supplier<SctpStack> sctpStack) {
+    SoftwareDevice(
+            SoftwareSettings settings,
+            EngineLoops loops,
+            SoftwareEvents events,
+            Supplier<SctpStack> sctpStack,
+            List<InetAddress> sctpAddresses) {
         this.settings = settings;
         this.loops = loops;
         this.events = events;
         this.stags = new StagTable(settings.maxRegions());
         this.memory = new MemoryManager(stags, loops);
-        this.sctp = new SctpNetwork(this, sctpStack, loops.choose());
+        this.sctp = new SctpNetwork(this, sctpStack, sctpAddresses, loops.choose());
         loops.setFaultHandler(this::onFault);
         loops.setLimitHandler(events::onPeerLimit);
     }

@@ -10,6 +10,8 @@ import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
+import java.net.InetAddress;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -23,11 +25,13 @@ public final class SoftwareProvider implements RdmaProvider {
     private final SoftwareEvents events;
     private final EngineLoops loops;
     private final Supplier<SctpStack> sctp;
+    private final List<InetAddress> sctpAddresses;
 
     private SoftwareProvider(Builder builder) {
         this.settings = builder.settings;
         this.events = builder.events;
         this.sctp = builder.sctp;
+        this.sctpAddresses = builder.sctpAddresses;
         EventLoopGroup shared = builder.group;
         this.loops = shared == null
                 ? EngineLoops.create(builder.eventLoops, settings.net())
@@ -45,7 +49,7 @@ public final class SoftwareProvider implements RdmaProvider {
 
     @Override
     public Device open() {
-        return new SoftwareDevice(settings, loops, events, sctp);
+        return new SoftwareDevice(settings, loops, events, sctp, sctpAddresses);
     }
 
     @Override
@@ -62,6 +66,7 @@ public final class SoftwareProvider implements RdmaProvider {
         private int eventLoops = Math.min(2, Runtime.getRuntime().availableProcessors());
 
         private Supplier<SctpStack> sctp = () -> new SctpOverUdp(Usrsctp.load());
+        private List<InetAddress> sctpAddresses = List.of();
 
         private Builder() {}
 
@@ -84,6 +89,17 @@ public final class SoftwareProvider implements RdmaProvider {
         /** Where SCTP comes from, when it is first used: usrsctp in UDP unless something else is said. */
         public Builder sctp(Supplier<SctpStack> stack) {
             sctp = stack;
+            return this;
+        }
+
+        /**
+         * Addresses of this machine that make up one SCTP endpoint, the first of them being preferred: more than one make
+         * its associations multihomed, where the stack can do that. Connections begin there, and a listener that has no
+         * address of its own, or one of these, listens there. None: an endpoint has the one address that it needs (RFC 5043
+         * section 7.2).
+         */
+        public Builder sctpAddresses(List<InetAddress> addresses) {
+            sctpAddresses = List.copyOf(addresses);
             return this;
         }
 

@@ -25,8 +25,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Listens for sessions on SCTP associations. A wildcard stands for one endpoint at each address of this machine, because
- * an endpoint of DDP has one address (RFC 5043 section 7.2).
+ * Listens for sessions on SCTP associations. A wildcard stands for the endpoint whose addresses were set, else for one
+ * endpoint at each address of this machine, because by default an endpoint of DDP has one address (RFC 5043 section 7.2).
  */
 final class SoftwareSctpListener extends SoftwareListener implements SoftwareAssociation.Keeper {
 
@@ -68,18 +68,22 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
         return endpoint.listen(port, this::onAssociation).thenApply(listener -> {
             bound.add(listener);
-            if (udpPort.isEmpty()) {
+            if (udpPort.isEmpty() && endpoint.udpPort() != 0) {
                 udpPort = OptionalInt.of(endpoint.udpPort());
             }
             return listener.port();
         });
     }
 
-    private static List<InetAddress> localAddresses() throws SocketException {
+    /** One address of each endpoint that a wildcard stands for. */
+    private List<InetAddress> localAddresses() throws SocketException {
+        if (!network.together().isEmpty()) {
+            return List.of(network.together().getFirst());
+        }
         List<InetAddress> addresses = new ArrayList<>();
-        for (NetworkInterface network : (Iterable<NetworkInterface>) NetworkInterface.networkInterfaces()::iterator) {
-            if (network.isUp()) {
-                network.inetAddresses()
+        for (NetworkInterface device : (Iterable<NetworkInterface>) NetworkInterface.networkInterfaces()::iterator) {
+            if (device.isUp()) {
+                device.inetAddresses()
                         .filter(address -> !address.isLinkLocalAddress())
                         .forEach(addresses::add);
             }

@@ -3,8 +3,13 @@
 
 package io.sidewarp.provider.software;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
+import io.sidewarp.engine.verbs.AssociationPath;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
+import java.net.InetAddress;
+import org.junit.jupiter.api.Test;
 
 /** Connections over the kernel's SCTP. Runs where the kernel has it: in the virtual machine of the end-to-end tests. */
 final class KernelProviderSuite extends SctpProviderSuite {
@@ -18,6 +23,16 @@ final class KernelProviderSuite extends SctpProviderSuite {
     @Override
     ConnectionFailedException.Kind nobodyThere() {
         return ConnectionFailedException.Kind.UNREACHABLE;
+    }
+
+    @Test
+    void associationsHaveAPathToEachAddressThatWasSet() throws Exception {
+        InetAddress first = InetAddress.ofLiteral("127.0.0.1");
+        InetAddress second = InetAddress.ofLiteral("127.0.0.2");
+
+        assertThat(associate(first, second).paths())
+                .extracting(AssociationPath::remote)
+                .containsExactly(first, second);
     }
 
     @Override

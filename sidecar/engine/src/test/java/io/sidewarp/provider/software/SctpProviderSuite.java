@@ -12,6 +12,7 @@ import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
@@ -79,6 +80,45 @@ abstract class SctpProviderSuite extends ProviderSuite {
     @Override
     ConnectionParameters parameters() {
         return ConnectionParameters.defaults().withLlp(Llp.SCTP).withUdpPort(udpPort);
+    }
+
+    /** Connects two devices whose SCTP endpoints have the addresses, and tells what the first one has then. */
+    AssociationAttributes associate(InetAddress... addresses) throws Exception {
+        try (SoftwareProvider clients = provider()
+                        .sctpAddresses(List.of(addresses))
+                        .eventLoops(1)
+                        .build();
+                SoftwareProvider servers = provider()
+                        .sctpAddresses(List.of(addresses))
+                        .settings(serverSettings())
+                        .eventLoops(1)
+                        .build();
+                Device here = clients.open();
+                Device there = servers.open()) {
+            CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
+            Listener listener = there.listen(new InetSocketAddress(0), attributes(), asked::complete)
+                    .get(10, TimeUnit.SECONDS);
+            InetSocketAddress remote =
+                    new InetSocketAddress(addresses[0], listener.localAddress().getPort());
+            CompletableFuture<ConnectionAttributes> connected =
+                    new Endpoint(here, 16).queuePair.connect(remote, parameters());
+            asked.get(10, TimeUnit.SECONDS)
+                    .accept(new Endpoint(there, 16).queuePair, parameters())
+                    .get(10, TimeUnit.SECONDS);
+            connected.get(10, TimeUnit.SECONDS);
+            return here.associations().get(10, TimeUnit.SECONDS).getFirst();
+        }
+    }
+
+    @Test
+    void listensAndBeginsAtTheAddressThatWasSet() throws Exception {
+        InetAddress second = InetAddress.ofLiteral("127.0.0.2");
+
+        AssociationAttributes association = associate(second);
+
+        assertThat(association.localAddress().getAddress()).isEqualTo(second);
+        assertThat(association.remoteAddress().getAddress()).isEqualTo(second);
+        assertThat(association.paths()).hasSize(1);
     }
 
     /** Where the server's encapsulation is, 0 without one. */

@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -195,6 +196,7 @@ public final class ConfigValidator {
     }
 
     private void sctp(SidewarpConfig.Sctp sctp) {
+        sctpAddresses(sctp);
         range("sidewarp.sctp.udp-port", sctp.udpPort(), 0, 65_535);
         range("sidewarp.sctp.streams", sctp.streams(), 1, 65_535);
         if (sctp.maxPathMtu() != 0) {
@@ -216,6 +218,33 @@ public final class ConfigValidator {
         range("sidewarp.sctp.associations", sctp.associations(), 1, 65_535);
         range("sidewarp.sctp.half-open-associations", sctp.halfOpenAssociations(), 1, 65_535);
         range("sidewarp.sctp.reorder-octets", sctp.reorderOctets(), 1 << 16, 1 << 30);
+    }
+
+    private void sctpAddresses(SidewarpConfig.Sctp sctp) {
+        List<String> addresses = sctp.addresses().orElse(List.of());
+        String given = String.join(",", addresses);
+        boolean several = new HashSet<>(addresses).size() > 1;
+        if (several && sctp.stack() == SctpStackKind.UDP) {
+            add("sidewarp.sctp.addresses", given, "one address, as sidewarp.sctp.stack is udp; several with kernel");
+        } else if (!addresses.stream().allMatch(ConfigValidator::isBindable)) {
+            add("sidewarp.sctp.addresses", given, "IP addresses of this machine, separated by commas, and no wildcard");
+        }
+    }
+
+    private static boolean isBindable(String literal) {
+        try {
+            return !InetAddress.ofLiteral(literal).isAnyLocalAddress();
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    /** The addresses of SCTP endpoints, each once. Legal after {@link #problems} found none. */
+    public static List<InetAddress> sctpAddresses(SidewarpConfig config) {
+        return config.sctp().addresses().orElse(List.of()).stream()
+                .map(InetAddress::ofLiteral)
+                .distinct()
+                .toList();
     }
 
     private void rest(SidewarpConfig config) {

@@ -306,8 +306,15 @@ public interface SidewarpConfig {
         int backlog();
     }
 
-    /** SCTP, the other lower layer (RFC 5043), in UDP (RFC 6951). */
+    /** SCTP, the other lower layer (RFC 5043). */
     interface Sctp {
+
+        /** Whose SCTP it is. */
+        @WithDefault("udp")
+        SctpStackKind stack();
+
+        /** Local addresses that make up one endpoint. Unset: each address is one. */
+        Optional<List<String>> addresses();
 
         /** Local UDP port of the encapsulation. 0: any free one, which suits a sidecar that does not listen. */
         @WithDefault("9899")

@@ -8,15 +8,27 @@ import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.net.sctp.SctpOverUdp;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
+import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
+import io.sidewarp.service.config.ConfigValidator;
+import io.sidewarp.service.config.SctpStackKind;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.telemetry.Telemetry;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.List;
+import java.util.function.Supplier;
 
 /** Makes the provider that the settings name. */
 final class Providers {
@@ -39,11 +51,43 @@ final class Providers {
                 limits.shortSegments(),
                 defaults.terminateTimeout(),
                 config.connection().firstFpduDelay());
+        List<InetAddress> sctpAddresses = ConfigValidator.sctpAddresses(config);
+        requireLocal(sctpAddresses);
         return SoftwareProvider.builder()
+                .sctp(sctpStack(config.sctp().stack()))
+                .sctpAddresses(sctpAddresses)
                 .settings(settings)
                 .eventLoopGroup(loops)
                 .events(new Events(telemetry, logs))
                 .build();
+    }
+
+    /** The kernel's SCTP is there now or not at all; the library for SCTP in UDP is looked for when it is needed. */
+    private static Supplier<SctpStack> sctpStack(SctpStackKind kind) {
+        if (kind == SctpStackKind.UDP) {
+            return () -> new SctpOverUdp(Usrsctp.load());
+        }
+        try {
+            SctpStack kernel = KernelSctp.load();
+            return () -> kernel;
+        } catch (SctpUnavailableException e) {
+            throw new StartFailedException("sidewarp.sctp.stack is kernel, but " + e.getMessage(), e);
+        }
+    }
+
+    private static void requireLocal(List<InetAddress> addresses) {
+        for (InetAddress address : addresses) {
+            try {
+                if (NetworkInterface.getByInetAddress(address) == null) {
+                    throw new StartFailedException(
+                            "sidewarp.sctp.addresses has " + address.getHostAddress()
+                                    + ", which is no address of this machine or pod",
+                            null);
+                }
+            } catch (SocketException e) {
+                throw new StartFailedException("the addresses of this machine cannot be told: " + e.getMessage(), e);
+            }
+        }
     }
 
     private static NetSettings net(NetSettings defaults, SidewarpConfig config) {

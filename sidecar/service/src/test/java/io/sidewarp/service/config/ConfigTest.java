@@ -13,6 +13,7 @@ import io.smallrye.config.ConfigValidationException;
 import io.smallrye.config.WithDefault;
 import java.io.IOException;
 import java.lang.reflect.Method;
+import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -60,6 +61,9 @@ class ConfigTest {
         "sidewarp.connection.mpa-request-revision, 0",
         "sidewarp.connection.peer-to-peer, true",
         "sidewarp.connection.ready-indications, 'write,write'",
+        "sidewarp.sctp.addresses, localhost",
+        "sidewarp.sctp.addresses, 0.0.0.0",
+        "sidewarp.sctp.addresses, '192.0.2.1,192.0.2.2'",
         "sidewarp.telemetry.latency-sampling, 0",
         "sidewarp.log.messages-per-minute, 0",
     })
@@ -89,6 +93,20 @@ class ConfigTest {
         Map<String, Class<?>> kinds = new TreeMap<>();
         collect("sidewarp", SidewarpConfig.class, (name, setting) -> kinds.put(name, setting.getReturnType()));
         return kinds.keySet().stream().filter(name -> kinds.get(name) == boolean.class);
+    }
+
+    @Test
+    void onlyTheKernelsSctpTakesSeveralAddresses() {
+        SidewarpConfig config = TestSidecar.config(
+                Path.of("/dev/shm/none"),
+                "sidewarp.sctp.stack",
+                "kernel",
+                "sidewarp.sctp.addresses",
+                "192.0.2.1,2001:db8::1,192.0.2.1");
+
+        assertThat(ConfigValidator.problems(config)).isEmpty();
+        assertThat(ConfigValidator.sctpAddresses(config))
+                .containsExactly(InetAddress.ofLiteral("192.0.2.1"), InetAddress.ofLiteral("2001:db8::1"));
     }
 
     @ParameterizedTest

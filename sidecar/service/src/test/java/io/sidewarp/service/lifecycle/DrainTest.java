@@ -5,9 +5,12 @@ package io.sidewarp.service.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThatCode;
 
 import io.grpc.Status;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
 import io.sidewarp.service.testing.Http;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
@@ -123,6 +126,22 @@ class DrainTest {
         assertThatThrownBy(() -> TestSidecar.start("sidewarp.worker-threads", "0"))
                 .isInstanceOf(StartFailedException.class)
                 .hasMessageContaining("sidewarp.worker-threads is 0; allowed: 1 to 1024");
+    }
+
+    @Test
+    void anAddressOfAnotherMachineIsAReasonNotToStart() {
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.sctp.addresses", "192.0.2.1"))
+                .isInstanceOf(StartFailedException.class)
+                .hasMessage("sidewarp.sctp.addresses has 192.0.2.1, which is no address of this machine or pod");
+    }
+
+    @Test
+    void aKernelWithoutSctpIsAReasonNotToStartWhereItsSctpIsWanted() {
+        assumeThatCode(KernelSctp::load).isInstanceOf(SctpUnavailableException.class);
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.sctp.stack", "kernel"))
+                .isInstanceOf(StartFailedException.class)
+                .hasMessageStartingWith("sidewarp.sctp.stack is kernel, but this kernel has no SCTP")
+                .hasMessageContaining("modprobe sctp");
     }
 
     @Test

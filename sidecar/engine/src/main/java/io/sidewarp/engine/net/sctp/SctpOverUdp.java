@@ -23,6 +23,11 @@ public final class SctpOverUdp implements SctpStack {
     }
 
     @Override
+    public boolean isInUdp() {
+        return true;
+    }
+
+    @Override
     public CompletableFuture<SctpEndpoint> open(
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) {
         if (local.size() != 1 || local.getFirst().isAnyLocalAddress()) {

@@ -13,6 +13,9 @@ import java.util.concurrent.CompletableFuture;
 /** An SCTP implementation with its input and output. */
 public interface SctpStack {
 
+    /** Whether it carries packets in UDP, so that endpoints and destinations have UDP ports. */
+    boolean isInUdp();
+
     /**
      * Opens an endpoint.
      *

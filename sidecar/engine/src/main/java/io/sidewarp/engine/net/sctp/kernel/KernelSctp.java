@@ -43,6 +43,11 @@ public final class KernelSctp implements SctpStack {
     }
 
     @Override
+    public boolean isInUdp() {
+        return false;
+    }
+
+    @Override
     public CompletableFuture<SctpEndpoint> open(
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) {
         if (local.isEmpty() || local.stream().anyMatch(InetAddress::isAnyLocalAddress)) {
