@@ -53,7 +53,9 @@ public abstract class Receives {
         }
 
         @Override
-        void complete() {}
+        void complete() {
+            queue.complete();
+        }
 
         @Override
         void retire() {

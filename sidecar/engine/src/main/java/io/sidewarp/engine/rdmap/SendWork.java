@@ -153,6 +153,7 @@ final class SendWork {
     void retire(long transferredPosition) {
         Wqe wqe = queue.oldest();
         while (wqe != null && wqe.isStarted() && isComplete(wqe, transferredPosition)) {
+            queue.complete();
             if (wqe.isSignaled()) {
                 completions.onSendCompletion(wqe, CompletionStatus.SUCCESS, null);
             }
@@ -176,6 +177,7 @@ final class SendWork {
         Wqe wqe = queue.oldest();
         while (wqe != null) {
             CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
+            queue.complete();
             completions.onSendCompletion(wqe, status, error);
             queue.retire();
             wqe = queue.oldest();

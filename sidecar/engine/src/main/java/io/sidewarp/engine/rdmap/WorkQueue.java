@@ -6,22 +6,23 @@ package io.sidewarp.engine.rdmap;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Send or receive queue: a ring of {@link Wqe} slots between any number of posting threads and one event loop. A poster
- * claims a slot, fills it and publishes it; the loop starts elements in order and retires them in order. No locks; a
- * slot is allocated when it is used for the first time.
+ * claims a slot, fills it and publishes it; the loop starts elements in order, and completes and retires each in order. An
+ * element that is complete counts no more while it is still read, for which the ring has a slot more than the queue holds.
+ * No locks; a slot is allocated when it is used for the first time.
  */
 public final class WorkQueue {
 
-    private static final VarHandle RETIRED;
+    private static final VarHandle COMPLETED;
 
     static {
         try {
-            RETIRED = MethodHandles.lookup().findVarHandle(WorkQueue.class, "retired", long.class);
+            COMPLETED = MethodHandles.lookup().findVarHandle(WorkQueue.class, "completed", long.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -29,16 +30,14 @@ public final class WorkQueue {
 
     private final int capacity;
     private final int mask;
-    private final @Nullable Wqe[] slots;
-    /** Per slot: sequence of the element published last, plus 1. */
-    private final AtomicLongArray published;
-
+    private final AtomicReferenceArray<@Nullable Wqe> slots;
     private final AtomicLong claimed = new AtomicLong();
 
-    @SuppressWarnings("unused") // through RETIRED
-    private long retired;
+    @SuppressWarnings("unused") // through COMPLETED
+    private long completed;
 
-    /** Next element to start; the event loop's own. */
+    // The event loop's own.
+    private long retired;
     private long next;
 
     /** @param capacity elements that can be outstanding, at least 1 */
@@ -47,11 +46,9 @@ public final class WorkQueue {
             throw new IllegalArgumentException("a work queue has at least 1 element, not " + capacity);
         }
         this.capacity = capacity;
-        int size = Integer.highestOneBit(capacity);
-        size = size == capacity ? size : size << 1;
+        int size = Integer.highestOneBit(capacity) << 1;
         this.mask = size - 1;
-        this.slots = new Wqe[size];
-        this.published = new AtomicLongArray(size);
+        this.slots = new AtomicReferenceArray<>(size);
     }
 
     /** Elements that can be outstanding. */
@@ -63,7 +60,7 @@ public final class WorkQueue {
     public long claim() {
         while (true) {
             long sequence = claimed.get();
-            if (sequence - (long) RETIRED.getAcquire(this) >= capacity) {
+            if (sequence - (long) COMPLETED.getAcquire(this) >= capacity) {
                 return -1;
             }
             if (claimed.compareAndSet(sequence, sequence + 1)) {
@@ -75,27 +72,27 @@ public final class WorkQueue {
     /** The slot of a claimed sequence. */
     public Wqe slot(long sequence) {
         int index = (int) sequence & mask;
-        Wqe wqe = slots[index];
+        Wqe wqe = slots.getPlain(index);
         if (wqe == null) {
             wqe = new Wqe();
-            slots[index] = wqe;
+            slots.setRelease(index, wqe);
         }
         return wqe;
     }
 
     /** Hands a filled slot to the event loop. */
     public void publish(long sequence) {
-        published.setRelease((int) sequence & mask, sequence + 1);
+        slot(sequence).publish(sequence);
     }
 
-    /** Elements claimed and not retired. */
+    /** Elements claimed and not complete. */
     public int outstanding() {
-        return (int) (claimed.get() - (long) RETIRED.getAcquire(this));
+        return (int) (claimed.get() - (long) COMPLETED.getAcquire(this));
     }
 
     private @Nullable Wqe at(long sequence) {
-        int index = (int) sequence & mask;
-        return published.getAcquire(index) == sequence + 1 ? slots[index] : null;
+        Wqe wqe = slots.getAcquire((int) sequence & mask);
+        return wqe != null && wqe.isPublished(sequence) ? wqe : null;
     }
 
     /** The next element to start, or null. Event loop only, as all that follows. */
@@ -125,22 +122,28 @@ public final class WorkQueue {
     public void drain(Consumer<Wqe> consumer) {
         Wqe wqe = oldest();
         while (wqe != null) {
+            complete();
             consumer.accept(wqe);
             retire();
             wqe = oldest();
         }
     }
 
-    /** Gives the oldest element's slot back to posters. */
+    /** The oldest element is about to be told to be complete: whoever hears of it may post another. */
+    void complete() {
+        COMPLETED.setRelease(this, retired + 1);
+    }
+
+    /** The oldest element was told to be complete, if anybody was to hear of it. */
     void retire() {
-        long sequence = retired;
-        Wqe wqe = slots[(int) sequence & mask];
+        Wqe wqe = slots.getPlain((int) retired & mask);
         if (wqe != null) {
             wqe.clear();
         }
-        if (next == sequence) {
-            next = sequence + 1;
+        if (next == retired) {
+            next++;
         }
-        RETIRED.setRelease(this, sequence + 1);
+        complete();
+        retired++;
     }
 }

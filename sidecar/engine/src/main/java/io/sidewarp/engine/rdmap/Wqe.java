@@ -8,6 +8,8 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionFault;
 import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.memory.WireBuffer;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,20 @@ public final class Wqe implements PayloadSource {
     public static final int LOCAL_INVALIDATE = 0x10;
     /** Opcode of work that gives a local region another STag and enables it. */
     public static final int ENABLE = 0x11;
+
+    private static final VarHandle PUBLISHED;
+
+    static {
+        try {
+            PUBLISHED = MethodHandles.lookup().findVarHandle(Wqe.class, "published", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /** Sequence in a work queue that it was published with last, plus 1. */
+    @SuppressWarnings("unused") // through PUBLISHED
+    private long published;
 
     private @Nullable MemoryRegion[] regions = new MemoryRegion[1];
     private long[] offsets = new long[1];
@@ -57,6 +73,16 @@ public final class Wqe implements PayloadSource {
     private long cursorBase;
 
     Wqe() {}
+
+    /** Hands it to the event loop, as the element of a work queue with that sequence. */
+    void publish(long sequence) {
+        PUBLISHED.setRelease(this, sequence + 1);
+    }
+
+    /** Whether it is the element with that sequence; then all that its poster has written is to be seen. */
+    boolean isPublished(long sequence) {
+        return (long) PUBLISHED.getAcquire(this) == sequence + 1;
+    }
 
     /** Begins a new request. Opcodes are those of {@link RdmapControl}, and the two of work without a message. */
     public void begin(long newId, int newOpcode, boolean isSignaled, boolean isFence) {

@@ -40,6 +40,28 @@ class WorkQueueTest {
     }
 
     @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void whoeverHearsOfACompletionMayPostWhileTheElementIsStillRead(int capacity) {
+        WorkQueue queue = new WorkQueue(capacity);
+        for (int i = 0; i < capacity; i++) {
+            post(queue, i);
+        }
+        for (int i = 0; i < 20; i++) {
+            Wqe oldest = queue.oldest();
+            queue.complete();
+
+            post(queue, capacity + i);
+
+            assertThat(queue.claim()).isEqualTo(-1);
+            assertThat(oldest.id()).isEqualTo(i);
+            assertThat(queue.oldest()).isSameAs(oldest);
+            queue.retire();
+            assertThat(queue.claim()).isEqualTo(-1);
+            assertThat(queue.outstanding()).isEqualTo(capacity);
+        }
+    }
+
+    @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 7, 8, 100})
     void aQueueHoldsAsManyElementsAsItsCapacity(int capacity) {
         WorkQueue queue = new WorkQueue(capacity);
