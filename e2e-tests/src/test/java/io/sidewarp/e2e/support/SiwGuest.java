@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -153,6 +154,30 @@ public final class SiwGuest {
                     Integer.parseInt(text.substring(status + STATUS.length()).strip()), text.substring(0, status));
         } catch (IOException e) {
             throw new UncheckedIOException("the guest does not answer", e);
+        }
+    }
+
+    /** Copies what is in a directory, and what its links lead to, into one of the guest. */
+    public void copy(Path from, String to) {
+        List<String> pack = List.of("tar", "-C", from.toString(), "-chf", "-", ".");
+        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            server.setSoTimeout((int) Patience.LIMIT.toMillis());
+            CompletableFuture<Result> unpacked = start("mkdir -p " + to + " && socat -u TCP:" + HOST + ":"
+                    + server.getLocalPort() + " - | tar -x -C " + to);
+            try (Socket socket = server.accept();
+                    OutputStream out = socket.getOutputStream()) {
+                Process packing = new ProcessBuilder(pack)
+                        .redirectError(ProcessBuilder.Redirect.INHERIT)
+                        .start();
+                packing.getInputStream().transferTo(out);
+                assertThat(packing.waitFor()).as("tar").isZero();
+            }
+            Patience.get(unpacked, Patience.LONG_LIMIT).orThrow();
+        } catch (IOException e) {
+            throw new UncheckedIOException("the guest takes no files", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
         }
     }
 

@@ -1,0 +1,114 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e.support;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.programs.TestRunner;
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+/**
+ * Runs test classes of the engine in the siw guest, whose kernel has what that of this machine may lack. A small Java runtime
+ * and the classes are taken there.
+ */
+public final class GuestTests {
+
+    /** For a test class on an emulated processor. */
+    private static final Duration LIMIT = Duration.ofMinutes(8);
+
+    private static final String DIRECTORY = "/opt/tests";
+
+    /** What the guest's Java runtime has. */
+    private static final String MODULES = "java.base,java.logging,java.management,jdk.management,jdk.unsupported";
+
+    /** What the engine and its tests need, among what is packaged with the service and what these tests have. */
+    private static final Pattern PACKAGED =
+            Pattern.compile("(io\\.netty|org\\.slf4j|org\\.jspecify|io\\.sidewarp)\\..*");
+
+    private static final Pattern FOR_TESTS =
+            Pattern.compile("(junit-|opentest4j|apiguardian|assertj-|byte-buddy|awaitility|hamcrest).*\\.jar");
+
+    private final SiwGuest guest;
+
+    private GuestTests(SiwGuest guest) {
+        this.guest = guest;
+    }
+
+    /** Takes all that is needed into the guest. */
+    public static GuestTests prepare(SiwGuest guest) {
+        Path staged = Directories.temporary("guest");
+        try {
+            linkRuntime(staged.resolve("java"));
+            Path libraries = Files.createDirectory(staged.resolve("lib"));
+            try (Stream<Path> packaged =
+                    Files.list(Programs.serviceJar().resolveSibling("lib").resolve("main"))) {
+                packaged.filter(jar ->
+                                PACKAGED.matcher(jar.getFileName().toString()).matches())
+                        .forEach(jar -> link(libraries, jar));
+            }
+            Pattern.compile(File.pathSeparator)
+                    .splitAsStream(Programs.testClassPath())
+                    .map(Path::of)
+                    .filter(jar ->
+                            FOR_TESTS.matcher(jar.getFileName().toString()).matches())
+                    .forEach(jar -> link(libraries, jar));
+            link(staged, Programs.root().resolve("sidecar/engine/target/test-classes"), "engine");
+            link(staged, Programs.root().resolve("e2e-tests/target/test-classes"), "runner");
+            guest.copy(staged, DIRECTORY);
+            return new GuestTests(guest);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            Directories.delete(staged);
+        }
+    }
+
+    private static void linkRuntime(Path directory) {
+        List<String> command = List.of(
+                Path.of(Programs.java()).resolveSibling("jlink").toString(),
+                "--add-modules",
+                MODULES,
+                "--strip-debug",
+                "--no-header-files",
+                "--no-man-pages",
+                "--output",
+                directory.toString());
+        try (OwnedProcess jlink = OwnedProcess.start("jlink", command)) {
+            assertThat(jlink.awaitExit(Patience.LONG_LIMIT)).as(jlink.text()).isZero();
+        }
+    }
+
+    private static void link(Path directory, Path file) {
+        link(directory, file, file.getFileName().toString());
+    }
+
+    private static void link(Path directory, Path file, String name) {
+        try {
+            Files.createSymbolicLink(directory.resolve(name), file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Runs the tests of a class, all of which have to pass, and returns their names. */
+    public List<String> run(String testClass) {
+        String command = "cd " + DIRECTORY + " && exec java/bin/java -Xmx256m -XX:TieredStopAtLevel=1 "
+                + String.join(" ", Programs.jvmFlags()) + " -cp 'runner:engine:lib/*' " + TestRunner.class.getName()
+                + " "
+                + testClass;
+        String output = guest.run(command, LIMIT).orThrow().text();
+        return output.lines()
+                .filter(line -> line.startsWith(TestRunner.PASSED))
+                .map(line -> line.substring(TestRunner.PASSED.length()).replace("()", ""))
+                .toList();
+    }
+}
