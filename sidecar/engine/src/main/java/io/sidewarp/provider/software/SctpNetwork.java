@@ -9,6 +9,7 @@ import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import java.io.IOException;
 import java.net.DatagramSocket;
@@ -241,6 +242,16 @@ final class SctpNetwork {
                         .map(SoftwareAssociation::attributes)
                         .toList(),
                 loop);
+    }
+
+    /** Whether there is an SCTP to use. */
+    boolean isAvailable() {
+        try {
+            stack();
+            return true;
+        } catch (SctpUnavailableException e) {
+            return false;
+        }
     }
 
     private synchronized SctpStack stack() {

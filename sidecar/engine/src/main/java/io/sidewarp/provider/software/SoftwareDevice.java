@@ -106,7 +106,7 @@ final class SoftwareDevice implements Device {
     public DeviceAttributes attributes() {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,
-                Set.of(Llp.values()),
+                sctp.isAvailable() ? Set.of(Llp.values()) : Set.of(Llp.TCP),
                 SoftwareSettings.MAX_SGE,
                 settings.maxSendQueue(),
                 settings.maxReceiveQueue(),

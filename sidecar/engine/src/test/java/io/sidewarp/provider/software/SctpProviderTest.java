@@ -10,6 +10,7 @@ import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.Llp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -65,6 +66,8 @@ final class SctpProviderTest extends SctpProviderSuite {
                             device.listen(anywhere, attributes(), ignored -> {}).get(10, TimeUnit.SECONDS))
                     .cause()
                     .hasMessageContaining("install it");
+            assertThat(device.attributes().llps()).containsExactly(Llp.TCP);
+            assertThat(clientDevice().attributes().llps()).contains(Llp.SCTP);
         }
     }
 }

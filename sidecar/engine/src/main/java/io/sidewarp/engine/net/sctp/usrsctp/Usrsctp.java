@@ -31,6 +31,7 @@ public final class Usrsctp implements SctpProtocol {
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final SocketTable SOCKETS = new SocketTable();
+    private static final Usrsctp INSTANCE = new Usrsctp();
 
     /** Queued chunks of an association at most; its send buffer limits their octets. */
     private static final int MAX_QUEUED_CHUNKS = 1 << 20;
@@ -38,7 +39,23 @@ public final class Usrsctp implements SctpProtocol {
     private final ReentrantLock ticking = new ReentrantLock();
     private long lastTickNanos = System.nanoTime();
 
-    private Usrsctp() {
+    private Usrsctp() {}
+
+    /** Initialises the library when it is first used: who only asks whether it is there does not pay for it. */
+    private static final class Library {
+
+        static {
+            initialize();
+        }
+
+        private Library() {}
+
+        static void use() {
+            // Being called has the class initialized.
+        }
+    }
+
+    private static void initialize() {
         MethodHandle output;
         try {
             output = MethodHandles.lookup()
@@ -67,18 +84,14 @@ public final class Usrsctp implements SctpProtocol {
         UsrsctpCalls.setSysctl("sctp_max_chunks_on_queue", MAX_QUEUED_CHUNKS);
     }
 
-    private static final class Holder {
-        static final Usrsctp INSTANCE = new Usrsctp();
-    }
-
     /**
-     * The library, loaded and initialised by the first call.
+     * The library.
      *
      * @throws SctpUnavailableException when this machine does not have it
      */
     public static Usrsctp load() {
         find(LIBRARY);
-        return Holder.INSTANCE;
+        return INSTANCE;
     }
 
     static SymbolLookup find() {
@@ -99,6 +112,7 @@ public final class Usrsctp implements SctpProtocol {
     @Override
     public SctpSocket open(
             int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings, SctpPacketOutput output) {
+        Library.use();
         // The time without sockets, when nobody ticks, must not count for the timers of the new one.
         tick();
         return UsrsctpSocket.open(SOCKETS, localPort, packetSize, adaptation, settings, output);
