@@ -6,9 +6,11 @@ package io.sidewarp.engine.net.sctp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -123,6 +125,23 @@ final class UdpPacketsTest {
             assertThat(clients.get(i).association.remoteUdpPort()).isEqualTo(passive.udpPort());
         }
         assertThat(behind.get(0).udpPort()).isNotEqualTo(behind.get(1).udpPort());
+    }
+
+    @Test
+    void packetsGoOverIpVersion6AsWell() throws Exception {
+        InetAddress loopback = InetAddress.getByName("::1");
+        SctpEndpoint passive = bed.open(List.of(loopback), SctpBed.DDP, SctpBed.settings());
+        SctpEndpoint active = bed.open(List.of(loopback), SctpBed.DDP, SctpBed.settings());
+        RecordingUser client = bed.connect(
+                active, new SctpDestination(loopback, bed.listen(passive).port(), passive.udpPort()));
+        RecordingUser server = bed.takeAccepted();
+        byte[] largest = new byte[client.association.maxMessage()];
+        new Random(6).nextBytes(largest);
+
+        client.send(0, DDP_SEGMENT, largest);
+
+        assertThat(server.takeMessage().octets()).isEqualTo(largest);
+        assertThat(server.association.remoteAddress().getAddress()).isEqualTo(loopback);
     }
 
     @Test
