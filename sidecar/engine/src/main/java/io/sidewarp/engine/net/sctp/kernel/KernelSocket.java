@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * A one-to-many socket of the kernel: one that listens, or one with a single association. Belongs to one thread. Allocates
- * nothing per message.
+ * A one-to-many socket of the kernel: one that listens, or one with a single association. Belongs to one thread. Its own
+ * structures are made once, not for each message.
  */
 final class KernelSocket implements MessageSocket {
 
