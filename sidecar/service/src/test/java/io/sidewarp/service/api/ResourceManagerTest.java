@@ -48,7 +48,13 @@ class ResourceManagerTest {
 
     /** Calls that only tell what there is; what they tell depends on who asks. */
     private static final Set<String> WITHOUT_SESSION = Set.of(
-            "GetDevice", "OpenSession", "ListSessions", "ListRegions", "ListConnections", "ListSharedReceiveQueues");
+            "GetDevice",
+            "OpenSession",
+            "ListSessions",
+            "ListRegions",
+            "ListConnections",
+            "ListAssociations",
+            "ListSharedReceiveQueues");
 
     /** By default a connection has 256 entries in each queue, and 16 inbound read requests. */
     @ParameterizedTest
