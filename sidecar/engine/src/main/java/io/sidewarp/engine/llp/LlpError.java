@@ -9,7 +9,7 @@ package io.sidewarp.engine.llp;
  */
 public enum LlpError implements ProtocolError {
     /** TCP connection closed, terminated or lost (RFC 5044 section 8, error 1). */
-    CONNECTION_LOST(0x01, "TCP connection closed, terminated or lost"),
+    CONNECTION_LOST(0x01, "connection closed, terminated or lost"),
     /** Received MPA CRC does not match the calculated value (error 2). */
     CRC_MISMATCH(0x02, "MPA CRC error"),
     /** MPA Marker and ULPDU Length disagree on the start of an FPDU (error 3). */

@@ -70,7 +70,7 @@ final class ChunkSequence {
         return broken;
     }
 
-    /** Takes note of a chunk that came behind the break. */
+    /** Takes note of a chunk that broke the sequence, or came behind the break. */
     void ignore(int ssn) {
         begun |= ssn == 0;
     }

@@ -198,7 +198,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** A chunk of this session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (length <= ChunkFlyweight.SSN_LENGTH) {
+        if (length < ChunkFlyweight.SSN_LENGTH) {
             breakOff("a chunk of " + length + " octets");
             return;
         }
@@ -207,8 +207,11 @@ public final class DdpStreamSession implements LowerLayer {
             input.ignore(ssn);
             return;
         }
-        if (payloadProtocol != ChunkFlyweight.DDP_SEGMENT && payloadProtocol != ChunkFlyweight.SESSION_CONTROL) {
-            breakOff("payload protocol " + payloadProtocol);
+        boolean known =
+                payloadProtocol == ChunkFlyweight.DDP_SEGMENT || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
+        if (!known || length == ChunkFlyweight.SSN_LENGTH) {
+            breakOff(known ? "a chunk of " + length + " octets" : "payload protocol " + payloadProtocol);
+            input.ignore(ssn);
             return;
         }
         if (outputEnded) {

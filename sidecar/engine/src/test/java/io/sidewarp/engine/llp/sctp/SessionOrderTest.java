@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Chunks are judged by their DDP-SSNs, not by when they arrive (RFC 5043 sections 6.1 and 10). */
@@ -178,6 +179,25 @@ class SessionOrderTest {
         assertThat(end.asked()).hasSize(1);
         assertThat(end.association().counters().violations()).isEqualTo(1);
         assertGoesOn(end, other);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "a DDP-SSN alone, 16, 0000",
+        "payload protocol 99, 99, 0000 41",
+        "a segment where the Initiate has to be, 16, 0000 41"
+    })
+    @Requirement("SCTP-6.1-01")
+    void behindAnIllegalBeginningASessionCanBeginOnTheStream(String what, int payloadProtocol, String octets) {
+        SctpEnd end = SctpEnd.alone(1);
+
+        end.inject(0, payloadProtocol, octets);
+        end.rest();
+        assertThat(end.asked()).as(what).isEmpty();
+        end.inject(0, 17, "0000 0001");
+        end.rest();
+
+        assertThat(end.asked()).as(what).hasSize(1);
     }
 
     static Stream<Arguments> illegalContinuations() {
