@@ -45,7 +45,8 @@ public final class OwnedProcess implements AutoCloseable {
         this.name = name;
         this.process = process;
         this.log = log;
-        this.reader = Thread.ofVirtual().name("output of " + name).start(this::readOutput);
+        // A virtual thread would keep its carrier while it waits for output, and a machine has few of those.
+        this.reader = Thread.ofPlatform().daemon().name("output of " + name).start(this::readOutput);
     }
 
     public static OwnedProcess start(String name, List<String> command) {
