@@ -123,8 +123,13 @@ public final class OwnedProcess implements AutoCloseable {
     }
 
     /** Waits for a line and returns the first one that fits. */
-    public synchronized String awaitLine(Predicate<String> wanted) {
-        long deadline = System.nanoTime() + Patience.LIMIT.toNanos();
+    public String awaitLine(Predicate<String> wanted) {
+        return awaitLine(wanted, Patience.LIMIT);
+    }
+
+    /** As {@link #awaitLine(Predicate)}, with another patience. */
+    public synchronized String awaitLine(Predicate<String> wanted, Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
         int seen = 0;
         while (true) {
             for (; seen < lines.size(); seen++) {

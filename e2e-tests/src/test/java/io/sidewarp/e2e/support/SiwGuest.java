@@ -98,7 +98,7 @@ public final class SiwGuest {
             command.add(rping[i] + ":" + (RPING_PORT + i));
         }
         OwnedProcess machine = OwnedProcess.start("siw-guest", command);
-        machine.awaitLine(line -> line.contains("siw guest is ready"));
+        machine.awaitLine(line -> line.contains("siw guest is ready"), Patience.LONG_LIMIT);
         shared = Optional.of(guest);
     }
 
