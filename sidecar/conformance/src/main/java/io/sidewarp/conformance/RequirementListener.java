@@ -31,6 +31,7 @@ public final class RequirementListener implements TestExecutionListener {
     private final @Nullable Path file;
     private final Map<String, Outcome> outcomes = new TreeMap<>();
     private final Map<String, Collection<String>> requirements = new TreeMap<>();
+    private @Nullable TestPlan plan;
 
     public RequirementListener() {
         this(System.getProperty(RESULTS) == null ? null : Path.of(System.getProperty(RESULTS)));
@@ -41,14 +42,19 @@ public final class RequirementListener implements TestExecutionListener {
     }
 
     @Override
+    public synchronized void testPlanExecutionStarted(TestPlan started) {
+        plan = started;
+    }
+
+    @Override
     public synchronized void executionSkipped(TestIdentifier test, String reason) {
-        record(test, Outcome.SKIPPED);
+        recordSkipped(test);
     }
 
     @Override
     public synchronized void executionFinished(TestIdentifier test, TestExecutionResult result) {
         switch (result.getStatus()) {
-            case ABORTED -> record(test, Outcome.SKIPPED);
+            case ABORTED -> recordSkipped(test);
             case FAILED -> record(test, Outcome.FAILED);
             case SUCCESSFUL -> {
                 // A parameterised method is a container: its invocations count.
@@ -74,6 +80,14 @@ public final class RequirementListener implements TestExecutionListener {
             Files.writeString(file, results.text());
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot write the conformance results to " + file, e);
+        }
+    }
+
+    /** Nothing more is heard of the tests of a class that is skipped. */
+    private void recordSkipped(TestIdentifier test) {
+        record(test, Outcome.SKIPPED);
+        if (plan != null) {
+            plan.getDescendants(test).forEach(below -> record(below, Outcome.SKIPPED));
         }
     }
 

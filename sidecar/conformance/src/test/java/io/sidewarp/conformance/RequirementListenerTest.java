@@ -9,6 +9,7 @@ import static org.junit.platform.engine.discovery.DiscoverySelectors.selectClass
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +50,16 @@ class RequirementListenerTest {
         assertThat(file).isEmptyFile();
     }
 
+    @Test
+    void aClassThatIsSkippedSkipsItsTests() throws Exception {
+        Path file = directory.resolve("unit.tsv");
+
+        run(Impossible.class, file);
+
+        assertThat(Files.readAllLines(file))
+                .containsExactly("ONE-1\t" + Impossible.class.getName() + "#isNotReached\tskipped");
+    }
+
     private static void run(Class<?> type, Path file) {
         LauncherConfig config = LauncherConfig.builder()
                 .enableTestExecutionListenerAutoRegistration(false)
@@ -78,6 +89,17 @@ class RequirementListenerTest {
         void failsOnce(int i) {
             assertThat(i).isNotEqualTo(2);
         }
+    }
+
+    static final class Impossible {
+        @BeforeAll
+        static void prepare() {
+            Assumptions.abort();
+        }
+
+        @Test
+        @Requirement("ONE-1")
+        void isNotReached() {}
     }
 
     static final class Untagged {
