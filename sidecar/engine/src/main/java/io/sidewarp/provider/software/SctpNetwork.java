@@ -229,9 +229,7 @@ final class SctpNetwork {
     /** An association has ended, or did not come up. On the event loop. */
     void onClosed(SoftwareAssociation association) {
         if (established.remove(association.number()) != null) {
-            device.events()
-                    .onAssociationClosed(
-                            association.number(), association.transport().retransmittedChunks());
+            device.events().onAssociationClosed(association.transport().retransmittedChunks());
         }
     }
 

@@ -4,7 +4,6 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.net.PeerLimit;
-import io.sidewarp.engine.verbs.AssociationAttributes;
 import java.net.InetSocketAddress;
 
 /** Learns of things that concern no queue pair. Called on event loops, must not block. */
@@ -25,10 +24,9 @@ public interface SoftwareEvents {
     /**
      * An SCTP association that was up has ended.
      *
-     * @param id as in {@link AssociationAttributes}
      * @param retransmittedChunks at its end
      */
-    default void onAssociationClosed(long id, long retransmittedChunks) {}
+    default void onAssociationClosed(long retransmittedChunks) {}
 
     /** An exception escaped a connection, which was aborted. */
     default void onFault(Throwable fault) {}

@@ -155,8 +155,8 @@ final class Providers {
         }
 
         @Override
-        public void onAssociationClosed(long id, long retransmittedChunks) {
-            telemetry.associations().closed(id, retransmittedChunks);
+        public void onAssociationClosed(long retransmittedChunks) {
+            telemetry.associations().closed(retransmittedChunks);
         }
 
         @Override

@@ -5,7 +5,6 @@ package io.sidewarp.service.telemetry;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
-import io.opentelemetry.api.metrics.LongCounter;
 import io.opentelemetry.api.metrics.Meter;
 import io.opentelemetry.api.metrics.ObservableDoubleMeasurement;
 import io.opentelemetry.api.metrics.ObservableLongMeasurement;
@@ -13,12 +12,12 @@ import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.AssociationPath;
 import io.sidewarp.engine.verbs.Device;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 
 /** What is known of SCTP associations: how many, their streams and paths, and what was sent again. Thread-safe. */
 public final class AssociationMetrics {
@@ -29,22 +28,23 @@ public final class AssociationMetrics {
     private static final double NANOS = 1e9;
     private static final long PATIENCE_MILLIS = 1000;
 
-    private final LongCounter retransmissions;
+    private final ObservableLongMeasurement retransmissions;
     private final ObservableLongMeasurement associations;
     private final ObservableLongMeasurement streams;
     private final ObservableLongMeasurement paths;
     private final ObservableDoubleMeasurement rtt;
     private final Meter meter;
-    /** By association, what was counted of it so far. */
-    private final Map<Long, Long> counted = new HashMap<>();
+    /** Of associations that have ended, chunks that were sent again. */
+    private final LongAdder ended = new LongAdder();
+
+    private final AtomicLong told = new AtomicLong();
 
     AssociationMetrics(Meter meter) {
         this.meter = meter;
         retransmissions = meter.counterBuilder("sidewarp.sctp.retransmissions")
                 .setDescription("DATA chunks that SCTP sent again")
                 .setUnit("{chunk}")
-                .build();
-        retransmissions.add(0);
+                .buildObserver();
         associations = meter.gaugeBuilder("sidewarp.sctp.associations")
                 .ofLongs()
                 .setDescription("SCTP associations that are up")
@@ -68,7 +68,7 @@ public final class AssociationMetrics {
 
     /** Has the associations of a device told when metrics are collected, until the handle is closed. */
     public AutoCloseable observe(Device device) {
-        return meter.batchCallback(() -> collect(device), associations, streams, paths, rtt);
+        return meter.batchCallback(() -> collect(device), retransmissions, associations, streams, paths, rtt);
     }
 
     /**
@@ -76,15 +76,15 @@ public final class AssociationMetrics {
      *
      * @param retransmittedChunks at its end
      */
-    public synchronized void closed(long association, long retransmittedChunks) {
-        count(association, retransmittedChunks);
-        counted.remove(association);
+    public void closed(long retransmittedChunks) {
+        ended.add(retransmittedChunks);
     }
 
     private void collect(Device device) {
+        // One that ends meanwhile is in neither number; what was told before holds until it is.
+        long before = ended.sum();
         try {
-            // Counts on the thread that also tells of ends, so that none is counted after its end.
-            record(device.associations().thenApply(this::counted).get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS));
+            record(before, device.associations().get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
@@ -93,17 +93,11 @@ public final class AssociationMetrics {
         }
     }
 
-    private synchronized List<AssociationAttributes> counted(List<AssociationAttributes> all) {
-        all.forEach(association -> count(association.id(), association.retransmittedChunks()));
-        return all;
-    }
-
-    private void count(long association, long retransmittedChunks) {
-        Long before = counted.put(association, retransmittedChunks);
-        retransmissions.add(retransmittedChunks - (before == null ? 0 : before));
-    }
-
-    private void record(List<AssociationAttributes> all) {
+    private void record(long retransmittedBefore, List<AssociationAttributes> all) {
+        long live = all.stream()
+                .mapToLong(AssociationAttributes::retransmittedChunks)
+                .sum();
+        retransmissions.record(told.accumulateAndGet(retransmittedBefore + live, Math::max));
         List<AssociationPath> every = all.stream()
                 .flatMap(association -> association.paths().stream())
                 .toList();

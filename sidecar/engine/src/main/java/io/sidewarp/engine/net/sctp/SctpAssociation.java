@@ -28,6 +28,6 @@ public interface SctpAssociation extends SctpTransport {
     /** DATA chunks that were sent again so far. Also known when it has ended. */
     long retransmittedChunks();
 
-    /** How it does. Costs a system call or the like; not when it has ended. */
+    /** How it does, or {@link SctpAssociationFacts#NONE} when it has ended. Costs a system call or the like. */
     SctpAssociationFacts facts();
 }

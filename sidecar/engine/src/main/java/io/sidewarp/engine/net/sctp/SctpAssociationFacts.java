@@ -21,4 +21,8 @@ public record SctpAssociationFacts(
         int inboundStreams,
         int outboundStreams,
         long unacknowledgedChunks,
-        long pendingChunks) {}
+        long pendingChunks) {
+
+    /** Of an association that has ended. */
+    public static final SctpAssociationFacts NONE = new SctpAssociationFacts(List.of(), 0, 0, 0, 0, 0);
+}

@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
 
 /** The protocol's side of one association, for stacks that carry its packets. Belongs to one thread. */
 public interface SctpSocket extends MessageSocket {
@@ -17,6 +18,7 @@ public interface SctpSocket extends MessageSocket {
     /** A packet of the peer. */
     void input(WireBuffer packet, int offset, int length);
 
-    /** How the association does. */
+    /** How the association does; null when there is none any more. */
+    @Nullable
     SctpSocketStatus status();
 }

@@ -205,7 +205,10 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     public SctpAssociationFacts facts() {
-        SctpSocketStatus status = socket.status();
+        SctpSocketStatus status = isLive() ? socket.status() : null;
+        if (status == null) {
+            return SctpAssociationFacts.NONE;
+        }
         return new SctpAssociationFacts(
                 List.of(new SctpPathFacts(
                         remoteAddress.getAddress(),

@@ -188,4 +188,19 @@ abstract class SctpAssociationSuite {
         assertThat(path.congestionWindow()).isPositive();
         assertThat(path.rto()).isPositive();
     }
+
+    @Test
+    void anAssociationThatEndsHasNoFactsAnyMore() throws Exception {
+        SctpAssociation association = connect().association;
+
+        SctpAssociationFacts facts = CompletableFuture.supplyAsync(
+                        () -> {
+                            association.abort("no more");
+                            return association.facts();
+                        },
+                        association.loop())
+                .get(10, TimeUnit.SECONDS);
+
+        assertThat(facts).isEqualTo(SctpAssociationFacts.NONE);
+    }
 }

@@ -205,7 +205,7 @@ final class KernelAssociation extends StackAssociation {
     @Override
     public SctpAssociationFacts facts() {
         if (!isLive()) {
-            return KernelFacts.NONE;
+            return SctpAssociationFacts.NONE;
         }
         long unacknowledged = submitted() - socket.acknowledged();
         return facts.read(submitted(), unacknowledged);

@@ -16,9 +16,6 @@ import java.util.List;
 /** Asks the kernel how an association does. */
 final class KernelFacts {
 
-    /** Of an association that is gone. */
-    static final SctpAssociationFacts NONE = new SctpAssociationFacts(List.of(), 0, 0, 0, 0, 0);
-
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
@@ -42,7 +39,7 @@ final class KernelFacts {
      */
     SctpAssociationFacts read(long submitted, long unacknowledged) {
         if (!socket.inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)) {
-            return NONE;
+            return SctpAssociationFacts.NONE;
         }
         long peerWindow = Integer.toUnsignedLong(value.get(INT, KernelConstants.STATUS_PEER_RWND));
         int inbound = Short.toUnsignedInt(value.get(SHORT, KernelConstants.STATUS_INBOUND));

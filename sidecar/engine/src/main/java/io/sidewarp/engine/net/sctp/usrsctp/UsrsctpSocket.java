@@ -17,6 +17,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A one-to-many socket of usrsctp with one association: it is the same socket whether the association was begun here or by
@@ -237,20 +238,22 @@ final class UsrsctpSocket implements SctpSocket {
     }
 
     @Override
+    @Nullable
     public SctpSocketStatus status() {
         MemorySegment value = scratch.asSlice(VALUE_OFFSET);
         value.fill((byte) 0);
         value.set(INT, 0, associationId);
         scratch.set(INT, OPTION_LENGTH_OFFSET, UsrsctpConstants.STATUS_LENGTH);
-        check(
-                "getsockopt",
-                UsrsctpCalls.getOption(
-                        callState,
-                        socket,
-                        UsrsctpConstants.IPPROTO_SCTP,
-                        UsrsctpConstants.SCTP_STATUS,
-                        value.address(),
-                        scratch.address() + OPTION_LENGTH_OFFSET));
+        int result = UsrsctpCalls.getOption(
+                callState,
+                socket,
+                UsrsctpConstants.IPPROTO_SCTP,
+                UsrsctpConstants.SCTP_STATUS,
+                value.address(),
+                scratch.address() + OPTION_LENGTH_OFFSET);
+        if (result != 0) {
+            return null;
+        }
         return new SctpSocketStatus(
                 (value.get(INT, UsrsctpConstants.STATUS_PATH_STATE) & UsrsctpConstants.SCTP_ACTIVE) != 0,
                 Duration.ofMillis(value.get(INT, UsrsctpConstants.STATUS_SRTT)),
