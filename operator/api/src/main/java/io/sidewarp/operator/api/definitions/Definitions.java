@@ -1,0 +1,115 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.definitions;
+
+import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
+import io.fabric8.crdv2.generator.CRDGenerator;
+import io.fabric8.crdv2.generator.CRDPostProcessor;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceColumnDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+
+/**
+ * Has the Fabric8 generator write one file per custom resource, and adds what its annotations cannot say: the order of the
+ * printer columns, which members of a resource are required, what the resource is for, and that conditions are a map by type.
+ */
+public final class Definitions {
+    private record Resource(Class<? extends CustomResource<?, ?>> type, String description) {}
+
+    private static final List<Resource> RESOURCES = List.of(
+            new Resource(
+                    IwarpNicPolicy.class,
+                    "Which NICs of which nodes are used for iWARP, how they are set up, and what nodes without them offer."),
+            new Resource(
+                    IwarpNode.class,
+                    "The iWARP side of one node: what the operator asks for (spec), what the node agent found and did (status)."
+                            + " Written by the operator, not meant to be edited."),
+            new Resource(
+                    SidecarProfile.class, "How sidecars that are injected into pods of this namespace are set up."));
+
+    private Definitions() {}
+
+    /** @param arguments the directory to write to */
+    public static void main(String[] arguments) throws IOException {
+        Path directory = Path.of(arguments[0]);
+        Files.createDirectories(directory);
+        new CRDGenerator()
+                .forCRDVersions("v1")
+                .customResourceClasses(RESOURCES.stream()
+                        .<Class<? extends HasMetadata>>map(Resource::type)
+                        .toList())
+                .withPostProcessor(new Completion())
+                .inOutputDir(new File(directory.toString()))
+                .detailedGenerate();
+    }
+
+    private static final class Completion implements CRDPostProcessor {
+        @Override
+        public HasMetadata process(HasMetadata definition, String version) {
+            complete((CustomResourceDefinition) definition);
+            return definition;
+        }
+    }
+
+    private static void complete(CustomResourceDefinition definition) {
+        Resource resource = RESOURCES.stream()
+                .filter(candidate -> HasMetadata.getFullResourceName(candidate.type())
+                        .equals(definition.getMetadata().getName()))
+                .findFirst()
+                .orElseThrow();
+        for (CustomResourceDefinitionVersion version : definition.getSpec().getVersions()) {
+            List<String> columns = Stream.of(resource.type().getAnnotationsByType(AdditionalPrinterColumn.class))
+                    .map(AdditionalPrinterColumn::name)
+                    .toList();
+            version.getAdditionalPrinterColumns()
+                    .sort(Comparator.comparing(
+                            CustomResourceColumnDefinition::getName, Comparator.comparingInt(columns::indexOf)));
+            JSONSchemaProps schema = version.getSchema().getOpenAPIV3Schema();
+            schema.setDescription(resource.description());
+            JSONSchemaProps spec = member(schema, "spec");
+            JSONSchemaProps status = member(schema, "status");
+            JSONSchemaProps conditions = member(status, "conditions");
+            spec.setDescription("What is asked for.");
+            status.setDescription("What was found and done.");
+            conditions.setXKubernetesListType("map");
+            conditions.setXKubernetesListMapKeys(List.of("type"));
+            schema.setRequired(List.of("spec"));
+            selectors(spec);
+        }
+    }
+
+    private static JSONSchemaProps member(JSONSchemaProps schema, String name) {
+        return Objects.requireNonNull(schema.getProperties().get(name), name);
+    }
+
+    /** A NIC selector without a criterion would be a mistake: nothing tells whether all NICs or none are meant. */
+    private static void selectors(JSONSchemaProps schema) {
+        if (schema.getProperties() == null) {
+            return;
+        }
+        schema.getProperties().forEach((name, property) -> {
+            if (name.equals("nicSelector")) {
+                property.setMinProperties(1L);
+            }
+            selectors(property);
+            if (property.getItems() != null) {
+                selectors(property.getItems().getSchema());
+            }
+        });
+    }
+}

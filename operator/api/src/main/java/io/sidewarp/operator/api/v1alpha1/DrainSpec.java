@@ -1,0 +1,37 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What happens to pods that use VFs which have to change. Other pods are left alone.
+ *
+ * @param enabled whether they are evicted; otherwise the change waits until they are gone
+ * @param timeoutSeconds how long the change waits for pods to leave
+ */
+public record DrainSpec(
+        @JsonPropertyDescription(
+                "Whether pods that use such a virtual function are evicted, respecting PodDisruptionBudgets."
+                        + " false: the change waits until they are gone by themselves.")
+        @Default("false")
+        Boolean enabled,
+
+        @JsonPropertyDescription(
+                "Seconds after which a change that still waits for evicted pods is reported as Degraded."
+                        + " It goes on waiting.")
+        @Min(1)
+        @Max(86400)
+        @Default("300")
+        Integer timeoutSeconds) {
+
+    public DrainSpec(@Nullable Boolean enabled, @Nullable Integer timeoutSeconds) {
+        this.enabled = enabled != null && enabled;
+        this.timeoutSeconds = timeoutSeconds == null ? 300 : timeoutSeconds;
+    }
+}

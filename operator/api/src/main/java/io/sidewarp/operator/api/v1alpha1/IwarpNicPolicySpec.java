@@ -1,0 +1,94 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a policy asks for.
+ *
+ * @param nodeSelector labels that a node must have; empty for all nodes
+ * @param priority decides between policies that select the same NIC
+ * @param nicSelector which NICs
+ * @param virtualFunctions how many VFs each selected NIC has; null to leave it as it is
+ * @param mtu MTU in octets of the selected NICs; null to leave it as it is
+ * @param enableIwarp whether iWARP is switched on where devlink has a parameter for it
+ * @param drain what happens to pods on VFs that have to change
+ * @param fallback what nodes offer where no selected NIC is, the preferred one first
+ * @param siw how kernel soft-iWARP is set up, where the fallback comes to it
+ * @param software how many soft devices are offered, where the fallback comes to it
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record IwarpNicPolicySpec(
+        @JsonPropertyDescription("Labels that a node must have for this policy to apply to it. Empty: all nodes.")
+        Map<String, String> nodeSelector,
+
+        @JsonPropertyDescription(
+                "Of several policies that select one NIC, the one with the highest priority counts; at equal"
+                        + " priority, the one whose name comes first.")
+        @Min(0)
+        @Max(1000)
+        @Default("0")
+        Integer priority,
+
+        @JsonPropertyDescription("Which NICs of these nodes. All criteria that are given must hold. NICs that no policy"
+                + " selects are never touched.")
+        @Required
+        NicSelector nicSelector,
+
+        @JsonPropertyDescription(
+                "Number of SR-IOV virtual functions of each selected NIC. 0: none, the NIC itself is used."
+                        + " Unset: the number stays as it is.")
+        @Min(0)
+        @Max(256)
+        @Nullable
+        Integer virtualFunctions,
+
+        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.")
+        @Min(1280)
+        @Max(9978)
+        @Nullable
+        Integer mtu,
+
+        @JsonPropertyDescription(
+                "Whether iWARP is switched on in NICs that have a devlink parameter enable_iwarp (Intel E810)."
+                        + " Others ignore it.")
+        @Default("true")
+        Boolean enableIwarp,
+
+        @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.") @Default("{}")
+        DrainSpec drain,
+
+        @JsonPropertyDescription(
+                "What a node offers when none of its NICs is selected and usable, the preferred one first."
+                        + " Empty: nothing, pods that ask for a device do not run there.")
+        @Size(max = 2)
+        @Default("[\"KernelSiw\", \"Software\"]")
+        List<Fallback> fallback,
+
+        @JsonPropertyDescription("Set-up of kernel soft-iWARP, for nodes that fall back to it.") @Default("{}")
+        SiwSpec siw,
+
+        @JsonPropertyDescription("Set-up of soft devices, for nodes that fall back to them.") @Default("{}")
+        SoftwareSpec software) {
+
+    public IwarpNicPolicySpec {
+        nodeSelector = nodeSelector == null ? Map.of() : Map.copyOf(nodeSelector);
+        priority = priority == null ? 0 : priority;
+        enableIwarp = enableIwarp == null || enableIwarp;
+        drain = drain == null ? new DrainSpec(null, null) : drain;
+        fallback = fallback == null ? Fallback.DEFAULT_ORDER : List.copyOf(fallback);
+        siw = siw == null ? new SiwSpec(null, null) : siw;
+        software = software == null ? new SoftwareSpec(null) : software;
+    }
+}

@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a node agent found and did.
+ *
+ * @param observedGeneration generation of the IwarpNode that this status is of
+ * @param agentVersion version of the node agent
+ * @param kernelVersion version of the node's kernel
+ * @param nics RDMA-capable or SR-IOV-capable NICs
+ * @param providers how many devices each kind of provider has
+ * @param activeProvider what the node offers now; null for nothing
+ * @param devices how many devices the node offers now
+ * @param conditions Ready, Progressing, Degraded
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record IwarpNodeStatus(
+        @JsonPropertyDescription("Generation of the IwarpNode that this status describes.") @Nullable
+        Long observedGeneration,
+
+        @JsonPropertyDescription("Version of the node agent.") @Nullable
+        String agentVersion,
+
+        @JsonPropertyDescription("Version of the node's kernel.") @Nullable
+        String kernelVersion,
+
+        @JsonPropertyDescription("NICs of the node that can do RDMA or SR-IOV.")
+        List<NicStatus> nics,
+
+        @JsonPropertyDescription("How many devices each kind of provider could offer.") @Nullable
+        ProviderCounts providers,
+
+        @JsonPropertyDescription("Kind of provider that the node offers now. Unset: none.") @Nullable
+        ProviderKind activeProvider,
+
+        @JsonPropertyDescription("How many devices (sidewarp.io/rnic) the node offers now.") @Nullable
+        Integer devices,
+
+        @JsonPropertyDescription(
+                "Ready: all policies are carried out. Progressing: a change is under way or waits for pods."
+                        + " Degraded: a change failed; the message says which and what to do.")
+        List<StatusCondition> conditions) {
+
+    public IwarpNodeStatus {
+        nics = nics == null ? List.of() : List.copyOf(nics);
+        conditions = conditions == null ? List.of() : List.copyOf(conditions);
+    }
+}

@@ -1,0 +1,49 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The part of an {@link IwarpNicPolicy} that a node carries out.
+ *
+ * @param name name of the policy
+ * @param generation generation of the policy
+ * @param nicSelector which NICs
+ * @param virtualFunctions how many VFs; null to leave it as it is
+ * @param mtu MTU in octets; null to leave it as it is
+ * @param enableIwarp whether iWARP is switched on where devlink has a parameter for it
+ * @param drain what happens to pods on VFs that have to change
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record NodePolicy(
+        @JsonPropertyDescription("Name of the IwarpNicPolicy.") @Required
+        String name,
+
+        @JsonPropertyDescription("Generation of the IwarpNicPolicy.") @Nullable
+        Long generation,
+
+        @JsonPropertyDescription("Which NICs.") @Required NicSelector nicSelector,
+
+        @JsonPropertyDescription("Number of virtual functions of each selected NIC. Unset: it stays as it is.")
+        @Nullable
+        Integer virtualFunctions,
+
+        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.") @Nullable
+        Integer mtu,
+
+        @JsonPropertyDescription("Whether iWARP is switched on in NICs that have a devlink parameter for it.")
+        Boolean enableIwarp,
+
+        @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.")
+        DrainSpec drain) {
+
+    public NodePolicy {
+        enableIwarp = enableIwarp == null || enableIwarp;
+        drain = drain == null ? new DrainSpec(null, null) : drain;
+    }
+}

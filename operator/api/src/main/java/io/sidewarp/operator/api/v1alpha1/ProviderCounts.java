@@ -1,0 +1,22 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+
+/**
+ * How many devices each kind of provider has on a node.
+ *
+ * @param hardware usable VFs, and RNICs without VFs
+ * @param kernelSiw shares of the siw device
+ * @param software soft devices
+ */
+public record ProviderCounts(
+        @JsonPropertyDescription("Usable virtual functions, and RNICs that are used without.")
+        int hardware,
+
+        @JsonPropertyDescription("Shares of the kernel's siw device.")
+        int kernelSiw,
+
+        @JsonPropertyDescription("Soft devices.") int software) {}

@@ -1,0 +1,21 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonProperty;
+
+/** What carries out RDMA on a node. */
+public enum ProviderKind {
+    /** Virtual functions of an RNIC, or the RNIC itself. */
+    @JsonProperty("Hardware")
+    HARDWARE,
+
+    /** A siw device of the node's kernel. */
+    @JsonProperty("KernelSiw")
+    KERNEL_SIW,
+
+    /** The sidecar's own engine. */
+    @JsonProperty("Software")
+    SOFTWARE
+}

@@ -1,0 +1,30 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether a profile can be used.
+ *
+ * @param observedGeneration generation of the profile that this status is of
+ * @param conditions Ready, Progressing, Degraded
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record SidecarProfileStatus(
+        @JsonPropertyDescription("Generation of the profile that this status describes.") @Nullable
+        Long observedGeneration,
+
+        @JsonPropertyDescription(
+                "Ready: pods can use the profile. Degraded: they cannot, and are refused; the message says what"
+                        + " to change.")
+        List<StatusCondition> conditions) {
+
+    public SidecarProfileStatus {
+        conditions = conditions == null ? List.of() : List.copyOf(conditions);
+    }
+}

@@ -1,0 +1,36 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Set-up of kernel soft-iWARP.
+ *
+ * @param interfaceName network interface that the siw device is made on; null for that of the default route
+ * @param devices how many pods can share the siw device
+ */
+public record SiwSpec(
+        @JsonPropertyDescription(
+                "Network interface that the siw device is made on. Unset: that of the node's default route.")
+        @Pattern("^[^/\\s]{1,15}$")
+        @Nullable
+        String interfaceName,
+
+        @JsonPropertyDescription("How many devices the node offers on it, that is how many pods can share it.")
+        @Min(1)
+        @Max(1024)
+        @Default("64")
+        Integer devices) {
+
+    public SiwSpec(@Nullable String interfaceName, @Nullable Integer devices) {
+        this.interfaceName = interfaceName;
+        this.devices = devices == null ? 64 : devices;
+    }
+}

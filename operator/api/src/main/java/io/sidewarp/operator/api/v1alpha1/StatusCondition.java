@@ -1,0 +1,82 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One aspect of a resource's state, in the form that Kubernetes gives conditions.
+ *
+ * @param type which aspect
+ * @param status {@code True}, {@code False} or {@code Unknown}
+ * @param reason one word in CamelCase, for programs
+ * @param message a sentence, for people
+ * @param lastTransitionTime when the status changed last, RFC 3339
+ * @param observedGeneration generation of the resource that the condition was found at
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record StatusCondition(
+        @JsonPropertyDescription("Aspect of the state: Ready, Progressing or Degraded.") @Required
+        String type,
+
+        @JsonPropertyDescription("True, False or Unknown.") @Required @Pattern("^(True|False|Unknown)$")
+        String status,
+
+        @JsonPropertyDescription("Why, in one CamelCase word for programs.") @Required @Size(min = 1, max = 1024)
+        String reason,
+
+        @JsonPropertyDescription("Why, in a sentence for people.") @Required @Size(max = 32768)
+        String message,
+
+        @JsonPropertyDescription("When the status changed last.") @Required
+        String lastTransitionTime,
+
+        @JsonPropertyDescription("Generation of the resource that this was found at.") @Nullable
+        Long observedGeneration) {
+
+    public static final String READY = "Ready";
+    public static final String PROGRESSING = "Progressing";
+    public static final String DEGRADED = "Degraded";
+
+    /** A condition whose status, if it differs from that of the one in {@code former}, changed now. */
+    public static StatusCondition of(
+            List<StatusCondition> former,
+            String type,
+            boolean holds,
+            String reason,
+            String message,
+            @Nullable Long generation) {
+        String status = holds ? "True" : "False";
+        String since = former.stream()
+                .filter(condition ->
+                        condition.type().equals(type) && condition.status().equals(status))
+                .map(StatusCondition::lastTransitionTime)
+                .findFirst()
+                .orElseGet(() -> Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        return new StatusCondition(type, status, reason, message, since, generation);
+    }
+
+    public boolean holds() {
+        return status.equals("True");
+    }
+
+    /** The three conditions of a resource: exactly one of them tells the whole state, the others say that they do not hold. */
+    public static List<StatusCondition> of(
+            List<StatusCondition> former, String holding, String reason, String message, @Nullable Long generation) {
+        List<StatusCondition> conditions = new ArrayList<>();
+        for (String type : List.of(READY, PROGRESSING, DEGRADED)) {
+            conditions.add(of(former, type, type.equals(holding), reason, message, generation));
+        }
+        return List.copyOf(conditions);
+    }
+}

@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Required;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A virtual function of a NIC.
+ *
+ * @param index number of the VF, from 0
+ * @param pciAddress PCI address
+ * @param interfaceName network interface; null when the host has none, for instance because a pod has it
+ * @param driver kernel driver; null when none is bound
+ * @param rdmaDevice name of the RDMA device; null when there is none
+ * @param usedBy pod that has it, namespace/name; null when it is free
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record VirtualFunctionStatus(
+        @JsonPropertyDescription("Number of the virtual function, from 0.")
+        int index,
+
+        @JsonPropertyDescription("PCI address.") @Required String pciAddress,
+
+        @JsonPropertyDescription(
+                "Network interface. Unset: the node does not see one, for instance because a pod has it.")
+        @Nullable
+        String interfaceName,
+
+        @JsonPropertyDescription("Kernel driver. Unset: none is bound.") @Nullable
+        String driver,
+
+        @JsonPropertyDescription("Name of the RDMA device. Unset: there is none.") @Nullable
+        String rdmaDevice,
+
+        @JsonPropertyDescription("Pod that uses it, as namespace/name. Unset: it is free.") @Nullable
+        String usedBy) {}
