@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceColumnDefi
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionVersion;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.JSONSchemaProps;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.ValidationRuleBuilder;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
@@ -90,6 +91,14 @@ public final class Definitions {
             conditions.setXKubernetesListMapKeys(List.of("type"));
             schema.setRequired(List.of("spec"));
             selectors(spec);
+            if (resource.type() == SidecarProfile.class) {
+                // For API servers that know CEL; the webhook checks it too.
+                member(spec, "settings")
+                        .setXKubernetesValidations(List.of(new ValidationRuleBuilder()
+                                .withRule("self.all(name, name.startsWith('sidewarp.'))")
+                                .withMessage("names of settings start with sidewarp., see docs/configuration.md")
+                                .build()));
+            }
         }
     }
 
