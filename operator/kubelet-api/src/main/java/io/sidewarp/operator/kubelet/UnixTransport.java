@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.kubelet;
+
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.netty.NettyServerBuilder;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollDomainSocketChannel;
+import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollServerDomainSocketChannel;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioDomainSocketChannel;
+import io.netty.channel.socket.nio.NioServerDomainSocketChannel;
+import io.netty.channel.unix.DomainSocketAddress;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.SocketAddress;
+import java.net.UnixDomainSocketAddress;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+/** One event loop for gRPC on Unix sockets: epoll where it is there, else the JDK's. */
+public final class UnixTransport implements AutoCloseable {
+
+    /** The largest message that the kubelet sends: its own limit for the pod resources. */
+    private static final int MAX_MESSAGE = 16 << 20;
+
+    private static final long CLOSE_SECONDS = 5;
+
+    private final boolean epoll;
+    private final EventLoopGroup group;
+
+    /** @param threadName prefix of the name of its thread */
+    public UnixTransport(String threadName) {
+        this(threadName, Epoll.isAvailable());
+    }
+
+    /** @param epoll Linux' native transport, or else the JDK's */
+    UnixTransport(String threadName, boolean epoll) {
+        this.epoll = epoll;
+        DefaultThreadFactory threads = new DefaultThreadFactory(threadName, true);
+        group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
+    }
+
+    /** A channel to the server at a socket; it connects at the first call. */
+    public ManagedChannel channel(Path socket) {
+        return NettyChannelBuilder.forAddress(address(socket))
+                .eventLoopGroup(group)
+                .channelType(epoll ? EpollDomainSocketChannel.class : NioDomainSocketChannel.class)
+                // gRPC sets it for every connection, and Netty warns that a Unix socket does not know it.
+                .withOption(ChannelOption.SO_KEEPALIVE, null)
+                .overrideAuthority("localhost")
+                .usePlaintext()
+                .disableServiceConfigLookUp()
+                .maxInboundMessageSize(MAX_MESSAGE)
+                .build();
+    }
+
+    NettyServerBuilder server(Path socket) {
+        return NettyServerBuilder.forAddress(address(socket))
+                .bossEventLoopGroup(group)
+                .workerEventLoopGroup(group)
+                .channelType(epoll ? EpollServerDomainSocketChannel.class : NioServerDomainSocketChannel.class)
+                .withChildOption(ChannelOption.SO_KEEPALIVE, null)
+                .maxInboundMessageSize(MAX_MESSAGE);
+    }
+
+    private SocketAddress address(Path socket) {
+        return epoll ? new DomainSocketAddress(socket.toString()) : UnixDomainSocketAddress.of(socket);
+    }
+
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, CLOSE_SECONDS, TimeUnit.SECONDS)
+                .awaitUninterruptibly(2 * CLOSE_SECONDS, TimeUnit.SECONDS);
+    }
+}
