@@ -1,0 +1,90 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.ProcessBuilder.Redirect;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/** A program of the control plane that tests started. It writes to a log, and never outlives the tests. */
+final class ServerProcess {
+
+    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+
+    /** From SIGKILL until the kernel has taken the process away. */
+    private static final Duration END_LIMIT = Duration.ofSeconds(30);
+
+    private static final int TAIL_LINES = 30;
+
+    static {
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
+    }
+
+    private final Process process;
+    private final Path log;
+
+    private ServerProcess(Process process, Path log) {
+        this.process = process;
+        this.log = log;
+    }
+
+    /** Starts a program, the name of which is that of its log. */
+    static ServerProcess start(List<String> command, Path directory, Path logs) {
+        Path log = logs.resolve(Path.of(command.getFirst()).getFileName() + ".log");
+        try {
+            Process process = new ProcessBuilder(command)
+                    .directory(directory.toFile())
+                    .redirectErrorStream(true)
+                    .redirectOutput(Redirect.appendTo(log.toFile()))
+                    .start();
+            RUNNING.add(process);
+            return new ServerProcess(process, log);
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot start " + command.getFirst(), e);
+        }
+    }
+
+    ProcessHandle handle() {
+        return process.toHandle();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Ends it with SIGKILL: what it holds in memory is lost, and connections to it break. */
+    void kill() {
+        process.destroyForcibly();
+        try {
+            if (!process.waitFor(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("process " + process.pid() + " does not end; its log: " + log);
+            }
+            RUNNING.remove(process);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The last lines of its log. */
+    String tail() {
+        try {
+            List<String> lines = new String(Files.readAllBytes(log), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+            return log + (isAlive() ? "" : " (ended with status " + process.exitValue() + ")") + ":\n"
+                    + String.join("\n", lines.subList(Math.max(0, lines.size() - TAIL_LINES), lines.size()));
+        } catch (IOException e) {
+            return log + " cannot be read: " + e;
+        }
+    }
+}
