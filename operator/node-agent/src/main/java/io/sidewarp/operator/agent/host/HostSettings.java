@@ -1,0 +1,26 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.host;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Where the node's kernel is found.
+ *
+ * @param sysfsRoot where sysfs is mounted
+ * @param procRoot where procfs is mounted
+ * @param netlinkTimeout for one answer of the kernel
+ */
+public record HostSettings(Path sysfsRoot, Path procRoot, Duration netlinkTimeout) {
+
+    public static final HostSettings DEFAULT =
+            new HostSettings(Path.of("/sys"), Path.of("/proc"), Duration.ofSeconds(10));
+
+    public HostSettings {
+        if (netlinkTimeout.toMillis() < 1) {
+            throw new IllegalArgumentException("the netlink timeout has to be at least 1 ms, not " + netlinkTimeout);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.host;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The functions of the C library that the JDK has no use for: netlink sockets, and writing an attribute so that the driver's
+ * error number is seen. Calls that fail return the negative error number.
+ */
+final class LinuxCalls {
+
+    private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
+    private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
+    private static final MemoryLayout POINTER = ValueLayout.ADDRESS;
+
+    private static final int O_WRONLY = 1;
+    private static final int O_TRUNC = 0x200;
+    private static final int O_CLOEXEC = 0x80000;
+
+    private static final Linker LINKER = Linker.nativeLinker();
+    private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO =
+            CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno")).withInvokeExactBehavior();
+
+    private static final MethodHandle SOCKET = find("socket", FunctionDescriptor.of(INT, INT, INT, INT));
+    private static final MethodHandle CLOSE = find("close", FunctionDescriptor.of(INT, INT));
+    private static final MethodHandle SET_OPTION =
+            find("setsockopt", FunctionDescriptor.of(INT, INT, INT, INT, POINTER, INT));
+    private static final MethodHandle SEND = find("send", FunctionDescriptor.of(LONG, INT, POINTER, LONG, INT));
+    private static final MethodHandle RECEIVE = find("recv", FunctionDescriptor.of(LONG, INT, POINTER, LONG, INT));
+    private static final MethodHandle OPEN =
+            find("open", FunctionDescriptor.of(INT, POINTER, INT), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle WRITE = find("write", FunctionDescriptor.of(LONG, INT, POINTER, LONG));
+
+    private LinuxCalls() {}
+
+    private static MethodHandle find(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        Linker.Option[] all = new Linker.Option[options.length + 1];
+        all[0] = Linker.Option.captureCallState("errno");
+        System.arraycopy(options, 0, all, 1, options.length);
+        return LINKER.downcallHandle(LINKER.defaultLookup().findOrThrow(name), descriptor, all);
+    }
+
+    /** @return the socket */
+    static int socket(int domain, int type, int protocol) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (int) SOCKET.invokeExact(state, domain, type, protocol));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static void close(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            // Whatever it returns, the descriptor is gone.
+            int ignored = (int) CLOSE.invokeExact(arena.allocate(CALL_STATE), descriptor);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static int setOption(int socket, int level, int option, MemorySegment value) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(
+                    state, (int) SET_OPTION.invokeExact(state, socket, level, option, value, (int) value.byteSize()));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** @return octets sent */
+    static int send(int socket, MemorySegment message) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (long) SEND.invokeExact(state, socket, message, message.byteSize(), 0));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** @return octets received, or those of a longer message of which only the beginning fits when the flags ask so */
+    static int receive(int socket, MemorySegment into, int flags) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (long) RECEIVE.invokeExact(state, socket, into, into.byteSize(), flags));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Opens a file that exists for writing, and writes it from its beginning with one call. */
+    static int overwrite(String path, byte[] octets) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int descriptor = result(
+                    state, (int) OPEN.invokeExact(state, arena.allocateFrom(path), O_WRONLY | O_TRUNC | O_CLOEXEC));
+            if (descriptor < 0) {
+                return descriptor;
+            }
+            try {
+                MemorySegment value = arena.allocateFrom(ValueLayout.JAVA_BYTE, octets);
+                return result(state, (long) WRITE.invokeExact(state, descriptor, value, value.byteSize()));
+            } finally {
+                close(descriptor);
+            }
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    private static int result(MemorySegment state, long returned) {
+        return returned == -1 ? -(int) ERRNO.get(state, 0L) : (int) returned;
+    }
+
+    /** Native calls throw nothing of their own: what arrives here is an Error or a mistake in this class. */
+    private static RuntimeException rethrown(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        return e instanceof RuntimeException runtime ? runtime : new IllegalStateException(e);
+    }
+}

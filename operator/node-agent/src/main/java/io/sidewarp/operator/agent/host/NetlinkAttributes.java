@@ -1,0 +1,106 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.host;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** The attributes of a netlink message (struct nlattr), in the order in which they came. */
+final class NetlinkAttributes {
+
+    static final int HEADER_LENGTH = 4;
+
+    /** Without the flags for nested attributes and network byte order. */
+    private static final int TYPE_MASK = 0x3FFF;
+
+    private record Attribute(int type, ByteBuffer value) {}
+
+    private final List<Attribute> attributes = new ArrayList<>();
+
+    private NetlinkAttributes() {}
+
+    /** Reads attributes up to the end of the buffer, or up to the first one that is not whole. */
+    static NetlinkAttributes parse(ByteBuffer buffer) {
+        NetlinkAttributes parsed = new NetlinkAttributes();
+        ByteBuffer rest = buffer.slice().order(ByteOrder.nativeOrder());
+        int position = 0;
+        while (rest.limit() - position >= HEADER_LENGTH) {
+            int length = Short.toUnsignedInt(rest.getShort(position));
+            int type = rest.getShort(position + Short.BYTES) & TYPE_MASK;
+            if (length < HEADER_LENGTH || length > rest.limit() - position) {
+                break;
+            }
+            ByteBuffer value = rest.slice(position + HEADER_LENGTH, length - HEADER_LENGTH);
+            parsed.attributes.add(new Attribute(type, value.order(ByteOrder.nativeOrder())));
+            position += align(length);
+        }
+        return parsed;
+    }
+
+    static int align(int length) {
+        return (length + NetlinkWriter.ALIGNMENT - 1) & -NetlinkWriter.ALIGNMENT;
+    }
+
+    private Optional<ByteBuffer> find(int type) {
+        return attributes.stream()
+                .filter(attribute -> attribute.type == type)
+                .map(Attribute::value)
+                .findFirst();
+    }
+
+    boolean has(int type) {
+        return find(type).isPresent();
+    }
+
+    Optional<String> string(int type) {
+        return find(type).map(value -> {
+            int length = value.remaining();
+            if (length > 0 && value.get(length - 1) == 0) {
+                length--;
+            }
+            byte[] octets = new byte[length];
+            value.get(0, octets);
+            return new String(octets, StandardCharsets.UTF_8);
+        });
+    }
+
+    OptionalInt u32(int type) {
+        return find(type)
+                .filter(value -> value.remaining() >= Integer.BYTES)
+                .map(value -> OptionalInt.of(value.getInt(0)))
+                .orElseGet(OptionalInt::empty);
+    }
+
+    OptionalInt u16(int type) {
+        return find(type)
+                .filter(value -> value.remaining() >= Short.BYTES)
+                .map(value -> OptionalInt.of(Short.toUnsignedInt(value.getShort(0))))
+                .orElseGet(OptionalInt::empty);
+    }
+
+    OptionalInt u8(int type) {
+        return find(type)
+                .filter(ByteBuffer::hasRemaining)
+                .map(value -> OptionalInt.of(Byte.toUnsignedInt(value.get(0))))
+                .orElseGet(OptionalInt::empty);
+    }
+
+    /** The attributes inside an attribute; none when it is not there. */
+    NetlinkAttributes nested(int type) {
+        return find(type).map(NetlinkAttributes::parse).orElseGet(NetlinkAttributes::new);
+    }
+
+    /** The attributes inside each of the attributes of a type. */
+    List<NetlinkAttributes> nestedList(int type) {
+        return attributes.stream()
+                .filter(attribute -> attribute.type == type)
+                .map(attribute -> parse(attribute.value))
+                .toList();
+    }
+}

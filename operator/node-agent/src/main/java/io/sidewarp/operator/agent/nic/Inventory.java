@@ -1,0 +1,25 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a node has.
+ *
+ * @param nics by PCI address
+ * @param softwareDevices RDMA devices without hardware of their own, such as those of siw and rxe
+ */
+public record Inventory(List<Nic> nics, List<RdmaDevice> softwareDevices) {
+
+    public Inventory {
+        nics = List.copyOf(nics);
+        softwareDevices = List.copyOf(softwareDevices);
+    }
+
+    public Optional<Nic> nic(PciAddress address) {
+        return nics.stream().filter(nic -> nic.address().equals(address)).findFirst();
+    }
+}

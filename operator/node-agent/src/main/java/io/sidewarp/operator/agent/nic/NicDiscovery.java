@@ -1,0 +1,135 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import io.sidewarp.operator.agent.host.DevlinkParameter;
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Finds what a node has, by reading alone. */
+public final class NicDiscovery {
+
+    static final String ENABLE_IWARP = "enable_iwarp";
+    static final String ENABLE_ROCE = "enable_roce";
+
+    private static final String PCI_DEVICES = "bus/pci/devices";
+
+    /** The first octet of the class of network controllers (PCI Code and ID Assignment Specification, section 1.3). */
+    private static final String NETWORK_CLASS = "0x02";
+
+    private static final String VIRTUAL_FUNCTION = "virtfn";
+
+    private final Host host;
+
+    public NicDiscovery(Host host) {
+        this.host = host;
+    }
+
+    /** @throws HostException when netlink fails; what cannot be read in sysfs is left empty */
+    public Inventory discover() throws HostException {
+        List<RdmaDevice> rdmaDevices = new RdmaDevices(host).all();
+        List<Nic> nics = new ArrayList<>();
+        for (String name : host.list(PCI_DEVICES)) {
+            Optional<PciAddress> address = PciAddress.parse(name);
+            if (address.isPresent() && isPhysicalNetworkFunction(address.get())) {
+                nic(address.get(), rdmaDevices).ifPresent(nics::add);
+            }
+        }
+        return new Inventory(
+                nics, rdmaDevices.stream().filter(RdmaDevice::isSoftware).toList());
+    }
+
+    private boolean isPhysicalNetworkFunction(PciAddress address) {
+        return host.read(address.directory() + "/class").orElse("").startsWith(NETWORK_CLASS)
+                && !host.exists(address.directory() + "/physfn");
+    }
+
+    private Optional<Nic> nic(PciAddress address, List<RdmaDevice> all) throws HostException {
+        List<RdmaDevice> rdmaDevices = of(address, all);
+        Optional<SrIov> sriov = sriov(address, all);
+        if (rdmaDevices.isEmpty() && sriov.isEmpty()) {
+            return Optional.empty();
+        }
+        return Optional.of(new Nic(
+                address,
+                id(address, "vendor"),
+                id(address, "device"),
+                driver(address),
+                natural(address.directory() + "/numa_node"),
+                interfaces(address),
+                rdmaDevices,
+                sriov,
+                host.parameter(DevlinkParameter.ofPciFunction(address.value(), ENABLE_IWARP)),
+                host.parameter(DevlinkParameter.ofPciFunction(address.value(), ENABLE_ROCE))));
+    }
+
+    private Optional<SrIov> sriov(PciAddress address, List<RdmaDevice> all) {
+        int total = natural(address.directory() + "/sriov_totalvfs").orElse(0);
+        if (total == 0) {
+            return Optional.empty();
+        }
+        List<VirtualFunction> functions = new ArrayList<>();
+        for (String link : host.list(address.directory())) {
+            if (link.startsWith(VIRTUAL_FUNCTION)) {
+                OptionalInt index = AttributeValues.natural(link.substring(VIRTUAL_FUNCTION.length()));
+                Optional<PciAddress> target = host.resolve(address.directory() + "/" + link)
+                        .map(NicDiscovery::lastName)
+                        .flatMap(PciAddress::parse);
+                if (index.isPresent() && target.isPresent()) {
+                    functions.add(virtualFunction(index.getAsInt(), target.get(), all));
+                }
+            }
+        }
+        functions.sort(Comparator.comparingInt(VirtualFunction::index));
+        return Optional.of(new SrIov(total, functions));
+    }
+
+    private VirtualFunction virtualFunction(int index, PciAddress address, List<RdmaDevice> all) {
+        return new VirtualFunction(
+                index, address, id(address, "device"), driver(address), interfaces(address), of(address, all));
+    }
+
+    private List<NetworkInterface> interfaces(PciAddress address) {
+        return host.list(address.directory() + "/net").stream()
+                .map(name -> networkInterface("class/net/" + name, name))
+                .toList();
+    }
+
+    private NetworkInterface networkInterface(String directory, String name) {
+        return new NetworkInterface(
+                name,
+                LinkState.parse(host.read(directory + "/operstate").orElse("")),
+                natural(directory + "/mtu"),
+                natural(directory + "/speed"),
+                host.read(directory + "/phys_port_name").filter(port -> !port.isEmpty()));
+    }
+
+    private static List<RdmaDevice> of(PciAddress function, List<RdmaDevice> all) {
+        return all.stream()
+                .filter(device -> device.function().equals(Optional.of(function)))
+                .toList();
+    }
+
+    private Optional<String> driver(PciAddress address) {
+        return host.resolve(address.directory() + "/driver").map(NicDiscovery::lastName);
+    }
+
+    /** Four hexadecimal digits without 0x. */
+    private String id(PciAddress address, String attribute) {
+        return host.read(address.directory() + "/" + attribute).orElse("").replaceFirst("^0x", "");
+    }
+
+    private OptionalInt natural(String attribute) {
+        return host.read(attribute).map(AttributeValues::natural).orElseGet(OptionalInt::empty);
+    }
+
+    static String lastName(String path) {
+        return path.substring(path.lastIndexOf('/') + 1);
+    }
+}

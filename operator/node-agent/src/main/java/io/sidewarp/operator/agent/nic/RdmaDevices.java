@@ -1,0 +1,89 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.RdmaLink;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+
+/** Finds the RDMA devices of the kernel, by reading alone. */
+final class RdmaDevices {
+
+    private static final String RDMA_CLASS = "class/infiniband";
+    private static final String VERBS_CLASS = "class/infiniband_verbs";
+
+    /** Attribute node_desc of siw; some kernels before 5.10 show its devices below the PCI function of the interface. */
+    private static final String SIW_DESCRIPTION = "Software iWARP stack";
+
+    private final Host host;
+
+    RdmaDevices(Host host) {
+        this.host = host;
+    }
+
+    List<RdmaDevice> all() throws HostException {
+        Map<String, RdmaLink> links = new HashMap<>();
+        host.rdmaLinks().forEach(link -> links.put(link.name(), link));
+        Map<String, String> uverbs = uverbs();
+        return host.list(RDMA_CLASS).stream()
+                .map(name -> device(name, Optional.ofNullable(links.get(name)), Optional.ofNullable(uverbs.get(name))))
+                .toList();
+    }
+
+    /** Names of device nodes by the RDMA device that they lead to. */
+    private Map<String, String> uverbs() {
+        Map<String, String> nodes = new HashMap<>();
+        for (String node : host.list(VERBS_CLASS)) {
+            host.read(VERBS_CLASS + "/" + node + "/ibdev").ifPresent(device -> nodes.put(device, node));
+        }
+        return nodes;
+    }
+
+    private RdmaDevice device(String name, Optional<RdmaLink> link, Optional<String> uverbs) {
+        String directory = RDMA_CLASS + "/" + name;
+        Optional<String> firmware = host.read(directory + "/fw_ver").filter(version -> !version.isEmpty());
+        OptionalInt numaNode = host.read(directory + "/device/numa_node")
+                .map(AttributeValues::natural)
+                .orElseGet(OptionalInt::empty);
+        return new RdmaDevice(
+                name,
+                NodeType.parse(host.read(directory + "/node_type").orElse("")),
+                function(directory),
+                firmware,
+                numaNode,
+                ports(directory, link),
+                uverbs);
+    }
+
+    private Optional<PciAddress> function(String directory) {
+        if (host.read(directory + "/node_desc").orElse("").equals(SIW_DESCRIPTION)) {
+            return Optional.empty();
+        }
+        return host.resolve(directory + "/device").map(NicDiscovery::lastName).flatMap(PciAddress::parse);
+    }
+
+    private List<RdmaPort> ports(String directory, Optional<RdmaLink> link) {
+        List<RdmaPort> ports = new ArrayList<>();
+        for (String entry : host.list(directory + "/ports")) {
+            AttributeValues.natural(entry).ifPresent(number -> {
+                String port = directory + "/ports/" + entry;
+                Optional<String> networkInterface = link.map(
+                                known -> known.interfaces().get(number))
+                        // Filled with the first address only, and what there is before netlink tells.
+                        .or(() -> host.read(port + "/gid_attrs/ndevs/0").filter(name -> !name.isEmpty()));
+                ports.add(new RdmaPort(
+                        number, PortState.parse(host.read(port + "/state").orElse("")), networkInterface));
+            });
+        }
+        ports.sort(Comparator.comparingInt(RdmaPort::number));
+        return ports;
+    }
+}

@@ -1,0 +1,19 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import java.util.List;
+
+/**
+ * A physical function's ability to have virtual ones.
+ *
+ * @param totalVirtualFunctions the most that the device and its driver allow
+ * @param virtualFunctions those that there are, by index
+ */
+public record SrIov(int totalVirtualFunctions, List<VirtualFunction> virtualFunctions) {
+
+    public SrIov {
+        virtualFunctions = List.copyOf(virtualFunctions);
+    }
+}

@@ -1,0 +1,274 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.host;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * A recorded machine whose kernel answers writes as Linux does: virtual functions come and go with their number, which has to
+ * be 0 in between; iWARP and RoCE of a function of ice exclude each other; siw makes one device for each interface. A test
+ * makes single changes fail, or be ignored.
+ */
+public final class RecordedHost implements Host {
+
+    /** What a change that a test chose does. */
+    private enum Fault {
+        REFUSED,
+        IGNORED
+    }
+
+    private static final int MINIMUM_MTU = 68;
+    private static final int MAXIMUM_MTU = 9702;
+
+    private final Path root;
+    private final SysfsTree sysfs;
+    private final HostTree tree;
+    private final VirtualFunctions virtualFunctions;
+    private final List<String> changes = new ArrayList<>();
+    private final Map<Integer, Fault> faults = new TreeMap<>();
+    private Errno refusal = Errno.EIO;
+    private boolean siwModule = true;
+    private boolean rdmaSubsystem = true;
+    private String bootId = "6d5c7d5f-boot-1";
+    private int nextIndex;
+
+    private RecordedHost(Path root, HostTree tree) {
+        this.root = root;
+        this.tree = tree;
+        sysfs = new SysfsTree(root);
+        virtualFunctions = new VirtualFunctions(root, sysfs);
+        nextIndex = tree.links.size();
+    }
+
+    /** The host of that name in src/test/resources/hosts, below a directory of its own. */
+    public static RecordedHost of(String name, Path directory) {
+        return new RecordedHost(directory, HostTree.unpack(name, directory));
+    }
+
+    /** Lets the change of that number, from 1, be refused. */
+    public RecordedHost refuse(int change, Errno errno) {
+        faults.put(change, Fault.REFUSED);
+        refusal = errno;
+        return this;
+    }
+
+    /** Lets the change of that number, from 1, have no effect and report none. */
+    public RecordedHost ignore(int change) {
+        faults.put(change, Fault.IGNORED);
+        return this;
+    }
+
+    public RecordedHost withoutSiwModule() {
+        siwModule = false;
+        return this;
+    }
+
+    public RecordedHost withoutRdmaSubsystem() {
+        rdmaSubsystem = false;
+        return this;
+    }
+
+    public void reboot() {
+        bootId = "6d5c7d5f-boot-2";
+    }
+
+    /** All changes that were tried, as {@code path=value}. */
+    public List<String> changes() {
+        return List.copyOf(changes);
+    }
+
+    /** Everything that a change could have changed: links to virtual functions, attributes that are written, parameters. */
+    public Map<String, String> state() {
+        Map<String, String> state = new TreeMap<>();
+        try {
+            Files.walkFileTree(root, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    String path = root.relativize(file).toString();
+                    state.put(
+                            path,
+                            attributes.isSymbolicLink()
+                                    ? Files.readSymbolicLink(file).toString()
+                                    : Files.readString(file).strip());
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        tree.parameters.forEach((parameter, value) -> state.put(parameter.toString(), value.toString()));
+        return state;
+    }
+
+    // Reading.
+
+    @Override
+    public Optional<String> read(String attribute) {
+        return sysfs.read(attribute);
+    }
+
+    @Override
+    public List<String> list(String directory) {
+        return sysfs.list(directory);
+    }
+
+    @Override
+    public boolean exists(String path) {
+        return sysfs.exists(path);
+    }
+
+    @Override
+    public Optional<String> resolve(String path) {
+        return sysfs.resolve(path);
+    }
+
+    @Override
+    public Optional<Boolean> parameter(DevlinkParameter parameter) {
+        return Optional.ofNullable(tree.parameters.get(parameter));
+    }
+
+    @Override
+    public List<RdmaLink> rdmaLinks() {
+        return List.copyOf(tree.links);
+    }
+
+    @Override
+    public List<String> defaultRouteInterfaces() {
+        return List.copyOf(tree.defaultRoutes);
+    }
+
+    @Override
+    public String bootId() {
+        return bootId;
+    }
+
+    // Changing.
+
+    /** Counts a change; true when it is to be done. */
+    private boolean begin(String change) throws HostException {
+        changes.add(change);
+        Fault fault = faults.get(changes.size());
+        if (fault == Fault.REFUSED) {
+            throw new HostException("change " + change, refusal.number(), "as the test wants");
+        }
+        return fault == null;
+    }
+
+    @Override
+    public void write(String attribute, String value) throws HostException {
+        if (!begin(attribute + "=" + value)) {
+            return;
+        }
+        if (!sysfs.exists(attribute)) {
+            throw new HostException("writing " + attribute, Errno.ENOENT);
+        }
+        if (attribute.endsWith("/mtu")) {
+            int mtu = Integer.parseInt(value);
+            if (mtu < MINIMUM_MTU || mtu > MAXIMUM_MTU) {
+                throw new HostException("writing " + attribute, Errno.EINVAL);
+            }
+        } else if (attribute.endsWith("/sriov_numvfs")) {
+            virtualFunctions.change(attribute.substring(0, attribute.lastIndexOf('/')), Integer.parseInt(value));
+        } else {
+            throw new AssertionError("the agent has no business with " + attribute);
+        }
+        sysfs.write(attribute, value);
+    }
+
+    @Override
+    public void setParameter(DevlinkParameter parameter, boolean value) throws HostException {
+        if (!begin(parameter + "=" + value)) {
+            return;
+        }
+        if (!tree.parameters.containsKey(parameter)) {
+            throw new HostException("setting " + parameter, Errno.EINVAL);
+        }
+        String other = parameter.name().equals("enable_iwarp") ? "enable_roce" : "enable_iwarp";
+        boolean otherIsOn = tree.parameters.getOrDefault(
+                new DevlinkParameter(parameter.bus(), parameter.device(), other, parameter.mode()), false);
+        if (otherIsOn) {
+            // ice asks only this, whatever the new value.
+            throw new HostException(
+                    "setting " + parameter,
+                    Errno.EOPNOTSUPP.number(),
+                    "This device cannot enable iWARP and RoCEv2 simultaneously");
+        }
+        tree.parameters.put(parameter, value);
+    }
+
+    @Override
+    public void createRdmaLink(String type, String name, String networkInterface) throws HostException {
+        if (!begin("new " + type + " " + name + " on " + networkInterface)) {
+            return;
+        }
+        String operation = "making RDMA device " + name;
+        if (!rdmaSubsystem) {
+            throw new HostException(operation, Errno.EPROTONOSUPPORT);
+        }
+        if (!sysfs.exists("class/net/" + networkInterface)) {
+            throw new HostException(operation, Errno.ENODEV);
+        }
+        if (!siwModule) {
+            throw new HostException(operation, Errno.EINVAL);
+        }
+        try {
+            Files.createDirectories(root.resolve("module/siw"));
+            boolean taken = tree.links.stream()
+                    .filter(link -> link.interfaces().containsValue(networkInterface))
+                    .anyMatch(link -> sysfs.exists("devices/virtual/infiniband/" + link.name()));
+            if (taken || sysfs.exists("class/infiniband/" + name)) {
+                throw new HostException(operation, Errno.EEXIST);
+            }
+            Path device = root.resolve("devices/virtual/infiniband/" + name);
+            Files.createDirectories(device.resolve("ports/1"));
+            Files.writeString(device.resolve("node_type"), "4: RNIC\n");
+            Files.writeString(device.resolve("node_desc"), "Software iWARP stack\n");
+            Files.writeString(device.resolve("ports/1/state"), "4: ACTIVE\n");
+            HostTree.link(root.resolve("class/infiniband/" + name), device);
+            tree.links.add(new RdmaLink(nextIndex++, name, Map.of(1, networkInterface)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void deleteRdmaLink(RdmaLink link) throws HostException {
+        if (!begin("delete " + link.name())) {
+            return;
+        }
+        if (!tree.links.remove(link)) {
+            throw new HostException("removing RDMA device " + link.name(), Errno.EINVAL);
+        }
+        VirtualFunctions.delete(root.resolve("class/infiniband/" + link.name()));
+        VirtualFunctions.delete(root.resolve("devices/virtual/infiniband/" + link.name()));
+        VirtualFunctions.delete(root.resolve("class/infiniband_verbs/uverbs" + link.index()));
+    }
+
+    @Override
+    public String openToUserSpace(RdmaLink link) throws HostException {
+        if (!tree.links.contains(link)) {
+            throw new HostException("finding the device node of " + link.name(), Errno.EINVAL);
+        }
+        String node = "uverbs" + link.index();
+        try {
+            Path directory = root.resolve("class/infiniband_verbs/" + node);
+            Files.createDirectories(directory);
+            Files.writeString(directory.resolve("ibdev"), link.name() + "\n");
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return node;
+    }
+}
