@@ -17,8 +17,29 @@ public final class SidewarpApi {
     /** Keeps a policy until the nodes have put its NICs back to what they were before. */
     public static final String RESTORE_FINALIZER = "sidewarp.io/restore-nics";
 
-    /** Label of a namespace or annotation of a pod: whether pods get a sidecar. */
+    /** Label of a namespace and annotation of a pod: {@code enabled} or {@code disabled}. Of the two, disabled wins. */
     public static final String INJECT = "sidewarp.io/inject";
+
+    /** Annotation of a pod: name of the SidecarProfile in its namespace; else the profile {@value #DEFAULT_PROFILE}, if any. */
+    public static final String PROFILE = "sidewarp.io/profile";
+
+    /** Annotation of a pod: names of the containers that get the API socket and the shared regions; all by default. */
+    public static final String CONTAINERS = "sidewarp.io/containers";
+
+    /** Annotation of a pod: how many devices it asks for, in place of what the profile says. */
+    public static final String RNICS = "sidewarp.io/rnics";
+
+    /** Annotation of a pod: size of the volume for shared regions, in place of what the profile says. */
+    public static final String SHARED_MEMORY = "sidewarp.io/shared-memory";
+
+    /** Annotation that the webhook writes: profile, generation of the profile, version of the operator. */
+    public static final String INJECTED = "sidewarp.io/injected";
+
+    /** Label that the webhook writes, to select pods that have a sidecar. */
+    public static final String SIDECAR_LABEL = "sidewarp.io/sidecar";
+
+    /** Profile of a namespace that counts for pods which name none. */
+    public static final String DEFAULT_PROFILE = "default";
 
     private SidewarpApi() {}
 }

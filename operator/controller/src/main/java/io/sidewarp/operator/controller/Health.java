@@ -1,0 +1,26 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller;
+
+import io.sidewarp.operator.controller.webhook.WebhookServer;
+import jakarta.enterprise.context.ApplicationScoped;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Ready: this replica can answer admission calls. Whether it leads does not matter for that. */
+@Readiness
+@ApplicationScoped
+public class Health implements HealthCheck {
+    private final WebhookServer webhook;
+
+    public Health(WebhookServer webhook) {
+        this.webhook = webhook;
+    }
+
+    @Override
+    public HealthCheckResponse call() {
+        return HealthCheckResponse.named("webhook").status(webhook.isReady()).build();
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.config;
+
+import io.sidewarp.operator.api.v1alpha1.Fallback;
+import io.smallrye.config.ConfigMapping;
+import io.smallrye.config.WithDefault;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** Settings of the controller. The chart sets them from its values. */
+@ConfigMapping(prefix = "sidewarp.operator")
+public interface OperatorConfig {
+    /** Namespace that the operator runs in. */
+    @WithDefault("${POD_NAMESPACE:sidewarp-system}")
+    String namespace();
+
+    /** Version of the operator, which injected pods are annotated with. */
+    @WithDefault("${quarkus.application.version}")
+    String version();
+
+    /** Image of sidecars, where a profile does not name one. */
+    @WithDefault("sidewarp/sidecar:${quarkus.application.version}")
+    String sidecarImage();
+
+    /** ConfigMap of the chart that has the node agent and the webhook configuration, which the controller creates. */
+    @WithDefault("sidewarp-operator")
+    String installation();
+
+    /** ClusterRole of the controller: what the controller creates in the cluster goes when it goes. */
+    @WithDefault("sidewarp-controller")
+    String clusterRole();
+
+    /** How long a deleted policy waits for nodes that do not answer; they restore their NICs when they are back. */
+    @WithDefault("10m")
+    Duration restoreTimeout();
+
+    /** The injection webhook. */
+    Webhook webhook();
+
+    /** Nodes that no policy selects. */
+    Unselected unselected();
+
+    /** Choice of the one replica that reconciles. */
+    LeaderElection leaderElection();
+
+    /** Settings of the injection webhook. */
+    interface Webhook {
+        /** Address to listen at. */
+        @WithDefault("0.0.0.0")
+        String host();
+
+        /** Port to listen at, 0 for any free one. */
+        @WithDefault("9443")
+        int port();
+
+        /** Service in front of it; the certificate is made out to it. */
+        @WithDefault("sidewarp-webhook")
+        String service();
+
+        /** Secret with {@code tls.crt}, {@code tls.key} and {@code ca.crt}. */
+        @WithDefault("sidewarp-webhook-certificate")
+        String certificateSecret();
+
+        /** Whether the operator makes and rotates that, or somebody else does, for instance cert-manager. */
+        @WithDefault("true")
+        boolean manageCertificate();
+
+        /** How long a certificate is valid that the operator makes. It is replaced when a third of that is left. */
+        @WithDefault("365d")
+        Duration certificateValidity();
+
+        /** Additional names or IP addresses that the certificate is made out to. */
+        Optional<List<String>> certificateNames();
+    }
+
+    /** What nodes offer that no policy selects. */
+    interface Unselected {
+        /** In which order. */
+        @WithDefault("SOFTWARE")
+        List<Fallback> fallback();
+
+        /** How many soft devices. */
+        @WithDefault("256")
+        int softwareDevices();
+
+        /** How many shares of a siw device. */
+        @WithDefault("64")
+        int siwDevices();
+    }
+
+    /** Settings of the leader election. */
+    interface LeaderElection {
+        /** Name of the lease. */
+        @WithDefault("sidewarp-controller")
+        String lease();
+
+        /** How long a leader that does not renew its lease remains the leader. */
+        @WithDefault("15s")
+        Duration duration();
+    }
+}

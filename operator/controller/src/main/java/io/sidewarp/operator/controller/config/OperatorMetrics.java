@@ -1,0 +1,21 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.config;
+
+import io.javaoperatorsdk.operator.api.monitoring.Metrics;
+import io.javaoperatorsdk.operator.monitoring.micrometer.MicrometerMetricsV2;
+import io.micrometer.core.instrument.MeterRegistry;
+import jakarta.enterprise.context.Dependent;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+
+/** Has the Java Operator SDK count per controller. Per resource there would be histograms for each of a thousand nodes. */
+@Dependent
+final class OperatorMetrics {
+    @Produces
+    @Singleton
+    Metrics metrics(MeterRegistry registry) {
+        return MicrometerMetricsV2.newBuilder(registry).build();
+    }
+}

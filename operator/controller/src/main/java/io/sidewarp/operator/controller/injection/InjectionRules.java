@@ -1,0 +1,291 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.CONTAINERS;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.DEFAULT_PROFILE;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.INJECT;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.INJECTED;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.PROFILE;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNICS;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.sidewarp.operator.api.v1alpha1.SidecarPlacement;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
+import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides whether a pod gets a sidecar, and which. Depends on nothing but its arguments.
+ *
+ * <p>A pod gets one when its namespace is labelled or the pod itself is annotated with {@code sidewarp.io/inject: enabled}; a
+ * {@code disabled} at either place wins. What a pod asks for must make sense: it is refused, rather than run without what it
+ * needs, when it does not.
+ */
+public final class InjectionRules {
+    /** Name that stands for the defaults where there is no profile. */
+    static final String BUILT_IN_PROFILE = "built-in";
+
+    private static final int MAX_RNICS = 16;
+    private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
+
+    private final boolean nativeSidecars;
+
+    /** @param nativeSidecars whether the cluster has native sidecars, that is Kubernetes 1.29 or later */
+    public InjectionRules(boolean nativeSidecars) {
+        this.nativeSidecars = nativeSidecars;
+    }
+
+    /**
+     * Decides about one pod.
+     *
+     * @param pod as it was sent; its own namespace and name may be missing
+     * @param namespace the namespace that it is created in
+     * @param namespaceLabels the labels of that
+     * @param profiles finds a profile of that namespace by its name
+     */
+    public InjectionDecision decide(
+            Pod pod,
+            String namespace,
+            Map<String, String> namespaceLabels,
+            Function<String, Optional<SidecarProfileSpec>> profiles) {
+        Map<String, String> annotations = annotations(pod);
+        try {
+            Optional<Boolean> byNamespace =
+                    enabled(namespaceLabels.get(INJECT), "the label " + INJECT + " of namespace " + namespace);
+            Optional<Boolean> byPod = enabled(annotations.get(INJECT), "the annotation " + INJECT);
+            if (byPod.equals(Optional.of(false)) || byNamespace.equals(Optional.of(false))) {
+                return new Skip(SkipReason.OPTED_OUT, optOutWarnings(annotations, byPod, namespace));
+            }
+            if (byPod.or(() -> byNamespace).isEmpty()) {
+                return new Skip(SkipReason.NOT_ASKED_FOR, detailsWithoutEffect(annotations));
+            }
+            return inject(pod, namespace, annotations, byPod.isPresent(), profiles);
+        } catch (RefusedException e) {
+            return new Refuse(e.getMessage());
+        }
+    }
+
+    private InjectionDecision inject(
+            Pod pod,
+            String namespace,
+            Map<String, String> annotations,
+            boolean askedByPod,
+            Function<String, Optional<SidecarProfileSpec>> profiles) {
+        Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
+        Optional<SidecarProfileSpec> found = profiles.apply(named.orElse(DEFAULT_PROFILE));
+        if (named.isPresent() && found.isEmpty()) {
+            throw new RefusedException("the annotation " + PROFILE + " names the SidecarProfile " + named.get()
+                    + ", which namespace " + namespace + " does not have; create it there, or name another one");
+        }
+        SidecarProfileSpec profile = found.orElseGet(SidecarProfileSpec::defaults);
+        String profileName = found.isPresent() ? named.orElse(DEFAULT_PROFILE) : BUILT_IN_PROFILE;
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile);
+        if (wrong.isPresent()) {
+            throw new RefusedException("the SidecarProfile " + profileName + " of namespace " + namespace
+                    + " cannot be used: " + wrong.get());
+        }
+
+        boolean asNative = profile.placement() == SidecarPlacement.NATIVE
+                || (profile.placement() == SidecarPlacement.AUTO && nativeSidecars);
+        if (asNative && !nativeSidecars) {
+            throw new RefusedException(
+                    "the SidecarProfile " + profileName + " asks for a native sidecar, which takes Kubernetes"
+                            + " 1.29 or later; set its placement to Auto or Container");
+        }
+        if (!asNative && endsByItself(pod)) {
+            String why = "a pod with restartPolicy " + pod.getSpec().getRestartPolicy()
+                    + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes 1.29 or later"
+                    + " and the placement Auto or Native";
+            if (askedByPod) {
+                throw new RefusedException(why);
+            }
+            return new Skip(SkipReason.NEVER_COMPLETES, List.of("no sidecar was injected: " + why));
+        }
+
+        Set<String> containers = containers(pod, annotations.get(CONTAINERS));
+        checkNames(pod, annotations, profile, containers);
+        return new Inject(
+                profileName,
+                profile,
+                containers,
+                rnics(annotations.get(RNICS)).orElse(profile.rnics()),
+                sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory()),
+                asNative);
+    }
+
+    private static Optional<Boolean> enabled(@Nullable String value, String where) {
+        if (value == null) {
+            return Optional.empty();
+        }
+        return Optional.of(
+                switch (value) {
+                    case "enabled", "true" -> true;
+                    case "disabled", "false" -> false;
+                    default ->
+                        throw new RefusedException(
+                                where + " is \"" + value + "\"; it can be \"enabled\" or \"disabled\"");
+                });
+    }
+
+    private static List<String> optOutWarnings(
+            Map<String, String> annotations, Optional<Boolean> byPod, String namespace) {
+        if (byPod.equals(Optional.of(true))) {
+            return List.of("the annotation " + INJECT + " asks for a sidecar, but the label " + INJECT
+                    + " of namespace " + namespace + " forbids it; no sidecar was injected");
+        }
+        return detailsWithoutEffect(annotations);
+    }
+
+    private static List<String> detailsWithoutEffect(Map<String, String> annotations) {
+        List<String> present = DETAILS.stream().filter(annotations::containsKey).toList();
+        return present.isEmpty()
+                ? List.of()
+                : List.of(String.join(", ", present) + " had no effect, since the pod gets no sidecar; " + INJECT
+                        + ": enabled asks for one");
+    }
+
+    private static Set<String> containers(Pod pod, @Nullable String annotation) {
+        Set<String> all = pod.getSpec().getContainers().stream()
+                .map(Container::getName)
+                .filter(name -> !name.equals(PodMutator.SIDECAR))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        if (annotation == null) {
+            return all;
+        }
+        Set<String> initContainers = pod.getSpec().getInitContainers().stream()
+                .map(Container::getName)
+                .filter(name -> !name.equals(PodMutator.SIDECAR))
+                .collect(Collectors.toSet());
+        Set<String> chosen = Arrays.stream(annotation.split(",", -1))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .collect(Collectors.toCollection(LinkedHashSet::new));
+        if (chosen.isEmpty()) {
+            throw new RefusedException(
+                    "the annotation " + CONTAINERS + " names no container; the pod has " + String.join(", ", all));
+        }
+        for (String name : chosen) {
+            if (!all.contains(name) && !initContainers.contains(name)) {
+                throw new RefusedException("the annotation " + CONTAINERS + " names " + name
+                        + ", which is no container of the pod; it has " + String.join(", ", all));
+            }
+        }
+        return chosen;
+    }
+
+    /** What the pod has must leave room for what is added, unless that was added before. */
+    private static void checkNames(
+            Pod pod, Map<String, String> annotations, SidecarProfileSpec profile, Set<String> containers) {
+        boolean injectedBefore = annotations.containsKey(INJECTED);
+        List<Container> all = Stream.concat(
+                        pod.getSpec().getInitContainers().stream(), pod.getSpec().getContainers().stream())
+                .toList();
+        if (!injectedBefore) {
+            if (all.stream().anyMatch(container -> container.getName().equals(PodMutator.SIDECAR))) {
+                throw new RefusedException("the pod has a container of its own named " + PodMutator.SIDECAR
+                        + "; rename it, or opt out with " + INJECT + ": disabled");
+            }
+            List<String> taken = new ArrayList<>();
+            pod.getSpec().getVolumes().stream()
+                    .map(volume -> volume.getName())
+                    .filter(PodMutator.VOLUMES::contains)
+                    .forEach(taken::add);
+            if (!taken.isEmpty()) {
+                throw new RefusedException("the pod has a volume of its own named " + taken.getFirst()
+                        + "; rename it, or opt out with " + INJECT + ": disabled");
+            }
+        }
+        for (Container container : all) {
+            if (!containers.contains(container.getName())) {
+                continue;
+            }
+            for (VolumeMount mount : container.getVolumeMounts()) {
+                if (!PodMutator.VOLUMES.contains(mount.getName())
+                        && overlap(mount.getMountPath(), profile.mountPath())) {
+                    throw new RefusedException(
+                            "container " + container.getName() + " mounts volume " + mount.getName() + " at "
+                                    + mount.getMountPath()
+                                    + ", where the API socket and the shared regions go; mount it elsewhere, or"
+                                    + " set mountPath of the SidecarProfile");
+                }
+            }
+        }
+    }
+
+    private static boolean overlap(String mounted, String ours) {
+        String path = mounted.endsWith("/") ? mounted.substring(0, mounted.length() - 1) : mounted;
+        return path.equals(ours) || path.startsWith(ours + "/");
+    }
+
+    private static Optional<Integer> rnics(@Nullable String annotation) {
+        if (annotation == null) {
+            return Optional.empty();
+        }
+        try {
+            int value = Integer.parseInt(annotation.strip());
+            if (value >= 0 && value <= MAX_RNICS) {
+                return Optional.of(value);
+            }
+        } catch (NumberFormatException e) {
+            // Told below, as a number out of range is.
+        }
+        throw new RefusedException(
+                "the annotation " + RNICS + " is \"" + annotation + "\"; it can be a number from 0 to " + MAX_RNICS);
+    }
+
+    private static Optional<Quantity> sharedMemory(@Nullable String annotation) {
+        if (annotation == null) {
+            return Optional.empty();
+        }
+        Quantity quantity = new Quantity(annotation.strip());
+        if (!ProfileRules.isPositive(quantity)) {
+            throw new RefusedException("the annotation " + SHARED_MEMORY + " is \"" + annotation
+                    + "\"; it can be an amount of memory above 0, for instance 512Mi or 2Gi");
+        }
+        return Optional.of(quantity);
+    }
+
+    private static boolean endsByItself(Pod pod) {
+        String restartPolicy = pod.getSpec().getRestartPolicy();
+        return restartPolicy != null && !restartPolicy.equals("Always");
+    }
+
+    static Map<String, String> annotations(Pod pod) {
+        return Optional.ofNullable(pod.getMetadata())
+                .map(ObjectMeta::getAnnotations)
+                .orElseGet(Map::of);
+    }
+
+    private static final class RefusedException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        RefusedException(String message) {
+            super(message, null, false, false);
+        }
+
+        @Override
+        public String getMessage() {
+            return String.valueOf(super.getMessage());
+        }
+    }
+}

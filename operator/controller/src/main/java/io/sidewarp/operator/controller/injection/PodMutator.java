@@ -1,0 +1,303 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerBuilder;
+import io.fabric8.kubernetes.api.model.EmptyDirVolumeSourceBuilder;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.EnvVarBuilder;
+import io.fabric8.kubernetes.api.model.LocalObjectReference;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.PodSecurityContext;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Probe;
+import io.fabric8.kubernetes.api.model.ProbeBuilder;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.fabric8.kubernetes.api.model.ResourceRequirementsBuilder;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Adds a sidecar to a pod. Depends on nothing but its arguments, and leaves what is there already as it is: a pod that has its
+ * sidecar comes back unchanged, and one that got another container since gets the mounts of that container only.
+ */
+public final class PodMutator {
+    /** Name of the sidecar's container. */
+    public static final String SIDECAR = "sidewarp";
+
+    /** Port of the sidecar's health and metrics. */
+    public static final int MANAGEMENT_PORT = 9464;
+
+    /** Name of that port, which a PodMonitor refers to. */
+    public static final String MANAGEMENT_PORT_NAME = "sidewarp-mgmt";
+
+    static final String API_VOLUME = "sidewarp-api";
+    static final String SHARED_VOLUME = "sidewarp-shared";
+    private static final String TEMPORARY_VOLUME = "sidewarp-tmp";
+    static final Set<String> VOLUMES = Set.of(API_VOLUME, SHARED_VOLUME, TEMPORARY_VOLUME);
+
+    private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
+    private static final Quantity TEMPORARY_VOLUME_SIZE = new Quantity("32Mi");
+    private static final String SHARED_DIRECTORY = "/shared";
+    private static final String SOCKET = "/api.sock";
+
+    private final SidecarImage image;
+
+    public PodMutator(SidecarImage image) {
+        this.image = image;
+    }
+
+    /** A copy of {@code original} with its sidecar. */
+    public Pod mutate(Pod original, InjectionDecision.Inject decision) {
+        Pod pod = new PodBuilder(original).build();
+        annotate(pod, decision);
+        PodSpec spec = pod.getSpec();
+        volumes(spec, decision);
+        if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
+            Container sidecar = sidecar(decision);
+            if (decision.nativeSidecar()) {
+                // First, so that the pod's own init containers have it too.
+                spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
+            } else {
+                spec.setContainers(append(spec.getContainers(), sidecar));
+            }
+        }
+        containers(spec)
+                .filter(container -> decision.containers().contains(container.getName()))
+                .forEach(container -> connect(container, decision.profile()));
+        group(spec, decision.profile());
+        pullSecrets(spec, decision.profile());
+        return pod;
+    }
+
+    private void annotate(Pod pod, InjectionDecision.Inject decision) {
+        ObjectMeta metadata = Optional.ofNullable(pod.getMetadata()).orElseGet(ObjectMeta::new);
+        pod.setMetadata(metadata);
+        Map<String, String> annotations = copy(metadata.getAnnotations());
+        annotations.putIfAbsent(
+                SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + image.operatorVersion());
+        metadata.setAnnotations(annotations);
+        Map<String, String> labels = copy(metadata.getLabels());
+        labels.put(SidewarpApi.SIDECAR_LABEL, "true");
+        metadata.setLabels(labels);
+    }
+
+    private static void volumes(PodSpec spec, InjectionDecision.Inject decision) {
+        List<Volume> volumes = new ArrayList<>(spec.getVolumes());
+        addMissing(volumes, memory(API_VOLUME, API_VOLUME_SIZE));
+        addMissing(volumes, memory(SHARED_VOLUME, decision.sharedMemory()));
+        addMissing(volumes, memory(TEMPORARY_VOLUME, TEMPORARY_VOLUME_SIZE));
+        spec.setVolumes(volumes);
+    }
+
+    private static void addMissing(List<Volume> volumes, Volume volume) {
+        if (volumes.stream().noneMatch(present -> present.getName().equals(volume.getName()))) {
+            volumes.add(volume);
+        }
+    }
+
+    private static Volume memory(String name, Quantity size) {
+        return new VolumeBuilder()
+                .withName(name)
+                .withEmptyDir(new EmptyDirVolumeSourceBuilder()
+                        .withMedium("Memory")
+                        .withSizeLimit(size)
+                        .build())
+                .build();
+    }
+
+    private Container sidecar(InjectionDecision.Inject decision) {
+        SidecarProfileSpec profile = decision.profile();
+        String home = profile.mountPath();
+        ContainerBuilder builder = new ContainerBuilder()
+                .withName(SIDECAR)
+                .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
+                .withEnv(environment(profile))
+                .withResources(resources(decision))
+                .withVolumeMounts(
+                        mount(API_VOLUME, home),
+                        mount(SHARED_VOLUME, home + SHARED_DIRECTORY),
+                        mount(TEMPORARY_VOLUME, "/tmp"))
+                .addNewPort()
+                .withName(MANAGEMENT_PORT_NAME)
+                .withContainerPort(MANAGEMENT_PORT)
+                .withProtocol("TCP")
+                .endPort()
+                // 60 s to start, on a node that starts many pods.
+                .withStartupProbe(probe("/q/health/ready", 1, 60))
+                .withReadinessProbe(probe("/q/health/ready", 5, 3))
+                .withLivenessProbe(probe("/q/health/live", 10, 3))
+                .withNewSecurityContext()
+                .withRunAsUser(profile.runAsUser())
+                .withRunAsGroup(profile.runAsGroup())
+                .withRunAsNonRoot(true)
+                .withReadOnlyRootFilesystem(true)
+                .withAllowPrivilegeEscalation(false)
+                .withNewCapabilities()
+                .withDrop("ALL")
+                .endCapabilities()
+                .withNewSeccompProfile()
+                .withType("RuntimeDefault")
+                .endSeccompProfile()
+                .endSecurityContext();
+        if (profile.imagePullPolicy() != null) {
+            builder.withImagePullPolicy(profile.imagePullPolicy().value());
+        }
+        if (decision.nativeSidecar()) {
+            builder.withRestartPolicy("Always");
+        }
+        return builder.build();
+    }
+
+    private static List<EnvVar> environment(SidecarProfileSpec profile) {
+        Map<String, String> variables = new LinkedHashMap<>();
+        variables.put("SIDEWARP_API_SOCKET", profile.mountPath() + SOCKET);
+        variables.put("SIDEWARP_SHARED_VOLUME", profile.mountPath() + SHARED_DIRECTORY);
+        variables.put("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
+        variables.put("SIDEWARP_MANAGEMENT_PORT", Integer.toString(MANAGEMENT_PORT));
+        variables.put("QUARKUS_LOG_LEVEL", profile.logLevel().name());
+        if (profile.otlpEndpoint() != null) {
+            variables.put("OTEL_TRACES_EXPORTER", "otlp");
+            variables.put("OTEL_METRICS_EXPORTER", "otlp");
+            variables.put("OTEL_EXPORTER_OTLP_ENDPOINT", profile.otlpEndpoint());
+            variables.put(
+                    "OTEL_RESOURCE_ATTRIBUTES",
+                    "k8s.pod.name=$(POD_NAME),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME)");
+        }
+        new TreeMap<>(profile.settings()).forEach((name, value) -> variables.put(variableOf(name), value));
+
+        List<EnvVar> environment = new ArrayList<>();
+        environment.add(field("POD_NAME", "metadata.name"));
+        environment.add(field("POD_NAMESPACE", "metadata.namespace"));
+        environment.add(field("NODE_NAME", "spec.nodeName"));
+        variables.forEach((name, value) -> environment.add(new EnvVar(name, value, null)));
+        return environment;
+    }
+
+    /** Name of the environment variable of a setting. */
+    static String variableOf(String setting) {
+        return setting.toUpperCase(Locale.ROOT).replace('.', '_').replace('-', '_');
+    }
+
+    private static EnvVar field(String name, String path) {
+        return new EnvVarBuilder()
+                .withName(name)
+                .withNewValueFrom()
+                .withNewFieldRef()
+                .withFieldPath(path)
+                .endFieldRef()
+                .endValueFrom()
+                .build();
+    }
+
+    private static ResourceRequirements resources(InjectionDecision.Inject decision) {
+        Map<String, Quantity> requests =
+                new TreeMap<>(decision.profile().resources().requests());
+        Map<String, Quantity> limits =
+                new TreeMap<>(decision.profile().resources().limits());
+        if (decision.rnics() > 0) {
+            Quantity count = new Quantity(Integer.toString(decision.rnics()));
+            requests.put(SidewarpApi.RNIC_RESOURCE, count);
+            limits.put(SidewarpApi.RNIC_RESOURCE, count);
+        }
+        return new ResourceRequirementsBuilder()
+                .withRequests(requests)
+                .withLimits(limits)
+                .build();
+    }
+
+    private static Probe probe(String path, int periodSeconds, int failureThreshold) {
+        return new ProbeBuilder()
+                .withNewHttpGet()
+                .withPath(path)
+                .withNewPort(MANAGEMENT_PORT)
+                .endHttpGet()
+                .withPeriodSeconds(periodSeconds)
+                .withTimeoutSeconds(Math.min(periodSeconds, 3))
+                .withFailureThreshold(failureThreshold)
+                .build();
+    }
+
+    /** Gives an application's container the API socket, the shared regions, and the environment that clients read. */
+    private static void connect(Container container, SidecarProfileSpec profile) {
+        List<VolumeMount> mounts = new ArrayList<>(container.getVolumeMounts());
+        for (VolumeMount mount : List.of(
+                mount(API_VOLUME, profile.mountPath()), mount(SHARED_VOLUME, profile.mountPath() + SHARED_DIRECTORY))) {
+            if (mounts.stream().noneMatch(present -> present.getName().equals(mount.getName()))) {
+                mounts.add(mount);
+            }
+        }
+        container.setVolumeMounts(mounts);
+        List<EnvVar> environment = new ArrayList<>(container.getEnv());
+        for (EnvVar variable : List.of(
+                new EnvVar("SIDEWARP_API", "unix://" + profile.mountPath() + SOCKET, null),
+                new EnvVar("SIDEWARP_VOLUME", profile.mountPath() + SHARED_DIRECTORY, null))) {
+            if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
+                environment.add(variable);
+            }
+        }
+        container.setEnv(environment);
+    }
+
+    private static VolumeMount mount(String volume, String path) {
+        return new VolumeMountBuilder().withName(volume).withMountPath(path).build();
+    }
+
+    /** The socket and the regions belong to the sidecar's group, mode 0660: all containers become members of it. */
+    private static void group(PodSpec spec, SidecarProfileSpec profile) {
+        PodSecurityContext context =
+                Optional.ofNullable(spec.getSecurityContext()).orElseGet(PodSecurityContext::new);
+        List<Long> groups = new ArrayList<>(context.getSupplementalGroups());
+        if (!groups.contains(profile.runAsGroup())) {
+            groups.add(profile.runAsGroup());
+        }
+        context.setSupplementalGroups(groups);
+        spec.setSecurityContext(context);
+    }
+
+    private static void pullSecrets(PodSpec spec, SidecarProfileSpec profile) {
+        List<LocalObjectReference> secrets = new ArrayList<>(spec.getImagePullSecrets());
+        for (String name : profile.imagePullSecrets()) {
+            if (secrets.stream().noneMatch(present -> name.equals(present.getName()))) {
+                secrets.add(new LocalObjectReference(name));
+            }
+        }
+        spec.setImagePullSecrets(secrets);
+    }
+
+    private static Stream<Container> containers(PodSpec spec) {
+        return Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream());
+    }
+
+    private static List<Container> prepend(Container first, List<Container> others) {
+        return Stream.concat(Stream.of(first), others.stream()).toList();
+    }
+
+    private static List<Container> append(List<Container> others, Container last) {
+        return Stream.concat(others.stream(), Stream.of(last)).toList();
+    }
+
+    private static Map<String, String> copy(@Nullable Map<String, String> map) {
+        return map == null ? new HashMap<>() : new LinkedHashMap<>(map);
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+
+/** Whether a profile can be used: what the schema of the custom resource cannot say. */
+public final class ProfileRules {
+    private static final String PREFIX = "sidewarp.";
+
+    /** Settings that follow from the profile's other fields, or from the pod. */
+    private static final Set<String> RESERVED = Set.of(
+            "sidewarp.api.socket",
+            "sidewarp.api.socket-mode",
+            "sidewarp.shared-volume",
+            "sidewarp.management.enabled",
+            "sidewarp.management.host",
+            "sidewarp.management.port");
+
+    private ProfileRules() {}
+
+    /** What is wrong with a profile and what to do, or empty when nothing is. */
+    public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
+        for (String name : new TreeSet<>(profile.settings().keySet())) {
+            if (!name.startsWith(PREFIX) || !name.matches("[a-z0-9.-]+")) {
+                return Optional.of(
+                        "settings has \"" + name + "\", which is no setting of the sidecar; names start with " + PREFIX
+                                + " and are listed in docs/configuration.md");
+            }
+            if (RESERVED.contains(name)) {
+                return Optional.of("settings has " + name + ", which the operator sets itself; remove it");
+            }
+        }
+        if (!isPositive(profile.sharedMemory())) {
+            return Optional.of(
+                    "sharedMemory is " + profile.sharedMemory() + "; it has to be above 0, for instance 1Gi");
+        }
+        for (Map.Entry<String, Quantity> limit : profile.resources().limits().entrySet()) {
+            Quantity request = profile.resources().requests().get(limit.getKey());
+            if (request != null
+                    && isNumber(request)
+                    && isNumber(limit.getValue())
+                    && request.getNumericalAmount().compareTo(limit.getValue().getNumericalAmount()) > 0) {
+                return Optional.of("resources has a request of " + limit.getKey() + " (" + request
+                        + ") above its limit (" + limit.getValue() + "); raise the limit or lower the request");
+            }
+        }
+        return Optional.empty();
+    }
+
+    static boolean isPositive(Quantity quantity) {
+        return isNumber(quantity) && quantity.getNumericalAmount().signum() > 0;
+    }
+
+    private static boolean isNumber(Quantity quantity) {
+        try {
+            quantity.getNumericalAmount();
+            return true;
+        } catch (IllegalArgumentException | ArithmeticException e) {
+            return false;
+        }
+    }
+}

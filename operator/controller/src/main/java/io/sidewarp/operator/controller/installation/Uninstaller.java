@@ -1,0 +1,105 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.installation;
+
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jboss.logging.Logger;
+
+/**
+ * What the chart runs before it deletes its objects. The controller is still there: it removes the webhook, restores the NICs
+ * of all policies, and then removes the node agents. This asks for that and waits.
+ */
+@ApplicationScoped
+public class Uninstaller {
+    private static final Logger LOG = Logger.getLogger(Uninstaller.class);
+    private static final Duration POLL = Duration.ofSeconds(1);
+    /** Beyond the time after which the controller lets policies go whose nodes do not answer. */
+    private static final Duration MARGIN = Duration.ofMinutes(1);
+
+    private static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
+    private static final String MANAGER = "sidewarp-controller";
+
+    private final KubernetesClient client;
+    private final OperatorConfig config;
+
+    public Uninstaller(KubernetesClient client, OperatorConfig config) {
+        this.client = client;
+        this.config = config;
+    }
+
+    /**
+     * Cleans up.
+     *
+     * @return whether nothing is left
+     */
+    public boolean run() throws InterruptedException {
+        ConfigMap installation = client.configMaps()
+                .inNamespace(config.namespace())
+                .withName(config.installation())
+                .edit(configMap -> new ConfigMapBuilder(configMap)
+                        .editMetadata()
+                        .addToAnnotations(InstallationReconciler.UNINSTALLING, "true")
+                        .endMetadata()
+                        .build());
+        LOG.infof("event=uninstalling configmap=%s", installation.getMetadata().getName());
+        client.resources(IwarpNicPolicy.class).delete();
+        Instant end = Instant.now().plus(config.restoreTimeout()).plus(MARGIN);
+        List<String> left = left();
+        while (!left.isEmpty() && Instant.now().isBefore(end)) {
+            Thread.sleep(POLL);
+            left = left();
+        }
+        client.secrets()
+                .inNamespace(config.namespace())
+                .withLabel(MANAGED_LABEL, MANAGER)
+                .delete();
+        client.leases()
+                .inNamespace(config.namespace())
+                .withName(config.leaderElection().lease())
+                .delete();
+        if (left.isEmpty()) {
+            LOG.info("event=uninstalled");
+            return true;
+        }
+        LOG.errorf(
+                "event=not-uninstalled left=\"%s\" action=\"see the controller's log; delete these by hand\"",
+                String.join(", ", left));
+        return false;
+    }
+
+    private List<String> left() {
+        List<String> left = new ArrayList<>();
+        client.resources(IwarpNicPolicy.class)
+                .list()
+                .getItems()
+                .forEach(policy ->
+                        left.add("IwarpNicPolicy " + policy.getMetadata().getName()));
+        client.admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withLabel(MANAGED_LABEL, MANAGER)
+                .list()
+                .getItems()
+                .forEach(webhook -> left.add(
+                        "MutatingWebhookConfiguration " + webhook.getMetadata().getName()));
+        client.apps()
+                .daemonSets()
+                .inNamespace(config.namespace())
+                .withLabel(MANAGED_LABEL, MANAGER)
+                .list()
+                .getItems()
+                .forEach(daemonSet ->
+                        left.add("DaemonSet " + daemonSet.getMetadata().getName()));
+        return left;
+    }
+}

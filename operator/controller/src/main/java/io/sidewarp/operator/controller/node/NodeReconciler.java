@@ -1,0 +1,115 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.node;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.javaoperatorsdk.operator.api.config.informer.Informer;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives each node its {@link IwarpNode}, whose specification has the policies that apply there. A node's own changes are
+ * looked at only when its labels change: its heartbeats are many. The IwarpNode goes with the node, which owns it.
+ */
+@ControllerConfiguration(
+        name = "node",
+        generationAwareEventProcessing = false,
+        informer = @Informer(onUpdateFilter = LabelsChanged.class))
+public class NodeReconciler implements Reconciler<Node> {
+    static final String FIELD_MANAGER = "sidewarp-controller";
+
+    private final OperatorConfig config;
+    private @Nullable InformerEventSource<IwarpNicPolicy, Node> policies;
+
+    public NodeReconciler(OperatorConfig config) {
+        this.config = config;
+    }
+
+    @Override
+    public List<EventSource<?, Node>> prepareEventSources(EventSourceContext<Node> context) {
+        policies = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(IwarpNicPolicy.class, Node.class)
+                        .withName("policies")
+                        .withSecondaryToPrimaryMapper(policy -> context.getPrimaryCache()
+                                .list()
+                                .map(ResourceID::fromResource)
+                                .collect(Collectors.toSet()))
+                        .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former)
+                                || updated.isMarkedForDeletion() != former.isMarkedForDeletion())
+                        .build(),
+                context);
+        InformerEventSource<IwarpNode, Node> nodes = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(IwarpNode.class, Node.class)
+                        .withName("iwarp-nodes")
+                        .withSecondaryToPrimaryMapper(
+                                node -> Set.of(new ResourceID(node.getMetadata().getName())))
+                        .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former))
+                        .build(),
+                context);
+        return List.of(policies, nodes);
+    }
+
+    private static boolean sameGeneration(HasMetadata updated, HasMetadata former) {
+        return Objects.equals(
+                updated.getMetadata().getGeneration(), former.getMetadata().getGeneration());
+    }
+
+    @Override
+    public UpdateControl<Node> reconcile(Node node, Context<Node> context) {
+        if (node.isMarkedForDeletion()) {
+            return UpdateControl.noUpdate();
+        }
+        Map<String, String> labels =
+                Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
+        IwarpNodeSpec spec = NodeAssignment.of(
+                labels, Objects.requireNonNull(policies).list().toList(), config.unselected());
+        Optional<IwarpNode> present = context.getSecondaryResource(IwarpNode.class);
+        if (present.isEmpty() || !spec.equals(present.get().getSpec()) || !ownedBy(node, present.get())) {
+            IwarpNode desired = new IwarpNode();
+            desired.setMetadata(new ObjectMetaBuilder()
+                    .withName(node.getMetadata().getName())
+                    .withOwnerReferences(new OwnerReferenceBuilder()
+                            .withApiVersion("v1")
+                            .withKind("Node")
+                            .withName(node.getMetadata().getName())
+                            .withUid(node.getMetadata().getUid())
+                            .build())
+                    .build());
+            desired.setSpec(spec);
+            context.getClient()
+                    .resource(desired)
+                    .fieldManager(FIELD_MANAGER)
+                    .forceConflicts()
+                    .serverSideApply();
+        }
+        return UpdateControl.noUpdate();
+    }
+
+    private static boolean ownedBy(Node node, IwarpNode present) {
+        return present.getMetadata().getOwnerReferences().stream()
+                .anyMatch(owner ->
+                        Objects.equals(owner.getUid(), node.getMetadata().getUid()));
+    }
+}

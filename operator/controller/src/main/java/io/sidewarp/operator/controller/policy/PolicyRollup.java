@@ -1,0 +1,128 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.policy;
+
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** The state of a policy, from that of the nodes. Depends on nothing but its arguments. */
+final class PolicyRollup {
+    private static final int NAMED_NODES = 3;
+
+    private PolicyRollup() {}
+
+    /**
+     * Sums up.
+     *
+     * @param name name of the policy
+     * @param generation its generation
+     * @param former conditions that it has now
+     * @param nodes all nodes
+     */
+    static IwarpNicPolicyStatus of(
+            String name, Long generation, List<StatusCondition> former, Collection<IwarpNode> nodes) {
+        List<String> ready = new ArrayList<>();
+        List<String> waiting = new ArrayList<>();
+        List<String> failed = new ArrayList<>();
+        int nics = 0;
+        List<IwarpNode> sorted = nodes.stream()
+                .sorted(Comparator.comparing(node -> node.getMetadata().getName()))
+                .toList();
+        for (IwarpNode node : sorted) {
+            if (!isNamed(name, node)) {
+                continue;
+            }
+            String nodeName = node.getMetadata().getName();
+            Optional<IwarpNodeStatus> status = Optional.ofNullable(node.getStatus());
+            nics += status.map(found -> nicsOf(name, found)).orElse(0);
+            Optional<StatusCondition> degraded = condition(status, StatusCondition.DEGRADED);
+            if (!isCurrent(node)) {
+                waiting.add(nodeName);
+            } else if (degraded.isPresent()) {
+                failed.add(nodeName + ": " + degraded.get().message());
+            } else if (condition(status, StatusCondition.READY).isPresent()) {
+                ready.add(nodeName);
+            } else {
+                waiting.add(nodeName);
+            }
+        }
+        int selected = ready.size() + waiting.size() + failed.size();
+        String type;
+        String reason;
+        String message;
+        if (!failed.isEmpty()) {
+            type = StatusCondition.DEGRADED;
+            reason = "NodesFailed";
+            message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
+        } else if (!waiting.isEmpty()) {
+            type = StatusCondition.PROGRESSING;
+            reason = "NodesInProgress";
+            message = ready.size() + " of " + selected + " nodes are ready; at work: " + some(waiting);
+        } else if (selected == 0) {
+            type = StatusCondition.PROGRESSING;
+            reason = "NoNodes";
+            message = "no node has the labels of nodeSelector";
+        } else {
+            type = StatusCondition.READY;
+            reason = "AllNodesReady";
+            message = "all of " + selected + " nodes are ready";
+        }
+        return new IwarpNicPolicyStatus(
+                generation,
+                selected,
+                ready.size(),
+                nics,
+                StatusCondition.of(former, type, reason, message, generation));
+    }
+
+    /** Nodes that may still have to restore NICs of a policy that is deleted. */
+    static List<String> notRestored(String name, Collection<IwarpNode> nodes) {
+        return nodes.stream()
+                .filter(node -> isNamed(name, node)
+                        || (node.getStatus() != null && nicsOf(name, node.getStatus()) > 0)
+                        || (!isCurrent(node) && node.getStatus() != null))
+                .map(node -> node.getMetadata().getName())
+                .sorted()
+                .toList();
+    }
+
+    private static boolean isNamed(String name, IwarpNode node) {
+        return node.getSpec() != null
+                && node.getSpec().policies().stream()
+                        .anyMatch(policy -> policy.name().equals(name));
+    }
+
+    /** Whether the node agent has seen what the node is asked for. */
+    private static boolean isCurrent(IwarpNode node) {
+        return node.getStatus() != null
+                && Objects.equals(
+                        node.getStatus().observedGeneration(),
+                        node.getMetadata().getGeneration());
+    }
+
+    private static int nicsOf(String policy, IwarpNodeStatus status) {
+        return (int) status.nics().stream()
+                .filter(nic -> policy.equals(nic.policy()))
+                .count();
+    }
+
+    private static Optional<StatusCondition> condition(Optional<IwarpNodeStatus> status, String type) {
+        return status.flatMap(found -> found.conditions().stream()
+                .filter(condition -> condition.type().equals(type) && condition.holds())
+                .findFirst());
+    }
+
+    private static String some(List<String> all) {
+        String named = String.join("; ", all.subList(0, Math.min(all.size(), NAMED_NODES)));
+        return all.size() <= NAMED_NODES ? named : named + "; and " + (all.size() - NAMED_NODES) + " more";
+    }
+}

@@ -1,0 +1,7 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+/** Profiles of sidecars: whether they can be used. */
+@NullMarked
+package io.sidewarp.operator.controller.profile;
+
+import org.jspecify.annotations.NullMarked;

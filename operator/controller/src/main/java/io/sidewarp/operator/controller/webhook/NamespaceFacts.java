@@ -1,0 +1,74 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the webhook needs to know of namespaces, from caches that follow the API server: a call per pod would double its load,
+ * and pods could not be created while it is slow. Only what a cache does not have yet is asked for.
+ */
+@ApplicationScoped
+public class NamespaceFacts implements AutoCloseable {
+    private final KubernetesClient client;
+    private @Nullable SharedIndexInformer<Namespace> namespaces;
+    private @Nullable SharedIndexInformer<SidecarProfile> profiles;
+
+    public NamespaceFacts(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /** Begins to follow; returns before the caches are filled. */
+    void start() {
+        namespaces = client.namespaces().runnableInformer(0);
+        profiles = client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0);
+        namespaces.start();
+        profiles.start();
+    }
+
+    /** Whether the caches are filled. */
+    boolean isReady() {
+        return namespaces != null && namespaces.hasSynced() && profiles != null && profiles.hasSynced();
+    }
+
+    Map<String, String> labels(String name) {
+        Namespace cached = namespaces == null ? null : namespaces.getStore().getByKey(name);
+        Namespace namespace =
+                cached == null ? client.namespaces().withName(name).get() : cached;
+        return namespace == null || namespace.getMetadata().getLabels() == null
+                ? Map.of()
+                : namespace.getMetadata().getLabels();
+    }
+
+    Optional<SidecarProfileSpec> profile(String namespace, String name) {
+        SidecarProfile cached = profiles == null ? null : profiles.getStore().getByKey(namespace + "/" + name);
+        SidecarProfile profile = cached == null && !name.equals(SidewarpApi.DEFAULT_PROFILE)
+                ? client.resources(SidecarProfile.class)
+                        .inNamespace(namespace)
+                        .withName(name)
+                        .get()
+                : cached;
+        return Optional.ofNullable(profile)
+                .map(found -> Optional.ofNullable(found.getSpec()).orElseGet(SidecarProfileSpec::defaults));
+    }
+
+    @Override
+    public void close() {
+        if (namespaces != null) {
+            namespaces.close();
+        }
+        if (profiles != null) {
+            profiles.close();
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.StatusBuilder;
+import io.fabric8.kubernetes.api.model.admission.v1.AdmissionRequest;
+import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
+import io.javaoperatorsdk.webhook.admission.AdmissionRequestHandler;
+import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.sidewarp.operator.controller.injection.InjectionDecision;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
+import io.sidewarp.operator.controller.injection.InjectionRules;
+import io.sidewarp.operator.controller.injection.PodMutator;
+import java.net.HttpURLConnection;
+import java.util.Locale;
+import org.jboss.logging.Logger;
+
+/**
+ * Answers the API server's question what becomes of a pod. Changes nothing outside of the answer, so that dry runs and
+ * repeated calls are safe.
+ */
+final class PodAdmission implements AdmissionRequestHandler {
+    private static final Logger LOG = Logger.getLogger(PodAdmission.class);
+
+    private final InjectionRules rules;
+    private final PodMutator mutator;
+    private final NamespaceFacts facts;
+    private final MeterRegistry meters;
+
+    PodAdmission(InjectionRules rules, PodMutator mutator, NamespaceFacts facts, MeterRegistry meters) {
+        this.rules = rules;
+        this.mutator = mutator;
+        this.facts = facts;
+        this.meters = meters;
+    }
+
+    @Override
+    public AdmissionResponse handle(AdmissionRequest request) {
+        if (!"CREATE".equals(request.getOperation()) || !(request.getObject() instanceof Pod pod)) {
+            return AdmissionUtils.allowedAdmissionResponse();
+        }
+        String namespace = request.getNamespace();
+        InjectionDecision decision =
+                rules.decide(pod, namespace, facts.labels(namespace), name -> facts.profile(namespace, name));
+        return switch (decision) {
+            case Inject inject -> {
+                count("injected");
+                yield AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));
+            }
+            case Skip skip -> {
+                count(skip.reason().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+                AdmissionResponse response = AdmissionUtils.allowedAdmissionResponse();
+                response.setWarnings(skip.warnings().stream()
+                        .map(warning -> "sidewarp: " + warning)
+                        .toList());
+                yield response;
+            }
+            case Refuse refuse -> {
+                count("refused");
+                LOG.infof("event=pod-refused namespace=%s reason=\"%s\"", namespace, refuse.message());
+                AdmissionResponse response = new AdmissionResponse();
+                response.setAllowed(false);
+                response.setStatus(new StatusBuilder()
+                        .withCode(HttpURLConnection.HTTP_BAD_REQUEST)
+                        .withMessage("sidewarp: " + refuse.message())
+                        .build());
+                yield response;
+            }
+        };
+    }
+
+    private void count(String decision) {
+        meters.counter("sidewarp.operator.admissions", "decision", decision).increment();
+    }
+}

@@ -1,0 +1,116 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import java.io.IOException;
+import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.bouncycastle.cert.X509CertificateHolder;
+import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
+import org.bouncycastle.openssl.PEMParser;
+
+/**
+ * The content of the webhook's Secret, in PEM.
+ *
+ * @param certificate {@code tls.crt}: the server's certificate
+ * @param privateKey {@code tls.key}: its key, PKCS #8
+ * @param authorities {@code ca.crt}: those that the API server shall trust; more than one while a certificate is replaced
+ */
+record WebhookCertificate(String certificate, String privateKey, String authorities) {
+    private static final String CERTIFICATE = "tls.crt";
+    private static final String PRIVATE_KEY = "tls.key";
+    private static final String AUTHORITIES = "ca.crt";
+
+    /** Of a Secret, or empty if it lacks a part. */
+    static Optional<WebhookCertificate> of(Secret secret) {
+        Map<String, String> data = secret.getData() == null ? Map.of() : secret.getData();
+        String certificate = data.get(CERTIFICATE);
+        String privateKey = data.get(PRIVATE_KEY);
+        String authorities = data.get(AUTHORITIES);
+        return certificate == null || privateKey == null || authorities == null
+                ? Optional.empty()
+                : Optional.of(new WebhookCertificate(decode(certificate), decode(privateKey), decode(authorities)));
+    }
+
+    /** As a Secret of type {@code kubernetes.io/tls}. */
+    Secret toSecret(String namespace, String name) {
+        return new SecretBuilder()
+                .withMetadata(new ObjectMetaBuilder()
+                        .withNamespace(namespace)
+                        .withName(name)
+                        .addToLabels("app.kubernetes.io/managed-by", "sidewarp-controller")
+                        .build())
+                .withType("kubernetes.io/tls")
+                .addToData(CERTIFICATE, encode(certificate))
+                .addToData(PRIVATE_KEY, encode(privateKey))
+                .addToData(AUTHORITIES, encode(authorities))
+                .build();
+    }
+
+    /** Whether less than a third of its validity is left, or it is none at all. */
+    boolean isDue(Instant now) {
+        try {
+            X509Certificate parsed = parse(certificate).getFirst();
+            Instant from = parsed.getNotBefore().toInstant();
+            Instant until = parsed.getNotAfter().toInstant();
+            return now.isAfter(until.minus(Duration.between(from, until).dividedBy(3)));
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return true;
+        }
+    }
+
+    /** The authorities that are valid at a moment, in PEM. */
+    String validAuthorities(Instant now) {
+        StringBuilder valid = new StringBuilder();
+        try {
+            for (X509Certificate authority : parse(authorities)) {
+                if (authority.getNotAfter().toInstant().isAfter(now)) {
+                    valid.append(CertificateMaker.pem("CERTIFICATE", authority.getEncoded()));
+                }
+            }
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return "";
+        }
+        return valid.toString();
+    }
+
+    private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {
+        List<X509Certificate> certificates = new ArrayList<>();
+        JcaX509CertificateConverter converter = new JcaX509CertificateConverter();
+        try (PEMParser parser = new PEMParser(new StringReader(pem))) {
+            for (Object object = parser.readObject(); object != null; object = parser.readObject()) {
+                if (object instanceof X509CertificateHolder holder) {
+                    certificates.add(converter.getCertificate(holder));
+                }
+            }
+        }
+        return certificates;
+    }
+
+    private static String decode(String base64) {
+        return new String(Base64.getDecoder().decode(base64), StandardCharsets.UTF_8);
+    }
+
+    private static String encode(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Without the key. */
+    @Override
+    public String toString() {
+        return "WebhookCertificate[" + certificate.length() + " octets of certificate]";
+    }
+}
