@@ -1,0 +1,16 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.testing.kubelet;
+
+/** A pod is not admitted: there are too few devices, or the plugin refused to give them. */
+public final class AllocationException extends Exception {
+
+    AllocationException(String message) {
+        super(message);
+    }
+
+    AllocationException(String message, Throwable cause) {
+        super(message, cause);
+    }
+}

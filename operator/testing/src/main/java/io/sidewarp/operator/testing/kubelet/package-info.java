@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** A stand-in for the part of a kubelet that deals with device plugins. */
+@NullMarked
+package io.sidewarp.operator.testing.kubelet;
+
+import org.jspecify.annotations.NullMarked;
