@@ -1,0 +1,108 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.deviceplugin;
+
+import io.grpc.Status;
+import io.grpc.StatusException;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateResponse;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.DeviceSpec;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** What a container gets that has been given devices. */
+final class Allocation {
+
+    /** Kind of provider that the container's devices belong to: hardware, kernel-siw or software. */
+    static final String PROVIDER = "SIDEWARP_RNIC_PROVIDER";
+
+    /** RDMA devices that the container may use, separated by commas. Not set when it has soft devices only. */
+    static final String DEVICES = "SIDEWARP_RNIC_DEVICES";
+
+    /** Annotation for the container runtime: ids of the devices, separated by commas. */
+    static final String ANNOTATION = "sidewarp.io/rnic-devices";
+
+    private static final String PERMISSIONS = "rw";
+
+    private final Map<String, RnicDevice> devices = new LinkedHashMap<>();
+
+    Allocation(List<RnicDevice> devices) {
+        devices.forEach(device -> this.devices.put(device.id(), device));
+    }
+
+    /**
+     * Device nodes, environment and annotations. When the devices are of several kinds, which happens only while a node
+     * changes from one to another, the provider is the best of them.
+     *
+     * @throws StatusException NOT_FOUND for a device that is not there, FAILED_PRECONDITION for one that is not healthy,
+     *     INVALID_ARGUMENT for no device at all
+     */
+    ContainerAllocateResponse allocate(List<String> ids) throws StatusException {
+        List<RnicDevice> given = find(ids);
+        ContainerAllocateResponse.Builder response = ContainerAllocateResponse.newBuilder();
+        given.stream()
+                .flatMap(device -> device.deviceNodes().stream())
+                .distinct()
+                .forEach(node -> response.addDevices(DeviceSpec.newBuilder()
+                        .setHostPath(node)
+                        .setContainerPath(node)
+                        .setPermissions(PERMISSIONS)));
+        ProviderKind best = given.stream()
+                .map(RnicDevice::kind)
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        response.putEnvs(PROVIDER, name(best));
+        String rdmaDevices = given.stream()
+                .map(RnicDevice::rdmaDevice)
+                .flatMap(Optional::stream)
+                .distinct()
+                .collect(Collectors.joining(","));
+        if (!rdmaDevices.isEmpty()) {
+            response.putEnvs(DEVICES, rdmaDevices);
+        }
+        response.putAnnotations(ANNOTATION, given.stream().map(RnicDevice::id).collect(Collectors.joining(",")));
+        return response.build();
+    }
+
+    private List<RnicDevice> find(List<String> ids) throws StatusException {
+        if (ids.isEmpty()) {
+            throw Status.INVALID_ARGUMENT
+                    .withDescription("a container request names no device of " + SidewarpApi.RNIC_RESOURCE)
+                    .asException();
+        }
+        LinkedHashSet<RnicDevice> given = new LinkedHashSet<>();
+        for (String id : ids) {
+            RnicDevice device = devices.get(id);
+            if (device == null) {
+                throw Status.NOT_FOUND
+                        .withDescription("this node has no device " + id + " of " + SidewarpApi.RNIC_RESOURCE
+                                + " (any more); the pod's controller will make another pod, which gets one of the"
+                                + " devices that are there")
+                        .asException();
+            }
+            if (!device.healthy()) {
+                throw Status.FAILED_PRECONDITION
+                        .withDescription("device " + id + " of " + SidewarpApi.RNIC_RESOURCE + " cannot be used: "
+                                + device.fault().orElseThrow())
+                        .asException();
+            }
+            given.add(device);
+        }
+        return List.copyOf(given);
+    }
+
+    private static String name(ProviderKind kind) {
+        return switch (kind) {
+            case HARDWARE -> "hardware";
+            case KERNEL_SIW -> "kernel-siw";
+            case SOFTWARE -> "software";
+        };
+    }
+}

@@ -1,0 +1,35 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.deviceplugin;
+
+import java.time.Duration;
+
+/** Waits that double from a first to a longest one. */
+final class Backoff {
+
+    private final Duration first;
+    private final Duration longest;
+    private int failures;
+
+    Backoff(Duration first, Duration longest) {
+        this.first = first;
+        this.longest = longest;
+    }
+
+    /** Counts a failure, and gives the wait that follows it. */
+    Duration next() {
+        // Beyond 30 doublings any sensible first wait is longer than the longest.
+        Duration wait = first.multipliedBy(1L << Math.min(failures, 30));
+        failures++;
+        return wait.compareTo(longest) > 0 ? longest : wait;
+    }
+
+    int failures() {
+        return failures;
+    }
+
+    void reset() {
+        failures = 0;
+    }
+}

@@ -1,0 +1,133 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.deviceplugin;
+
+import io.grpc.StatusException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
+import io.sidewarp.operator.kubelet.DevicePluginApi;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.AllocateRequest;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.AllocateResponse;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerAllocateRequest;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerPreferredAllocationRequest;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ContainerPreferredAllocationResponse;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Device;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.DevicePluginGrpc;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.DevicePluginOptions;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.Empty;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.ListAndWatchResponse;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.NUMANode;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.PreferredAllocationRequest;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.PreferredAllocationResponse;
+import io.sidewarp.operator.kubelet.deviceplugin.v1beta1.TopologyInfo;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What the kubelet calls. Keeps no record of what it gave to whom: the kubelet has that. */
+final class DevicePluginService extends DevicePluginGrpc.DevicePluginImplBase {
+
+    /** Devices need no preparation before a container starts, so PreStartContainer is not asked for. */
+    static final DevicePluginOptions OPTIONS = DevicePluginOptions.newBuilder()
+            .setGetPreferredAllocationAvailable(true)
+            .build();
+
+    private final DeviceInventory inventory;
+    private final Set<DeviceListStream> streams = ConcurrentHashMap.newKeySet();
+
+    DevicePluginService(DeviceInventory inventory) {
+        this.inventory = inventory;
+    }
+
+    /** Tells all that watch what has changed. */
+    void update() {
+        streams.forEach(DeviceListStream::update);
+    }
+
+    /** Ends all calls of ListAndWatch. */
+    void complete() {
+        streams.forEach(DeviceListStream::complete);
+        streams.clear();
+    }
+
+    /** Whether a kubelet watches the devices. */
+    boolean watched() {
+        return !streams.isEmpty();
+    }
+
+    @Override
+    public void getDevicePluginOptions(Empty request, StreamObserver<DevicePluginOptions> response) {
+        response.onNext(OPTIONS);
+        response.onCompleted();
+    }
+
+    @Override
+    public void listAndWatch(Empty request, StreamObserver<ListAndWatchResponse> response) {
+        ServerCallStreamObserver<ListAndWatchResponse> kubelet =
+                (ServerCallStreamObserver<ListAndWatchResponse>) response;
+        DeviceListStream stream = new DeviceListStream(kubelet, this::list);
+        streams.add(stream);
+        kubelet.setOnCancelHandler(() -> streams.remove(stream));
+        stream.update();
+    }
+
+    @Override
+    public void getPreferredAllocation(
+            PreferredAllocationRequest request, StreamObserver<PreferredAllocationResponse> response) {
+        PreferredAllocation preferred = new PreferredAllocation(devices());
+        PreferredAllocationResponse.Builder answer = PreferredAllocationResponse.newBuilder();
+        try {
+            for (ContainerPreferredAllocationRequest container : request.getContainerRequestsList()) {
+                answer.addContainerResponses(ContainerPreferredAllocationResponse.newBuilder()
+                        .addAllDeviceIDs(preferred.choose(
+                                container.getAvailableDeviceIDsList(),
+                                container.getMustIncludeDeviceIDsList(),
+                                container.getAllocationSize())));
+            }
+        } catch (StatusException e) {
+            response.onError(e);
+            return;
+        }
+        response.onNext(answer.build());
+        response.onCompleted();
+    }
+
+    @Override
+    public void allocate(AllocateRequest request, StreamObserver<AllocateResponse> response) {
+        Allocation allocation = new Allocation(devices());
+        AllocateResponse.Builder answer = AllocateResponse.newBuilder();
+        try {
+            for (ContainerAllocateRequest container : request.getContainerRequestsList()) {
+                answer.addContainerResponses(allocation.allocate(container.getDevicesIdsList()));
+            }
+        } catch (StatusException e) {
+            // What the kubelet took for usable is not: tell it again which devices are.
+            update();
+            response.onError(e);
+            return;
+        }
+        response.onNext(answer.build());
+        response.onCompleted();
+    }
+
+    private List<RnicDevice> devices() {
+        return inventory.devices().orElse(List.of());
+    }
+
+    private ListAndWatchResponse list() {
+        ListAndWatchResponse.Builder list = ListAndWatchResponse.newBuilder();
+        devices().forEach(device -> list.addDevices(describe(device)));
+        return list.build();
+    }
+
+    private static Device describe(RnicDevice device) {
+        Device.Builder description = Device.newBuilder()
+                .setID(device.id())
+                .setHealth(device.healthy() ? DevicePluginApi.HEALTHY : DevicePluginApi.UNHEALTHY);
+        device.numaNode()
+                .ifPresent(node -> description.setTopology(
+                        TopologyInfo.newBuilder().addNodes(NUMANode.newBuilder().setID(node))));
+        return description.build();
+    }
+}

@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.deviceplugin;
+
+import io.grpc.ManagedChannel;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import io.sidewarp.operator.kubelet.UnixTransport;
+import io.sidewarp.operator.kubelet.podresources.v1.ContainerDevices;
+import io.sidewarp.operator.kubelet.podresources.v1.ContainerResources;
+import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesRequest;
+import io.sidewarp.operator.kubelet.podresources.v1.ListPodResourcesResponse;
+import io.sidewarp.operator.kubelet.podresources.v1.PodResources;
+import io.sidewarp.operator.kubelet.podresources.v1.PodResourcesListerGrpc;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** Asks the kubelet which containers have which devices of {@code sidewarp.io/rnic}. */
+public final class DevicesInUse implements AutoCloseable {
+
+    private final UnixTransport transport = new UnixTransport("pod-resources");
+    private final Path socket;
+    private final Duration timeout;
+    private final ManagedChannel channel;
+
+    /** Connects at the first question, and again after the kubelet has restarted. */
+    public DevicesInUse(DevicePluginConfig config) {
+        socket = config.podResourcesSocket();
+        timeout = config.kubeletTimeout();
+        channel = transport.channel(socket);
+    }
+
+    /**
+     * Users of each device by its id; devices that nobody has are not in it. A device has several users when containers of
+     * one pod use it one after the other, as an init container and the next.
+     *
+     * @throws IOException when the kubelet does not answer; then nothing is known, and no device may be taken for free
+     */
+    public Map<String, List<DeviceUser>> users() throws IOException {
+        ListPodResourcesResponse list;
+        try {
+            // Not UNAVAILABLE at once after a restart, when gRPC waits before it connects again.
+            channel.resetConnectBackoff();
+            list = PodResourcesListerGrpc.newBlockingStub(channel)
+                    .withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS)
+                    .list(ListPodResourcesRequest.getDefaultInstance());
+        } catch (StatusRuntimeException e) {
+            throw new IOException(
+                    "the kubelet does not tell at " + socket + " which pods use devices: " + e.getMessage()
+                            + " (setting sidewarp.agent.pod-resources-socket)",
+                    e);
+        }
+        Map<String, List<DeviceUser>> users = new HashMap<>();
+        for (PodResources pod : list.getPodResourcesList()) {
+            for (ContainerResources container : pod.getContainersList()) {
+                DeviceUser user = new DeviceUser(pod.getNamespace(), pod.getName(), container.getName());
+                for (ContainerDevices devices : container.getDevicesList()) {
+                    if (devices.getResourceName().equals(SidewarpApi.RNIC_RESOURCE)) {
+                        devices.getDeviceIdsList()
+                                .forEach(id -> users.computeIfAbsent(id, _ -> new ArrayList<>())
+                                        .add(user));
+                    }
+                }
+            }
+        }
+        return users;
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+        transport.close();
+    }
+}

@@ -1,0 +1,77 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.deviceplugin;
+
+import java.io.IOException;
+import java.nio.file.ClosedWatchServiceException;
+import java.nio.file.Path;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchKey;
+import java.nio.file.WatchService;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Waits for files to come and go in a directory. Where the file system gives no notifications (no such directory yet, no
+ * inotify instance left), it just waits: callers look themselves after each wait.
+ */
+final class DirectoryWatch implements AutoCloseable {
+
+    private final Path directory;
+    private @Nullable WatchService service;
+
+    DirectoryWatch(Path directory) {
+        this.directory = directory;
+        open();
+    }
+
+    /** Waits until something has changed since the last call, but no longer than given. */
+    void await(Duration longest) throws InterruptedException {
+        if (service == null && !open()) {
+            Thread.sleep(longest);
+            return;
+        }
+        try {
+            WatchKey key = service == null ? null : service.poll(longest.toNanos(), TimeUnit.NANOSECONDS);
+            if (key != null) {
+                key.pollEvents();
+                if (!key.reset()) {
+                    // The directory itself is gone.
+                    close();
+                }
+            }
+        } catch (ClosedWatchServiceException e) {
+            close();
+        }
+    }
+
+    private boolean open() {
+        try {
+            WatchService opened = directory.getFileSystem().newWatchService();
+            try {
+                directory.register(opened, StandardWatchEventKinds.ENTRY_CREATE, StandardWatchEventKinds.ENTRY_DELETE);
+                service = opened;
+                return true;
+            } catch (IOException e) {
+                opened.close();
+                return false;
+            }
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    @Override
+    public void close() {
+        if (service != null) {
+            try {
+                service.close();
+            } catch (IOException e) {
+                // There is nothing to be done about it, and nothing depends on it.
+            }
+            service = null;
+        }
+    }
+}
