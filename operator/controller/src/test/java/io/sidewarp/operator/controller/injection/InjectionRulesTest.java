@@ -1,0 +1,251 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.params.provider.Arguments.argumentSet;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
+import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class InjectionRulesTest {
+    private static final String NAMESPACE = "shop";
+    private static final Map<String, SidecarProfileSpec> PROFILES = Map.of(
+            "fast", profile("{rnics: 2, sharedMemory: 2Gi}"),
+            "native", profile("{placement: Native}"),
+            "container", profile("{placement: Container}"),
+            "elsewhere", profile("{mountPath: /opt/rdma}"),
+            "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {
+                // namespace, pod, expected
+                "-, -, NOT_ASKED_FOR",
+                "enabled, -, injected",
+                "-, enabled, injected",
+                "enabled, enabled, injected",
+                "true, -, injected",
+                "-, true, injected",
+                "disabled, -, OPTED_OUT",
+                "-, disabled, OPTED_OUT",
+                "enabled, disabled, OPTED_OUT",
+                "disabled, enabled, OPTED_OUT",
+                "enabled, false, OPTED_OUT",
+                "enabled, Yes, refused",
+                "ENABLED, -, refused",
+                "-, '', refused",
+            })
+    void optOutWinsOverOptIn(String namespaceLabel, String podAnnotation, String expected) {
+        Pod pod = pod(podAnnotation == null ? "" : "sidewarp.io/inject: '" + podAnnotation + "'", "");
+
+        InjectionDecision decision =
+                decide(true, pod, namespaceLabel == null ? Map.of() : Map.of("sidewarp.io/inject", namespaceLabel));
+
+        assertThat(outcome(decision)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void contradictionsAreRefusedWithWhatToDo(boolean nativeSidecars, Pod pod, String message) {
+        InjectionDecision decision = decide(nativeSidecars, pod, Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(decision)
+                .isInstanceOfSatisfying(
+                        Refuse.class, refuse -> assertThat(refuse.message()).contains(message));
+    }
+
+    static Stream<Arguments> contradictionsAreRefusedWithWhatToDo() {
+        return Stream.of(
+                argumentSet(
+                        "missing profile",
+                        true,
+                        pod("sidewarp.io/profile: slow", ""),
+                        "SidecarProfile slow, which namespace shop does not have; create it there"),
+                argumentSet(
+                        "unusable profile",
+                        true,
+                        pod("sidewarp.io/profile: broken", ""),
+                        "SidecarProfile broken of namespace shop cannot be used: settings has sidewarp.api.socket"),
+                argumentSet(
+                        "unknown container",
+                        true,
+                        pod("sidewarp.io/containers: 'app, web'", ""),
+                        "names web, which is no container of the pod; it has app, worker"),
+                argumentSet("no container", true, pod("sidewarp.io/containers: ' ,'", ""), "names no container"),
+                argumentSet("negative devices", true, pod("sidewarp.io/rnics: '-1'", ""), "a number from 0 to 16"),
+                argumentSet("too many devices", true, pod("sidewarp.io/rnics: '17'", ""), "a number from 0 to 16"),
+                argumentSet("devices in words", true, pod("sidewarp.io/rnics: two", ""), "is \"two\""),
+                argumentSet("no memory", true, pod("sidewarp.io/shared-memory: '0'", ""), "above 0"),
+                argumentSet("memory in words", true, pod("sidewarp.io/shared-memory: lots", ""), "for instance 512Mi"),
+                argumentSet(
+                        "native on an old cluster",
+                        false,
+                        pod("sidewarp.io/profile: native", ""),
+                        "takes Kubernetes 1.29 or later"),
+                argumentSet(
+                        "job with an ordinary container",
+                        false,
+                        pod("sidewarp.io/inject: enabled", "restartPolicy: Never"),
+                        "would never complete"),
+                argumentSet(
+                        "container of that name",
+                        true,
+                        pod("", "initContainers: [{name: sidewarp, image: x}]"),
+                        "a container of its own named sidewarp"),
+                argumentSet(
+                        "volume of that name",
+                        true,
+                        pod("", "volumes: [{name: sidewarp-shared, emptyDir: {}}]"),
+                        "a volume of its own named sidewarp-shared"),
+                argumentSet(
+                        "mount at that place",
+                        true,
+                        pod(
+                                "",
+                                "initContainers: [], containers: [{name: app, image: x, volumeMounts: [{name: v,"
+                                        + " mountPath: /run/sidewarp/}]}]"),
+                        "container app mounts volume v at /run/sidewarp/"),
+                argumentSet(
+                        "mount below that place",
+                        true,
+                        pod(
+                                "sidewarp.io/profile: elsewhere",
+                                "containers: [{name: app, image: x, volumeMounts: [{name: v,"
+                                        + " mountPath: /opt/rdma/shared}]}]"),
+                        "container app mounts volume v"));
+    }
+
+    @Test
+    void annotationsCountMoreThanTheProfile() {
+        Inject inject = (Inject) decide(
+                true,
+                pod(
+                        "sidewarp.io/profile: fast, sidewarp.io/rnics: '0', sidewarp.io/shared-memory: 64Mi,"
+                                + " sidewarp.io/containers: worker",
+                        ""),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.profileName()).isEqualTo("fast");
+        assertThat(inject.rnics()).isZero();
+        assertThat(inject.sharedMemory()).hasToString("64Mi");
+        assertThat(inject.containers()).containsExactly("worker");
+    }
+
+    @Test
+    void whatTheProfileSaysCountsWhereAnnotationsDoNot() {
+        Inject inject =
+                (Inject) decide(true, pod("sidewarp.io/profile: fast", ""), Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.rnics()).isEqualTo(2);
+        assertThat(inject.sharedMemory()).hasToString("2Gi");
+        assertThat(inject.containers()).containsExactly("app", "worker");
+    }
+
+    @Test
+    void withoutAProfileTheDefaultsCount() {
+        Inject inject = (Inject) decide(true, pod("", ""), Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.profileName()).isEqualTo("built-in");
+        assertThat(inject.rnics()).isZero();
+        assertThat(inject.profile()).isEqualTo(SidecarProfileSpec.defaults());
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "true, fast, true",
+        "true, container, false",
+        "true, native, true",
+        "false, fast, false",
+        "false, container, false"
+    })
+    void theSidecarIsNativeWhereTheClusterAndTheProfileAllowIt(
+            boolean nativeSidecars, String profile, boolean expected) {
+        Inject inject = (Inject) decide(
+                nativeSidecars, pod("sidewarp.io/profile: " + profile, ""), Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.nativeSidecar()).isEqualTo(expected);
+    }
+
+    @Test
+    void aJobOfALabelledNamespaceRunsWithoutAnOrdinarySidecarAndIsTold() {
+        InjectionDecision decision =
+                decide(false, pod("", "restartPolicy: OnFailure"), Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(decision).isInstanceOfSatisfying(Skip.class, skip -> {
+            assertThat(skip.reason()).isEqualTo(SkipReason.NEVER_COMPLETES);
+            assertThat(skip.warnings()).singleElement().asString().contains("would never complete");
+        });
+    }
+
+    @Test
+    void aJobGetsANativeSidecar() {
+        assertThat(decide(true, pod("", "restartPolicy: Never"), Map.of("sidewarp.io/inject", "enabled")))
+                .isInstanceOf(Inject.class);
+    }
+
+    @Test
+    void annotationsWithoutEffectAreTold() {
+        assertThat(decide(true, pod("sidewarp.io/rnics: '1'", ""), Map.of()))
+                .isInstanceOfSatisfying(
+                        Skip.class,
+                        skip -> assertThat(skip.warnings())
+                                .singleElement()
+                                .asString()
+                                .contains("sidewarp.io/rnics had no effect"));
+    }
+
+    @Test
+    void aPodThatAsksInAForbiddingNamespaceIsTold() {
+        assertThat(decide(true, pod("sidewarp.io/inject: enabled", ""), Map.of("sidewarp.io/inject", "disabled")))
+                .isInstanceOfSatisfying(
+                        Skip.class,
+                        skip -> assertThat(skip.warnings())
+                                .singleElement()
+                                .asString()
+                                .contains("namespace shop forbids it"));
+    }
+
+    private static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {
+        return new InjectionRules(nativeSidecars)
+                .decide(pod, NAMESPACE, labels, name -> Optional.ofNullable(PROFILES.get(name)));
+    }
+
+    private static String outcome(InjectionDecision decision) {
+        return switch (decision) {
+            case Inject inject -> "injected";
+            case Skip skip -> skip.reason().name();
+            case Refuse refuse -> "refused";
+        };
+    }
+
+    private static SidecarProfileSpec profile(String yaml) {
+        return Yaml.parse(yaml, SidecarProfileSpec.class);
+    }
+
+    /** A pod with the containers app and worker, if {@code spec} does not say otherwise. */
+    private static Pod pod(String annotations, String spec) {
+        String containers = spec.contains(" containers:") || spec.startsWith("containers:")
+                ? ""
+                : "containers: [{name: app, image: a}, {name: worker, image: b}]";
+        String parts = spec.isEmpty() || containers.isEmpty() ? containers + spec : containers + ", " + spec;
+        return Yaml.parse(
+                "{apiVersion: v1, kind: Pod, metadata: {annotations: {" + annotations + "}}, spec: {" + parts + "}}",
+                Pod.class);
+    }
+}

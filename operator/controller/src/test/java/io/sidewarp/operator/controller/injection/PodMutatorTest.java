@@ -1,0 +1,265 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.SecurityContext;
+import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
+import io.fabric8.zjsonpatch.JsonPatch;
+import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
+import java.io.IOException;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PodMutatorTest {
+    private static final PodMutator MUTATOR = new PodMutator(new SidecarImage("example/sidecar:1", "1.0"));
+    private static final String SIMPLE = "{apiVersion: v1, kind: Pod, spec: {containers: [{name: app, image: a}]}}";
+    private static final String RICH = """
+            apiVersion: v1
+            kind: Pod
+            metadata:
+              labels: {app: shop}
+              annotations: {}
+            spec:
+              futureField: {kept: true}
+              securityContext: {supplementalGroups: [5], fsGroup: 6}
+              imagePullSecrets: [{name: mine}]
+              initContainers:
+              - {name: setup, image: s}
+              containers:
+              - {name: app, image: a, env: [{name: SIDEWARP_API, value: mine}], volumeMounts: [{name: data, mountPath: /data}]}
+              - {name: worker, image: w}
+              volumes:
+              - {name: data, emptyDir: {}}
+            """;
+
+    @Test
+    void aNativeSidecarIsTheFirstInitContainerAndKeepsRunning() {
+        Pod pod = MUTATOR.mutate(parse(RICH), inject("{}", true, 0));
+
+        assertThat(pod.getSpec().getInitContainers())
+                .extracting(Container::getName)
+                .containsExactly("sidewarp", "setup");
+        assertThat(pod.getSpec().getInitContainers().getFirst().getRestartPolicy())
+                .isEqualTo("Always");
+        assertThat(pod.getSpec().getContainers()).extracting(Container::getName).containsExactly("app", "worker");
+    }
+
+    @Test
+    void anOrdinarySidecarIsTheLastContainer() {
+        Pod pod = MUTATOR.mutate(parse(RICH), inject("{}", false, 0));
+
+        assertThat(pod.getSpec().getContainers())
+                .extracting(Container::getName)
+                .containsExactly("app", "worker", "sidewarp");
+        assertThat(sidecar(pod).getRestartPolicy()).isNull();
+    }
+
+    @Test
+    void theSidecarHasNoPrivileges() {
+        SecurityContext context =
+                sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 2))).getSecurityContext();
+
+        assertThat(context.getRunAsNonRoot()).isTrue();
+        assertThat(context.getRunAsUser()).isEqualTo(7471);
+        assertThat(context.getReadOnlyRootFilesystem()).isTrue();
+        assertThat(context.getAllowPrivilegeEscalation()).isFalse();
+        assertThat(context.getCapabilities().getDrop()).containsExactly("ALL");
+        assertThat(context.getCapabilities().getAdd()).isEmpty();
+        assertThat(context.getSeccompProfile().getType()).isEqualTo("RuntimeDefault");
+    }
+
+    @Test
+    void allVolumesAreInMemoryAndBounded() {
+        Pod pod = MUTATOR.mutate(parse(SIMPLE), inject("{sharedMemory: 3Gi}", true, 0));
+
+        assertThat(pod.getSpec().getVolumes())
+                .extracting(Volume::getName)
+                .containsExactly("sidewarp-api", "sidewarp-shared", "sidewarp-tmp");
+        assertThat(pod.getSpec().getVolumes()).allSatisfy(volume -> {
+            assertThat(volume.getEmptyDir().getMedium()).isEqualTo("Memory");
+            assertThat(volume.getEmptyDir().getSizeLimit()).isNotNull();
+        });
+        assertThat(pod.getSpec().getVolumes().get(1).getEmptyDir().getSizeLimit())
+                .hasToString("3Gi");
+    }
+
+    @Test
+    void onlyChosenContainersGetTheSocketAndTheRegions() {
+        Inject decision =
+                new Inject("p", profile("{mountPath: /opt/rdma}"), Set.of("worker"), 0, new Quantity("1Gi"), true);
+
+        Pod pod = MUTATOR.mutate(parse(RICH), decision);
+
+        assertThat(mounts(pod, "worker"))
+                .containsEntry("sidewarp-api", "/opt/rdma")
+                .containsEntry("sidewarp-shared", "/opt/rdma/shared");
+        assertThat(mounts(pod, "app")).containsOnlyKeys("data");
+        assertThat(mounts(pod, "setup")).isEmpty();
+        assertThat(environment(container(pod, "worker")))
+                .containsEntry("SIDEWARP_API", "unix:///opt/rdma/api.sock")
+                .containsEntry("SIDEWARP_VOLUME", "/opt/rdma/shared");
+    }
+
+    @Test
+    void whatTheAuthorWroteIsKept() {
+        Pod pod = MUTATOR.mutate(parse(RICH), inject("{imagePullSecrets: [mine, ours]}", true, 0));
+
+        assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_API", "mine");
+        assertThat(pod.getSpec().getSecurityContext().getSupplementalGroups()).containsExactly(5L, 7471L);
+        assertThat(pod.getSpec().getSecurityContext().getFsGroup()).isEqualTo(6);
+        assertThat(pod.getSpec().getImagePullSecrets()).extracting("name").containsExactly("mine", "ours");
+        assertThat(pod.getSpec().getAdditionalProperties()).containsKey("futureField");
+        assertThat(pod.getMetadata().getLabels())
+                .containsEntry("app", "shop")
+                .containsEntry("sidewarp.io/sidecar", "true");
+    }
+
+    @Test
+    void devicesAreAskedForAsLimitAndRequest() {
+        Container sidecar =
+                sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{resources: {limits: {memory: 2Gi}}}", true, 3)));
+
+        assertThat(sidecar.getResources().getLimits())
+                .containsEntry("sidewarp.io/rnic", new Quantity("3"))
+                .containsEntry("memory", new Quantity("2Gi"));
+        assertThat(sidecar.getResources().getRequests()).containsEntry("sidewarp.io/rnic", new Quantity("3"));
+    }
+
+    @Test
+    void settingsBecomeEnvironmentVariables() {
+        Container sidecar = sidecar(MUTATOR.mutate(
+                parse(SIMPLE),
+                inject(
+                        "{logLevel: DEBUG, otlpEndpoint: 'http://c:4317', settings: {sidewarp.sctp.rto-min: 50ms}}",
+                        true,
+                        0)));
+
+        assertThat(environment(sidecar))
+                .containsEntry("SIDEWARP_SCTP_RTO_MIN", "50ms")
+                .containsEntry("QUARKUS_LOG_LEVEL", "DEBUG")
+                .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317")
+                .containsEntry("SIDEWARP_API_SOCKET", "/run/sidewarp/api.sock")
+                .containsEntry("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
+    }
+
+    @Test
+    void aProfileCanBringItsOwnImage() {
+        assertThat(sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0))).getImage())
+                .isEqualTo("example/sidecar:1");
+        Container own =
+                sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{image: x/y:2, imagePullPolicy: Always}", true, 0)));
+        assertThat(own.getImage()).isEqualTo("x/y:2");
+        assertThat(own.getImagePullPolicy()).isEqualTo("Always");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aSecondTimeNothingChanges(boolean nativeSidecar) {
+        Inject decision = inject("{imagePullSecrets: [ours]}", nativeSidecar, 1);
+        Pod once = MUTATOR.mutate(parse(RICH), decision);
+
+        assertThat(MUTATOR.mutate(once, decision)).isEqualTo(once);
+    }
+
+    @Test
+    void aContainerThatCameLaterGetsTheMountsToo() {
+        Pod once = MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0));
+        once.getSpec().getContainers().add(Yaml.parse("{name: late, image: l}", Container.class));
+        Inject again = new Inject("p", profile("{}"), Set.of("app", "late"), 0, new Quantity("1Gi"), true);
+
+        assertThat(mounts(MUTATOR.mutate(once, again), "late")).containsKeys("sidewarp-api", "sidewarp-shared");
+    }
+
+    @Test
+    void theOriginalIsNotTouched() {
+        Pod original = parse(RICH);
+
+        MUTATOR.mutate(original, inject("{}", true, 1));
+
+        assertThat(original).isEqualTo(parse(RICH));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                SIMPLE,
+                RICH,
+                "{apiVersion: v1, kind: Pod, metadata: {name: x}, spec: {containers: [{name: app, image: a}],"
+                        + " volumes: [], initContainers: []}}"
+            })
+    void thePatchMakesOfTheSentPodWhatWasMeant(String yaml) throws IOException {
+        Pod original = parse(yaml);
+        Pod mutated = MUTATOR.mutate(original, inject("{}", true, 1));
+        ObjectMapper mapper = new ObjectMapper();
+
+        AdmissionResponse response = AdmissionUtils.admissionResponseFromMutation(original, mutated);
+
+        // What the API server applies it to is what its client sent, not what our classes make of it.
+        JsonNode sent = mapper.valueToTree(Yaml.parse(yaml, Map.class));
+        JsonNode patch = mapper.readTree(Base64.getDecoder().decode(response.getPatch()));
+        JsonNode applied = JsonPatch.apply(patch, sent);
+        assertThat(mapper.treeToValue(applied, Pod.class)).isEqualTo(mutated);
+        assertThat(response.getPatchType()).isEqualTo("JSONPatch");
+        assertThat(patch)
+                .noneSatisfy(
+                        operation -> assertThat(operation.get("op").asText()).isEqualTo("remove"));
+    }
+
+    private static Pod parse(String yaml) {
+        return Yaml.parse(yaml, Pod.class);
+    }
+
+    private static SidecarProfileSpec profile(String yaml) {
+        return Yaml.parse(yaml, SidecarProfileSpec.class);
+    }
+
+    private static Inject inject(String profile, boolean nativeSidecar, int rnics) {
+        SidecarProfileSpec spec = profile(profile);
+        return new Inject("p", spec, Set.of("app", "worker"), rnics, spec.sharedMemory(), nativeSidecar);
+    }
+
+    private static Container sidecar(Pod pod) {
+        return container(pod, "sidewarp");
+    }
+
+    private static Container container(Pod pod, String name) {
+        return Stream.of(pod.getSpec().getInitContainers(), pod.getSpec().getContainers())
+                .flatMap(List::stream)
+                .filter(container -> container.getName().equals(name))
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static Map<String, String> mounts(Pod pod, String container) {
+        return container(pod, container).getVolumeMounts().stream()
+                .collect(Collectors.toMap(mount -> mount.getName(), mount -> mount.getMountPath()));
+    }
+
+    private static Map<String, String> environment(Container container) {
+        return container.getEnv().stream()
+                .collect(Collectors.toMap(
+                        EnvVar::getName,
+                        variable -> Optional.ofNullable(variable.getValue()).orElse("")));
+    }
+}

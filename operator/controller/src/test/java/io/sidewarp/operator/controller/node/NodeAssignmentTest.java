@@ -1,0 +1,101 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.api.v1alpha1.Fallback;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class NodeAssignmentTest {
+    private static final OperatorConfig.Unselected UNSELECTED = new OperatorConfig.Unselected() {
+        @Override
+        public List<Fallback> fallback() {
+            return List.of(Fallback.SOFTWARE);
+        }
+
+        @Override
+        public int softwareDevices() {
+            return 7;
+        }
+
+        @Override
+        public int siwDevices() {
+            return 3;
+        }
+    };
+
+    @Test
+    void theHighestPriorityComesFirstAndThenTheName() {
+        IwarpNodeSpec spec = NodeAssignment.of(
+                Map.of(),
+                List.of(
+                        policy("c", "priority: 1"),
+                        policy("b", "priority: 5"),
+                        policy("a", "priority: 1"),
+                        policy("d", "priority: 0")),
+                UNSELECTED);
+
+        assertThat(spec.policies()).extracting(NodePolicy::name).containsExactly("b", "a", "c", "d");
+    }
+
+    @Test
+    void allLabelsOfTheSelectorMustBeThere() {
+        List<IwarpNicPolicy> policies = List.of(
+                policy("both", "nodeSelector: {x: '1', y: '2'}"),
+                policy("one", "nodeSelector: {x: '1'}"),
+                policy("other", "nodeSelector: {x: '2'}"));
+
+        assertThat(NodeAssignment.of(Map.of("x", "1", "z", "9"), policies, UNSELECTED)
+                        .policies())
+                .extracting(NodePolicy::name)
+                .containsExactly("one");
+    }
+
+    @Test
+    void theFallbackIsThatOfTheFirstPolicy() {
+        IwarpNodeSpec spec = NodeAssignment.of(
+                Map.of(),
+                List.of(policy("b", "fallback: [Software], software: {devices: 9}"), policy("a", "fallback: []")),
+                UNSELECTED);
+
+        assertThat(spec.fallback()).isEmpty();
+        assertThat(spec.software().devices()).isEqualTo(256);
+    }
+
+    @Test
+    void aNodeThatNoPolicySelectsOffersWhatTheOperatorIsSetTo() {
+        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), UNSELECTED);
+
+        assertThat(spec.policies()).isEmpty();
+        assertThat(spec.fallback()).containsExactly(Fallback.SOFTWARE);
+        assertThat(spec.software().devices()).isEqualTo(7);
+        assertThat(spec.siw().devices()).isEqualTo(3);
+    }
+
+    @Test
+    void aPolicyThatIsBeingDeletedNoLongerCounts() {
+        IwarpNicPolicy going = policy("going", "priority: 9");
+        going.getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
+
+        assertThat(NodeAssignment.of(Map.of(), List.of(going, policy("stays", "priority: 1")), UNSELECTED)
+                        .policies())
+                .extracting(NodePolicy::name)
+                .containsExactly("stays");
+    }
+
+    private static IwarpNicPolicy policy(String name, String spec) {
+        return Yaml.parse(
+                "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: " + name
+                        + "}, spec: {nicSelector:" + " {vendors: ['1425']}, " + spec + "}}",
+                IwarpNicPolicy.class);
+    }
+}

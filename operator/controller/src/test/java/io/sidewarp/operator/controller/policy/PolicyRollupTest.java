@@ -1,0 +1,111 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.Yaml;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class PolicyRollupTest {
+    private static final String CURRENT = "observedGeneration: 3";
+    private static final String READY = condition("Ready", "fine");
+    private static final String DEGRADED = condition("Degraded", "write failed: EBUSY");
+    private static final String NIC =
+            "nics: [{name: e0, pciAddress: 'x', vendor: a, device: b, linkState: Up, policy: p}]";
+
+    @Test
+    void readyWhenAllSelectedNodesAre() {
+        IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, READY, NIC), node("b", "p", CURRENT, READY));
+
+        assertThat(holding(status).type()).isEqualTo("Ready");
+        assertThat(status.selectedNodes()).isEqualTo(2);
+        assertThat(status.readyNodes()).isEqualTo(2);
+        assertThat(status.nics()).isEqualTo(1);
+        assertThat(status.observedGeneration()).isEqualTo(8);
+    }
+
+    @Test
+    void progressingWhileANodeHasNotSeenItsSpecification() {
+        IwarpNicPolicyStatus status =
+                rollup(node("a", "p", CURRENT, READY), node("b", "p", "observedGeneration: 2", READY), node("c", "p"));
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes are ready; at work: b; c");
+    }
+
+    @Test
+    void degradedWhenANodeFailedAndTheMessageNamesIt() {
+        IwarpNicPolicyStatus status =
+                rollup(node("a", "p", CURRENT, READY), node("b", "p", CURRENT, DEGRADED), node("c", "p"));
+
+        assertThat(holding(status).type()).isEqualTo("Degraded");
+        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes failed: b: write failed: EBUSY");
+    }
+
+    @Test
+    void aMessageNamesThreeNodesAtMost() {
+        IwarpNode[] nodes =
+                IntStream.range(0, 9).mapToObj(i -> node("n" + i, "p")).toArray(IwarpNode[]::new);
+
+        assertThat(holding(rollup(nodes)).message()).endsWith("at work: n0; n1; n2; and 6 more");
+    }
+
+    @Test
+    void notReadyWhileNoNodeIsSelected() {
+        assertThat(holding(rollup(node("a", "other", CURRENT, READY))).reason()).isEqualTo("NoNodes");
+    }
+
+    @Test
+    void theTimeOfATransitionIsKeptWhileTheStatusStays() {
+        List<StatusCondition> former =
+                List.of(new StatusCondition("Ready", "True", "Old", "old", "2020-01-01T00:00:00Z", 1L));
+
+        IwarpNicPolicyStatus status = PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)));
+
+        assertThat(holding(status).lastTransitionTime()).isEqualTo("2020-01-01T00:00:00Z");
+    }
+
+    @Test
+    void aDeletedPolicyWaitsForNodesThatHaveItsNicsOrHaveNotLooked() {
+        List<IwarpNode> nodes = List.of(
+                node("still-asked", "p", CURRENT, READY),
+                node("still-ruled", "q", CURRENT, READY, NIC),
+                node("behind", "q", "observedGeneration: 1", READY),
+                node("done", "q", CURRENT, READY),
+                node("never-had-an-agent", "q"));
+
+        assertThat(PolicyRollup.notRestored("p", nodes)).containsExactly("behind", "still-asked", "still-ruled");
+    }
+
+    private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
+        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes));
+    }
+
+    private static StatusCondition holding(IwarpNicPolicyStatus status) {
+        return status.conditions().stream()
+                .filter(StatusCondition::holds)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static String condition(String type, String message) {
+        return "conditions: [{type: " + type + ", status: 'True', reason: R, message: '" + message
+                + "', lastTransitionTime: '2030-01-01T00:00:00Z'}]";
+    }
+
+    private static IwarpNode node(String name, String policy, String... status) {
+        String statusPart = status.length == 0 ? "" : ", status: {" + String.join(", ", status) + "}";
+        return Yaml.parse(
+                "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + name
+                        + ", generation: 3}, spec: {policies:" + " [{name: " + policy
+                        + ", nicSelector: {vendors: ['1425']}}]}" + statusPart + "}",
+                IwarpNode.class);
+    }
+}

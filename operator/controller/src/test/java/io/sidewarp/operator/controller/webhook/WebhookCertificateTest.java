@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.security.cert.CertificateFactory;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class WebhookCertificateTest {
+    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+    private static final Duration VALIDITY = Duration.ofDays(90);
+
+    @Test
+    void theServerCertificateIsOfItsAuthorityAndForItsNames() throws Exception {
+        WebhookCertificate made = CertificateMaker.make(List.of("a.b.svc", "127.0.0.1"), NOW, VALIDITY, "");
+
+        X509Certificate server = parse(made.certificate()).getFirst();
+        X509Certificate authority = parse(made.authorities()).getFirst();
+        server.verify(authority.getPublicKey());
+        assertThat(authority.getBasicConstraints()).isZero();
+        assertThat(server.getBasicConstraints()).isEqualTo(-1);
+        assertThat(server.getExtendedKeyUsage()).containsExactly("1.3.6.1.5.5.7.3.1");
+        Collection<List<?>> names = server.getSubjectAlternativeNames();
+        assertThat(names).anySatisfy(name -> assertThat(name.get(1)).isEqualTo("a.b.svc"));
+        assertThat(names).anySatisfy(name -> assertThat(name.get(1)).isEqualTo("127.0.0.1"));
+    }
+
+    @Test
+    void itIsDueWhenAThirdOfItsValidityIsLeft() {
+        WebhookCertificate made = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+
+        assertThat(made.isDue(NOW)).isFalse();
+        assertThat(made.isDue(NOW.plus(Duration.ofDays(59)))).isFalse();
+        assertThat(made.isDue(NOW.plus(Duration.ofDays(61)))).isTrue();
+    }
+
+    @Test
+    void theFormerAuthorityRemainsTrustedUntilItExpires() throws Exception {
+        WebhookCertificate first = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+        Instant later = NOW.plus(Duration.ofDays(61));
+        WebhookCertificate second = CertificateMaker.make(List.of("a"), later, VALIDITY, first.validAuthorities(later));
+
+        assertThat(parse(second.authorities()))
+                .hasSize(2)
+                .contains(parse(first.authorities()).getFirst());
+        assertThat(parse(second.validAuthorities(NOW.plus(Duration.ofDays(91)))))
+                .hasSize(1);
+    }
+
+    @Test
+    void rubbishIsDue() {
+        assertThat(new WebhookCertificate("x", "y", "z").isDue(NOW)).isTrue();
+        assertThat(new WebhookCertificate("x", "y", "z").validAuthorities(NOW)).isEmpty();
+    }
+
+    @Test
+    void aSecretHoldsAllOfIt() {
+        WebhookCertificate made = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+
+        assertThat(WebhookCertificate.of(made.toSecret("ns", "name"))).contains(made);
+        assertThat(made.toString()).doesNotContain("PRIVATE");
+    }
+
+    private static List<X509Certificate> parse(String pem) throws Exception {
+        return CertificateFactory.getInstance("X.509")
+                .generateCertificates(new ByteArrayInputStream(pem.getBytes(StandardCharsets.US_ASCII)))
+                .stream()
+                .map(X509Certificate.class::cast)
+                .toList();
+    }
+}
