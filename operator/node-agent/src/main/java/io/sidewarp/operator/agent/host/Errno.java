@@ -31,7 +31,9 @@ public enum Errno {
     EOPNOTSUPP(95, "operation not supported"),
     ENETDOWN(100, "network is down"),
     ENOBUFS(105, "no buffer space available"),
-    ETIMEDOUT(110, "timed out");
+    ETIMEDOUT(110, "timed out"),
+    /** Of drivers that mean EOPNOTSUPP. */
+    ENOTSUPP(524, "operation not supported by the driver");
 
     private final int number;
     private final String description;

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.agent.host;
 
 import java.io.IOException;
+import java.util.Objects;
 import java.util.Optional;
 
 /** The kernel refused an operation. The message names the operation, the error number and, if there is one, the driver's words. */
@@ -25,6 +26,11 @@ public final class HostException extends IOException {
 
     public HostException(String operation, Errno errno) {
         this(operation, errno.number(), "");
+    }
+
+    @Override
+    public String getMessage() {
+        return Objects.requireNonNull(super.getMessage());
     }
 
     /** The error number if the agent has a name for it. */

@@ -87,7 +87,8 @@ public final class NicDiscovery {
             }
         }
         functions.sort(Comparator.comparingInt(VirtualFunction::index));
-        return Optional.of(new SrIov(total, functions));
+        int number = natural(address.directory() + "/sriov_numvfs").orElse(functions.size());
+        return Optional.of(new SrIov(total, number, functions));
     }
 
     private VirtualFunction virtualFunction(int index, PciAddress address, List<RdmaDevice> all) {

@@ -8,10 +8,11 @@ import java.util.List;
 /**
  * A physical function's ability to have virtual ones.
  *
- * @param totalVirtualFunctions the most that the device and its driver allow
+ * @param total the most virtual functions that the device and its driver allow
+ * @param number how many there are now
  * @param virtualFunctions those that there are, by index
  */
-public record SrIov(int totalVirtualFunctions, List<VirtualFunction> virtualFunctions) {
+public record SrIov(int total, int number, List<VirtualFunction> virtualFunctions) {
 
     public SrIov {
         virtualFunctions = List.copyOf(virtualFunctions);

@@ -5,16 +5,14 @@ package io.sidewarp.operator.agent.host;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * A recorded machine whose kernel answers writes as Linux does: virtual functions come and go with their number, which has to
@@ -89,27 +87,34 @@ public final class RecordedHost implements Host {
         return List.copyOf(changes);
     }
 
-    /** Everything that a change could have changed: links to virtual functions, attributes that are written, parameters. */
-    public Map<String, String> state() {
-        Map<String, String> state = new TreeMap<>();
-        try {
-            Files.walkFileTree(root, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    String path = root.relativize(file).toString();
-                    state.put(
-                            path,
-                            attributes.isSymbolicLink()
-                                    ? Files.readSymbolicLink(file).toString()
-                                    : Files.readString(file).strip());
-                    return FileVisitResult.CONTINUE;
+    /**
+     * What the agent's changes are about: MTUs of physical functions, numbers of virtual functions and links to them,
+     * devlink parameters.
+     */
+    public Map<String, String> configuration() {
+        Map<String, String> configuration = new TreeMap<>();
+        try (Stream<Path> files = Files.walk(root.resolve("devices"))) {
+            for (Path file : files.toList()) {
+                String name = file.getFileName().toString();
+                if (name.equals("mtu") && !isOfVirtualFunction(file) || name.equals("sriov_numvfs")) {
+                    configuration.put(
+                            root.relativize(file).toString(),
+                            Files.readString(file).strip());
+                } else if (name.startsWith("virtfn")) {
+                    configuration.put(
+                            root.relativize(file).toString(),
+                            Files.readSymbolicLink(file).toString());
                 }
-            });
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        tree.parameters.forEach((parameter, value) -> state.put(parameter.toString(), value.toString()));
-        return state;
+        tree.parameters.forEach((parameter, value) -> configuration.put(parameter.toString(), value.toString()));
+        return configuration;
+    }
+
+    private static boolean isOfVirtualFunction(Path mtu) {
+        return Files.exists(mtu.resolveSibling("../../physfn"));
     }
 
     // Reading.

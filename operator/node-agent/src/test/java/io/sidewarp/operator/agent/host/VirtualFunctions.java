@@ -66,6 +66,13 @@ final class VirtualFunctions {
                 virtual.resolve("device"),
                 "0x" + sysfs.read(device + "/sriov_vf_device").orElseThrow() + "\n");
         HostTree.link(virtual.resolve("physfn"), physical);
+        for (String name : sysfs.list(device + "/net")) {
+            Path networkInterface = virtual.resolve("net/" + name + "v" + index);
+            Files.createDirectories(networkInterface);
+            Files.writeString(networkInterface.resolve("operstate"), "up\n");
+            Files.writeString(networkInterface.resolve("mtu"), "1500\n");
+            HostTree.link(root.resolve("class/net/" + networkInterface.getFileName()), networkInterface);
+        }
         HostTree.link(root.resolve("bus/pci/devices/" + address), virtual);
         HostTree.link(physical.resolve("virtfn" + index), virtual);
     }

@@ -65,7 +65,7 @@ class NicDiscoveryTest {
         assertThat(nic.interfaces().stream().map(NetworkInterface::name)).isEqualTo(words(interfaces));
         assertThat(nic.rdmaDevices().stream().map(RdmaDevice::name)).isEqualTo(words(rdma));
         assertThat(nic.isIwarpCapable()).isEqualTo(iwarpCapable);
-        assertThat(nic.sriov().map(SrIov::totalVirtualFunctions).orElse(0)).isEqualTo(totalVirtualFunctions);
+        assertThat(nic.sriov().map(SrIov::total).orElse(0)).isEqualTo(totalVirtualFunctions);
     }
 
     private static List<String> words(String words) {

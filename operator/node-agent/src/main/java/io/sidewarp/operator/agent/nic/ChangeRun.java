@@ -1,0 +1,114 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import io.sidewarp.operator.agent.host.Errno;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.Failure;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Makes the changes of one NIC, one after the other, and takes back those made when one fails. */
+final class ChangeRun {
+
+    private final NicAccess access;
+    private final OriginalValues originals;
+    private final Nic nic;
+
+    ChangeRun(NicAccess access, OriginalValues originals, Nic nic) {
+        this.access = access;
+        this.originals = originals;
+        this.nic = nic;
+    }
+
+    /** @return empty when all changes were made and read back */
+    Optional<Failure> make(List<Change> changes) {
+        Set<NicAttribute> rememberedBefore = new HashSet<>(originals.of(nic).keySet());
+        List<Change> begun = new ArrayList<>();
+        for (Change change : changes) {
+            String problem = "";
+            try {
+                // First of all: should the agent end now, its successor knows what to restore.
+                originals.remember(nic, change.attribute(), change.from());
+                begun.add(change);
+                access.write(nic.address(), change.attribute(), change.to());
+                int now = access.read(nic.address(), change.attribute());
+                if (now != change.to()) {
+                    problem = "the driver took the value without an error, but it is " + now + " afterwards.";
+                }
+            } catch (HostException e) {
+                problem = e.getMessage() + "." + advice(change.attribute(), e);
+            } catch (IOException e) {
+                problem = "what it was before cannot be remembered: " + e.getMessage()
+                        + ". Make the agent's state directory writable.";
+            }
+            if (!problem.isEmpty()) {
+                return Optional.of(
+                        new Failure("changing the " + change + ": " + problem, rollBack(begun, rememberedBefore)));
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** @return what could not be taken back, and why */
+    private List<String> rollBack(List<Change> begun, Set<NicAttribute> rememberedBefore) {
+        List<String> left = new ArrayList<>();
+        Set<NicAttribute> remembered = new HashSet<>(rememberedBefore);
+        for (Change change : begun.reversed()) {
+            try {
+                restore(change);
+            } catch (HostException e) {
+                left.add(change + ": " + e.getMessage());
+                remembered.add(change.attribute());
+            }
+        }
+        try {
+            originals.retain(nic, remembered);
+        } catch (IOException e) {
+            left.add("the agent's state file: " + e.getMessage());
+        }
+        return left;
+    }
+
+    /** The change may have had its effect, none, or a part of it. */
+    private void restore(Change change) throws HostException {
+        PciAddress address = nic.address();
+        int now = access.read(address, change.attribute());
+        if (now == change.from()) {
+            return;
+        }
+        if (change.attribute().kind() == Kind.VIRTUAL_FUNCTIONS && now > 0 && change.from() > 0) {
+            access.write(address, change.attribute(), 0);
+        }
+        access.write(address, change.attribute(), change.from());
+        now = access.read(address, change.attribute());
+        if (now != change.from()) {
+            throw new HostException(
+                    "restoring the " + change.attribute(), Errno.EIO.number(), "it is " + now + " afterwards");
+        }
+    }
+
+    private static String advice(NicAttribute attribute, HostException e) {
+        if (e.is(Errno.EPERM) || e.is(Errno.EACCES) || e.is(Errno.EROFS)) {
+            return " The agent has to run privileged, in the node's network namespace, with sysfs mounted writable.";
+        }
+        if (attribute.kind() == Kind.VIRTUAL_FUNCTIONS
+                && e.errno()
+                        .filter(
+                                Set.of(Errno.EIO, Errno.ENOMEM, Errno.ENOSPC, Errno.EOPNOTSUPP, Errno.ENOTSUPP)
+                                        ::contains)
+                        .isPresent()) {
+            return " Switch SR-IOV and ARI on in the node's firmware, or boot with pci=realloc.";
+        }
+        if (attribute.kind() == Kind.MTU && e.is(Errno.EINVAL)) {
+            return " The driver does not take this MTU.";
+        }
+        return "";
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import java.util.Comparator;
+import java.util.Optional;
+
+/**
+ * Something of a NIC that the agent may change. Values are numbers: a count, octets, or 1 and 0 for on and off.
+ *
+ * @param kind which one
+ * @param networkInterface of the MTU, empty for others
+ */
+record NicAttribute(Kind kind, String networkInterface) implements Comparable<NicAttribute> {
+
+    enum Kind {
+        ROCE("enableRoce"),
+        IWARP("enableIwarp"),
+        MTU("mtu"),
+        VIRTUAL_FUNCTIONS("virtualFunctions");
+
+        private final String key;
+
+        Kind(String key) {
+            this.key = key;
+        }
+    }
+
+    static final NicAttribute ROCE = new NicAttribute(Kind.ROCE, "");
+    static final NicAttribute IWARP = new NicAttribute(Kind.IWARP, "");
+    static final NicAttribute VIRTUAL_FUNCTIONS = new NicAttribute(Kind.VIRTUAL_FUNCTIONS, "");
+
+    private static final String SEPARATOR = "/";
+
+    static NicAttribute mtu(String networkInterface) {
+        return new NicAttribute(Kind.MTU, networkInterface);
+    }
+
+    boolean isSwitch() {
+        return kind == Kind.ROCE || kind == Kind.IWARP;
+    }
+
+    /** The name in the state file. */
+    String key() {
+        return networkInterface.isEmpty() ? kind.key : kind.key + SEPARATOR + networkInterface;
+    }
+
+    /** The attribute of a name in the state file. */
+    static Optional<NicAttribute> ofKey(String key) {
+        int separator = key.indexOf(SEPARATOR);
+        String name = separator < 0 ? key : key.substring(0, separator);
+        String networkInterface = separator < 0 ? "" : key.substring(separator + 1);
+        for (Kind kind : Kind.values()) {
+            if (kind.key.equals(name)) {
+                return Optional.of(new NicAttribute(kind, networkInterface));
+            }
+        }
+        return Optional.empty();
+    }
+
+    @Override
+    public int compareTo(NicAttribute other) {
+        return Comparator.comparing(NicAttribute::kind)
+                .thenComparing(NicAttribute::networkInterface)
+                .compare(this, other);
+    }
+
+    /** As a person would call it. */
+    @Override
+    public String toString() {
+        return switch (kind) {
+            case ROCE -> NicDiscovery.ENABLE_ROCE;
+            case IWARP -> NicDiscovery.ENABLE_IWARP;
+            case MTU -> "MTU of " + networkInterface;
+            case VIRTUAL_FUNCTIONS -> "number of virtual functions";
+        };
+    }
+}

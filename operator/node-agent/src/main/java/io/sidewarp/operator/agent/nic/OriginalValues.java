@@ -1,0 +1,159 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What the attributes that the agent changed were before its first change, kept in a file that outlives the agent. Nothing of
+ * what the agent changes outlives the node's kernel, so that what an earlier boot left in the file is dropped.
+ *
+ * <p>The file: {@code {"bootId": ..., "nics": {ADDRESS: {"id": VENDOR:DEVICE, "values": {ATTRIBUTE: NUMBER}}}}}. It is
+ * replaced as a whole, so that it is never half written.
+ */
+public final class OriginalValues {
+
+    static final String FILE_NAME = "nic-originals.json";
+
+    private static final String BOOT_ID = "bootId";
+    private static final String NICS = "nics";
+    private static final String ID = "id";
+    private static final String VALUES = "values";
+
+    private record Original(String id, SortedMap<NicAttribute, Integer> values) {}
+
+    private final ObjectMapper json = new ObjectMapper();
+    private final Path file;
+    private final String bootId;
+    private final SortedMap<PciAddress, Original> originals = new TreeMap<>();
+
+    private OriginalValues(Path file, String bootId) {
+        this.file = file;
+        this.bootId = bootId;
+    }
+
+    /**
+     * Reads the file in a directory, which is made if need be.
+     *
+     * @param bootId of the node's present boot
+     * @throws IOException when the directory cannot be had, or the file not be understood
+     */
+    public static OriginalValues open(Path directory, String bootId) throws IOException {
+        Files.createDirectories(directory);
+        OriginalValues opened = new OriginalValues(directory.resolve(FILE_NAME), bootId);
+        if (Files.exists(opened.file)) {
+            opened.load();
+        }
+        return opened;
+    }
+
+    private void load() throws IOException {
+        try {
+            JsonNode root = json.readTree(file.toFile());
+            if (!root.path(BOOT_ID).asText().equals(bootId)) {
+                return;
+            }
+            root.path(NICS).properties().forEach(nic -> {
+                SortedMap<NicAttribute, Integer> values = new TreeMap<>();
+                nic.getValue()
+                        .path(VALUES)
+                        .properties()
+                        .forEach(value -> NicAttribute.ofKey(value.getKey())
+                                .ifPresent(attribute ->
+                                        values.put(attribute, value.getValue().asInt())));
+                originals.put(
+                        new PciAddress(nic.getKey()),
+                        new Original(nic.getValue().path(ID).asText(), values));
+            });
+        } catch (JsonProcessingException | IllegalArgumentException e) {
+            throw new IOException(
+                    file + " cannot be understood: " + e.getMessage()
+                            + ". Delete it to give up restoring what NICs were before the agent changed them.",
+                    e);
+        }
+    }
+
+    /** What is remembered of a NIC; nothing when another one is at its address now. */
+    Map<NicAttribute, Integer> of(Nic nic) {
+        Original original = originals.get(nic.address());
+        return original == null || !original.id.equals(id(nic)) ? Map.of() : Map.copyOf(original.values);
+    }
+
+    /** Remembers a value unless one is remembered already; returns when the file has it. */
+    void remember(Nic nic, NicAttribute attribute, int value) throws IOException {
+        Original original = originals.get(nic.address());
+        if (original == null || !original.id.equals(id(nic))) {
+            original = new Original(id(nic), new TreeMap<>());
+            originals.put(nic.address(), original);
+        }
+        if (original.values.putIfAbsent(attribute, value) == null) {
+            try {
+                store();
+            } catch (IOException e) {
+                original.values.remove(attribute);
+                throw e;
+            }
+        }
+    }
+
+    /** Keeps no more of a NIC than these attributes. */
+    void retain(Nic nic, Iterable<NicAttribute> attributes) throws IOException {
+        Original original = originals.get(nic.address());
+        if (original == null) {
+            return;
+        }
+        SortedMap<NicAttribute, Integer> kept = new TreeMap<>();
+        for (NicAttribute attribute : attributes) {
+            Integer value = original.values.get(attribute);
+            if (value != null) {
+                kept.put(attribute, value);
+            }
+        }
+        if (!kept.equals(original.values)) {
+            if (kept.isEmpty()) {
+                originals.remove(nic.address());
+            } else {
+                originals.put(nic.address(), new Original(original.id, kept));
+            }
+            store();
+        }
+    }
+
+    private static String id(Nic nic) {
+        return nic.vendorId() + ":" + nic.deviceId();
+    }
+
+    private void store() throws IOException {
+        ObjectNode root = json.createObjectNode().put(BOOT_ID, bootId);
+        ObjectNode nics = root.putObject(NICS);
+        originals.forEach((address, original) -> {
+            ObjectNode nic = nics.putObject(address.value()).put(ID, original.id);
+            ObjectNode values = nic.putObject(VALUES);
+            original.values.forEach((attribute, value) -> values.put(attribute.key(), value));
+        });
+        Path next = file.resolveSibling(FILE_NAME + ".new");
+        try (FileChannel channel = FileChannel.open(
+                next, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+            ByteBuffer octets = ByteBuffer.wrap(json.writeValueAsBytes(root));
+            while (octets.hasRemaining()) {
+                channel.write(octets);
+            }
+            channel.force(true);
+        }
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+}

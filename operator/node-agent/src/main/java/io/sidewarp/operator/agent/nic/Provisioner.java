@@ -1,0 +1,106 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.Failure;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Makes the NICs of a node what policies want, and what they were before where no policy wants anything any more. Writes only
+ * what differs, one thing at a time, and reads it back. Belongs to one thread.
+ */
+public final class Provisioner {
+
+    private final NicDiscovery discovery;
+    private final NicAccess access;
+    private final VirtualFunctionUse use;
+    private final OriginalValues originals;
+
+    public Provisioner(Host host, VirtualFunctionUse use, OriginalValues originals) {
+        discovery = new NicDiscovery(host);
+        access = new NicAccess(host);
+        this.use = use;
+        this.originals = originals;
+    }
+
+    /**
+     * Carries policies out. What fails or has to wait is tried again by calling this again.
+     *
+     * @param policies the first one that selects a NIC rules it; none to restore everything
+     * @return what became of each NIC that a policy selects or selected; of others nothing is read but what discovery reads
+     * @throws HostException when the NICs cannot be found
+     */
+    public List<ProvisioningResult> apply(List<NicPolicy> policies) throws HostException {
+        List<ProvisioningResult> results = new ArrayList<>();
+        for (Nic nic : discovery.discover().nics()) {
+            Optional<NicPolicy> policy =
+                    policies.stream().filter(each -> each.selector().test(nic)).findFirst();
+            Map<NicAttribute, Integer> remembered = originals.of(nic);
+            if (policy.isPresent() || !remembered.isEmpty()) {
+                results.add(apply(nic, policy, ProvisioningPlan.of(nic, policy, remembered)));
+            }
+        }
+        return results;
+    }
+
+    private ProvisioningResult apply(Nic nic, Optional<NicPolicy> policy, ProvisioningPlan plan) {
+        Optional<String> name = policy.map(NicPolicy::name);
+        List<FunctionUser> users = users(nic, plan);
+        if (!users.isEmpty()) {
+            return new ProvisioningResult(
+                    nic.address(), name, Outcome.WAITING, List.of(), users, plan.refusals(), Optional.empty());
+        }
+        Optional<Failure> failure = new ChangeRun(access, originals, nic).make(plan.changes());
+        List<Change> applied = failure.isEmpty() ? plan.changes() : List.of();
+        if (failure.isEmpty()) {
+            failure = forget(nic, plan);
+        }
+        Outcome outcome = applied.isEmpty() ? Outcome.UNCHANGED : Outcome.CHANGED;
+        return new ProvisioningResult(
+                nic.address(),
+                name,
+                failure.isPresent() ? Outcome.FAILED : outcome,
+                applied,
+                List.of(),
+                plan.refusals(),
+                failure);
+    }
+
+    /** Those whose function would go away, or lose its RDMA for a time. */
+    private List<FunctionUser> users(Nic nic, ProvisioningPlan plan) {
+        Set<PciAddress> functions = new LinkedHashSet<>();
+        for (Change change : plan.changes()) {
+            if (change.attribute().isSwitch()) {
+                functions.add(nic.address());
+            }
+            if (change.attribute().isSwitch() || change.removesVirtualFunctions()) {
+                nic.virtualFunctions().forEach(function -> functions.add(function.address()));
+            }
+        }
+        return functions.stream()
+                .flatMap(function -> use.users(function).stream().map(user -> new FunctionUser(function, user)))
+                .toList();
+    }
+
+    private Optional<Failure> forget(Nic nic, ProvisioningPlan plan) {
+        try {
+            originals.retain(nic, plan.remembered());
+            return Optional.empty();
+        } catch (IOException e) {
+            return Optional.of(new Failure(
+                    "the changes are made, but the agent's state file cannot be written: " + e.getMessage()
+                            + ". Make the agent's state directory writable.",
+                    List.of()));
+        }
+    }
+}

@@ -1,0 +1,168 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
+import io.sidewarp.operator.agent.nic.Refusal.Reason;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What has to be written so that a NIC is as its policy wants: a pure function of what was observed, what is wanted and what
+ * there was before the agent's first change.
+ *
+ * @param changes in the order in which they are made, each of them one write
+ * @param refusals what cannot be had; the changes are worth making nevertheless
+ * @param remembered the attributes whose original values are needed further on, once the changes are made
+ */
+record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAttribute> remembered) {
+
+    ProvisioningPlan {
+        changes = List.copyOf(changes);
+        refusals = List.copyOf(refusals);
+        remembered = Set.copyOf(remembered);
+    }
+
+    /**
+     * @param policy empty when none selects the NIC
+     * @param originals what the agent changed before, with the values from before that
+     */
+    static ProvisioningPlan of(Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
+        SortedMap<NicAttribute, Integer> observed = observed(nic);
+        SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
+        List<Refusal> refusals = new ArrayList<>();
+        if (policy.isPresent()) {
+            Optional<Refusal> refusal = refuse(nic, policy.get());
+            if (refusal.isPresent()) {
+                refusals.add(refusal.get());
+                // It stays as it is: neither what the policy wants, nor what it was once.
+                wanted.putAll(observed);
+            } else {
+                wanted.putAll(wanted(nic, policy.get()));
+                refuseVirtualFunctions(nic, policy.get()).ifPresent(refused -> {
+                    refusals.add(refused);
+                    keep(NicAttribute.VIRTUAL_FUNCTIONS, observed, wanted);
+                });
+            }
+        }
+        SortedMap<NicAttribute, Integer> target = new TreeMap<>(originals);
+        target.putAll(wanted);
+        target.keySet().retainAll(observed.keySet());
+
+        Set<NicAttribute> remembered = new HashSet<>();
+        wanted.forEach((attribute, value) -> {
+            Integer original = originals.getOrDefault(attribute, observed.get(attribute));
+            if (!value.equals(original)) {
+                remembered.add(attribute);
+            }
+        });
+        return new ProvisioningPlan(changes(nic.address(), observed, target), refusals, remembered);
+    }
+
+    private static void keep(
+            NicAttribute attribute, Map<NicAttribute, Integer> observed, Map<NicAttribute, Integer> wanted) {
+        Integer present = observed.get(attribute);
+        if (present == null) {
+            wanted.remove(attribute);
+        } else {
+            wanted.put(attribute, present);
+        }
+    }
+
+    /** What a NIC's attributes are now; those that it does not have are absent. */
+    private static SortedMap<NicAttribute, Integer> observed(Nic nic) {
+        SortedMap<NicAttribute, Integer> observed = new TreeMap<>();
+        nic.enableIwarp().ifPresent(on -> observed.put(NicAttribute.IWARP, on ? 1 : 0));
+        nic.enableRoce().ifPresent(on -> observed.put(NicAttribute.ROCE, on ? 1 : 0));
+        nic.interfaces()
+                .forEach(networkInterface -> networkInterface
+                        .mtu()
+                        .ifPresent(mtu -> observed.put(NicAttribute.mtu(networkInterface.name()), mtu)));
+        nic.sriov().ifPresent(sriov -> observed.put(NicAttribute.VIRTUAL_FUNCTIONS, sriov.number()));
+        return observed;
+    }
+
+    private static SortedMap<NicAttribute, Integer> wanted(Nic nic, NicPolicy policy) {
+        SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
+        if (nic.enableIwarp().isPresent() && policy.iwarp().isPresent()) {
+            boolean iwarp = policy.iwarp().get();
+            wanted.put(NicAttribute.IWARP, iwarp ? 1 : 0);
+            if (iwarp && nic.enableRoce().isPresent()) {
+                // They exclude each other.
+                wanted.put(NicAttribute.ROCE, 0);
+            }
+        }
+        policy.mtu()
+                .ifPresent(mtu -> nic.interfaces()
+                        .forEach(networkInterface -> wanted.put(NicAttribute.mtu(networkInterface.name()), mtu)));
+        policy.virtualFunctions().ifPresent(number -> wanted.put(NicAttribute.VIRTUAL_FUNCTIONS, number));
+        return wanted;
+    }
+
+    private static Optional<Refusal> refuse(Nic nic, NicPolicy policy) {
+        if (nic.rdmaDevices().isEmpty() || nic.isIwarpCapable()) {
+            return Optional.empty();
+        }
+        RdmaDevice device = nic.rdmaDevices().getFirst();
+        return Optional.of(new Refusal(
+                Reason.NOT_IWARP,
+                "its RDMA device " + device.name() + " does not speak iWARP (it is a " + device.nodeType()
+                        + "). Exclude the NIC in the selector of policy " + policy.name()
+                        + ", or let its firmware speak iWARP if it can."));
+    }
+
+    private static Optional<Refusal> refuseVirtualFunctions(Nic nic, NicPolicy policy) {
+        int total = nic.sriov().map(SrIov::total).orElse(0);
+        int number = policy.virtualFunctions().orElse(0);
+        if (number == 0 || number <= total && nic.driver().isPresent()) {
+            return Optional.empty();
+        }
+        String wish = "policy " + policy.name() + " wants " + number + " virtual functions";
+        if (total == 0) {
+            return Optional.of(new Refusal(
+                    Reason.NO_SRIOV,
+                    wish + " and the NIC has no SR-IOV. Switch it on in the firmware of the node and of the NIC,"
+                            + " or let the policy not select the NIC."));
+        }
+        if (number > total) {
+            return Optional.of(
+                    new Refusal(Reason.TOO_MANY_VIRTUAL_FUNCTIONS, wish + " and the NIC has at most " + total + "."));
+        }
+        return Optional.of(
+                new Refusal(Reason.NO_DRIVER, wish + " and no driver is bound to the NIC. Load it on the node."));
+    }
+
+    private static List<Change> changes(
+            PciAddress nic, Map<NicAttribute, Integer> observed, SortedMap<NicAttribute, Integer> target) {
+        List<Change> switchedOff = new ArrayList<>();
+        List<Change> switchedOn = new ArrayList<>();
+        List<Change> others = new ArrayList<>();
+        target.forEach((attribute, to) -> {
+            int from = observed.getOrDefault(attribute, to);
+            if (from == to) {
+                return;
+            }
+            if (attribute.isSwitch()) {
+                // iWARP and RoCE exclude each other: the one goes before the other comes.
+                (to == 0 ? switchedOff : switchedOn).add(new Change(nic, attribute, from, to));
+            } else if (attribute.kind() == Kind.VIRTUAL_FUNCTIONS && from > 0 && to > 0) {
+                // The kernel takes another number only where there are none (EBUSY).
+                others.add(new Change(nic, attribute, from, 0));
+                others.add(new Change(nic, attribute, 0, to));
+            } else {
+                others.add(new Change(nic, attribute, from, to));
+            }
+        });
+        List<Change> changes = new ArrayList<>(switchedOff);
+        changes.addAll(switchedOn);
+        changes.addAll(others);
+        return changes;
+    }
+}

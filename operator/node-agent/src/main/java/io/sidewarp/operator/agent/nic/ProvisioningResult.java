@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What became of a NIC that a policy selects, or that the agent had changed before.
+ *
+ * @param policy name of the policy that rules it, empty when none does any more
+ * @param applied the changes that were made and hold
+ * @param users who has to go before the changes can be made; none unless the outcome is WAITING
+ * @param refusals what the policy wants and the NIC cannot have
+ * @param failure there when the outcome is FAILED
+ */
+public record ProvisioningResult(
+        PciAddress nic,
+        Optional<String> policy,
+        Outcome outcome,
+        List<Change> applied,
+        List<FunctionUser> users,
+        List<Refusal> refusals,
+        Optional<Failure> failure) {
+
+    public enum Outcome {
+        /** There was nothing to change. */
+        UNCHANGED,
+        /** All changes were made. */
+        CHANGED,
+        /** Nothing was changed, because functions that would go are in use. */
+        WAITING,
+        /** A change failed, and those before it were taken back as far as the failure says. */
+        FAILED
+    }
+
+    /**
+     * Why a change failed.
+     *
+     * @param message which change, what the kernel said, and what to do
+     * @param notRolledBack changes before it that could not be taken back, and why; empty when all were
+     */
+    public record Failure(String message, List<String> notRolledBack) {
+
+        public Failure {
+            notRolledBack = List.copyOf(notRolledBack);
+        }
+    }
+
+    public ProvisioningResult {
+        applied = List.copyOf(applied);
+        users = List.copyOf(users);
+        refusals = List.copyOf(refusals);
+    }
+
+    /** Whether the NIC is as its policy wants it. */
+    public boolean isAsWanted() {
+        return refusals.isEmpty() && (outcome == Outcome.UNCHANGED || outcome == Outcome.CHANGED);
+    }
+
+    /** What is wrong, and what to do; empty when nothing is. */
+    public Optional<String> message() {
+        List<String> messages = new ArrayList<>();
+        failure.ifPresent(failed -> {
+            messages.add("Failed: " + failed.message());
+            failed.notRolledBack().forEach(left -> messages.add("Not taken back: " + left));
+        });
+        if (!users.isEmpty()) {
+            messages.add("Waiting for "
+                    + users.stream()
+                            .map(user -> user.user() + " (" + user.function() + ")")
+                            .collect(Collectors.joining(", "))
+                    + " to go.");
+        }
+        refusals.forEach(refusal -> messages.add("Refused: " + refusal.message()));
+        return messages.isEmpty() ? Optional.empty() : Optional.of(String.join(" ", messages));
+    }
+}

@@ -1,0 +1,23 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.nic;
+
+/**
+ * Something that a policy asks of a NIC and that the NIC cannot have.
+ *
+ * @param message what and why, and what to do
+ */
+public record Refusal(Reason reason, String message) {
+
+    public enum Reason {
+        /** It speaks RoCE or InfiniBand. Nothing is changed in it. */
+        NOT_IWARP,
+        /** It cannot have virtual functions. */
+        NO_SRIOV,
+        /** It cannot have as many virtual functions. */
+        TOO_MANY_VIRTUAL_FUNCTIONS,
+        /** No driver is bound to it. */
+        NO_DRIVER
+    }
+}
