@@ -1,0 +1,149 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.siw;
+
+import io.sidewarp.operator.agent.host.Errno;
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.RdmaLink;
+import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
+import java.util.Optional;
+
+/**
+ * Makes and removes siw devices. Those of the agent have a prefix in their names; no others are removed. Belongs to one
+ * thread.
+ *
+ * <p>No module is loaded from here: asked for a device of type siw, the kernel itself loads ib_core (net-pf-16-proto-20), siw
+ * (rdma-link-siw), ib_uverbs and rdma_ucm (rdma-client-uverbs, rdma-client-rdma_cm) from the node's modules, with the node's
+ * modprobe.
+ */
+public final class SiwLinks {
+
+    public static final String DEFAULT_PREFIX = "sidewarp-";
+
+    private static final String TYPE = "siw";
+
+    /** Attribute node_desc of the devices of siw. */
+    private static final String DESCRIPTION = "Software iWARP stack";
+
+    /** The longest name of an RDMA device (IB_DEVICE_NAME_MAX less its end), less that of an interface. */
+    private static final int MAXIMUM_PREFIX_LENGTH = 48;
+
+    private final Host host;
+    private final String prefix;
+
+    /** @param prefix of the names of the agent's own devices, at most 48 characters that a file name may have */
+    public SiwLinks(Host host, String prefix) {
+        if (!prefix.matches("[A-Za-z0-9_.-]{1," + MAXIMUM_PREFIX_LENGTH + "}")) {
+            throw new IllegalArgumentException("the prefix of siw devices has to have 1 to " + MAXIMUM_PREFIX_LENGTH
+                    + " letters, digits, dots, underscores and dashes, and is \"" + prefix + "\"");
+        }
+        this.host = host;
+        this.prefix = prefix;
+    }
+
+    /**
+     * The siw device on an interface, made if there is none, and accessible from user space. The kernel has one at most on
+     * each interface: somebody else's is taken as it is. The agent's own devices on other interfaces are removed, also those
+     * that an earlier run left.
+     *
+     * @param networkInterface empty for that of the default route
+     */
+    public SiwLink ensure(Optional<String> networkInterface) throws SiwUnavailableException {
+        String target = networkInterface
+                .or(() -> host.defaultRouteInterfaces().stream().findFirst())
+                .orElseThrow(() -> new SiwUnavailableException(
+                        Reason.NO_INTERFACE,
+                        "the node has no default route: name the interface for siw in the policy (siw.interfaceName)"));
+        try {
+            removeOwn(target);
+            Optional<RdmaLink> present = find(target);
+            if (present.isEmpty()) {
+                create(target);
+                present = find(target);
+            }
+            RdmaLink link = present.orElseThrow(() ->
+                    new SiwUnavailableException(Reason.KERNEL_ERROR, "the siw device on " + target + " vanished"));
+            return new SiwLink(link.name(), target, host.openToUserSpace(link), isOwn(link));
+        } catch (HostException e) {
+            throw new SiwUnavailableException(Reason.KERNEL_ERROR, e.getMessage(), e);
+        }
+    }
+
+    /** Removes all devices that the agent, now or in an earlier run, has made. */
+    public void removeAll() throws HostException {
+        removeOwn("");
+    }
+
+    private void removeOwn(String except) throws HostException {
+        for (RdmaLink link : host.rdmaLinks()) {
+            if (isOwn(link) && isSiw(link) && !link.interfaces().containsValue(except)) {
+                try {
+                    host.deleteRdmaLink(link);
+                } catch (HostException e) {
+                    // It went away with its interface meanwhile (EINVAL: no such device).
+                    if (host.rdmaLinks().contains(link)) {
+                        throw e;
+                    }
+                }
+            }
+        }
+    }
+
+    private Optional<RdmaLink> find(String networkInterface) throws HostException {
+        return host.rdmaLinks().stream()
+                .filter(link -> isSiw(link) && link.interfaces().containsValue(networkInterface))
+                .findFirst();
+    }
+
+    private boolean isOwn(RdmaLink link) {
+        return link.name().startsWith(prefix);
+    }
+
+    private boolean isSiw(RdmaLink link) {
+        return host.read("class/infiniband/" + link.name() + "/node_desc").equals(Optional.of(DESCRIPTION));
+    }
+
+    private void create(String networkInterface) throws SiwUnavailableException {
+        if (!host.exists("class/net/" + networkInterface)) {
+            throw new SiwUnavailableException(
+                    Reason.UNSUITABLE_INTERFACE,
+                    "the node has no interface " + networkInterface
+                            + ". Name another in the policy; the agent has to run in the node's network namespace.");
+        }
+        try {
+            host.createRdmaLink(TYPE, prefix + networkInterface, networkInterface);
+        } catch (HostException e) {
+            throw unavailable(networkInterface, e);
+        }
+    }
+
+    private SiwUnavailableException unavailable(String networkInterface, HostException e) {
+        Errno errno = e.errno().orElse(Errno.EIO);
+        return switch (errno) {
+            case EPROTONOSUPPORT ->
+                new SiwUnavailableException(
+                        Reason.NO_RDMA_SUBSYSTEM,
+                        "the node's kernel has no RDMA subsystem (module ib_core). Install a kernel that has it.",
+                        e);
+            case EPERM, EACCES ->
+                new SiwUnavailableException(
+                        Reason.NOT_PERMITTED,
+                        "the agent may not make RDMA devices: it needs CAP_NET_ADMIN in the node's namespaces.",
+                        e);
+            case EINVAL, EOPNOTSUPP, ENODEV ->
+                host.exists("module/" + TYPE)
+                        ? new SiwUnavailableException(
+                                Reason.UNSUITABLE_INTERFACE,
+                                "siw does not take the interface " + networkInterface
+                                        + ": it has to be an Ethernet one. Name another in the policy.",
+                                e)
+                        : new SiwUnavailableException(
+                                Reason.NO_SIW_MODULE,
+                                "the node's kernel has no siw (module siw, CONFIG_RDMA_SIW). Install it on the node.",
+                                e);
+            default -> new SiwUnavailableException(Reason.KERNEL_ERROR, e.getMessage(), e);
+        };
+    }
+}

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** Kernel soft-iWARP (siw): one RDMA device on a network interface, made and removed by the agent. */
+@NullMarked
+package io.sidewarp.operator.agent.siw;
+
+import org.jspecify.annotations.NullMarked;

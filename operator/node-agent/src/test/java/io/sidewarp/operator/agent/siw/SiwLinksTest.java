@@ -1,0 +1,165 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.siw;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import io.sidewarp.operator.agent.host.Errno;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.RdmaLink;
+import io.sidewarp.operator.agent.host.RecordedHost;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.RdmaDevice;
+import io.sidewarp.operator.agent.siw.SiwUnavailableException.Reason;
+import java.nio.file.Path;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SiwLinksTest {
+
+    @TempDir
+    private Path directory;
+
+    private RecordedHost host(String name) {
+        return RecordedHost.of(name, directory);
+    }
+
+    private static SiwLinks links(RecordedHost host) {
+        return new SiwLinks(host, SiwLinks.DEFAULT_PREFIX);
+    }
+
+    @Test
+    void makesOneDeviceOnTheInterfaceOfTheDefaultRoute() throws Exception {
+        RecordedHost host = host("intel-x722");
+
+        SiwLink link = links(host).ensure(Optional.empty());
+
+        assertThat(link).isEqualTo(new SiwLink("sidewarp-eno1", "eno1", "uverbs2", true));
+        assertThat(links(host).ensure(Optional.empty())).as("again").isEqualTo(link);
+        assertThat(host.changes()).containsExactly("new siw sidewarp-eno1 on eno1");
+        assertThat(new NicDiscovery(host).discover().softwareDevices())
+                .singleElement()
+                .satisfies(device -> {
+                    assertThat(device.name()).isEqualTo("sidewarp-eno1");
+                    assertThat(device.isUsable()).isTrue();
+                });
+    }
+
+    @Test
+    void movesWithTheInterface() throws Exception {
+        RecordedHost host = host("intel-x722");
+        links(host).ensure(Optional.of("eno1"));
+
+        assertThat(links(host).ensure(Optional.of("eno2")).name()).isEqualTo("sidewarp-eno2");
+
+        assertThat(host.changes())
+                .containsExactly(
+                        "new siw sidewarp-eno1 on eno1", "delete sidewarp-eno1", "new siw sidewarp-eno2 on eno2");
+    }
+
+    @Test
+    void usesAndLeavesTheDeviceOfSomebodyElse() throws Exception {
+        RecordedHost host = host("virtio-siw");
+
+        SiwLink link = links(host).ensure(Optional.of("eth0"));
+        links(host).removeAll();
+
+        assertThat(link).isEqualTo(new SiwLink("siw0", "eth0", "uverbs0", false));
+        assertThat(host.changes()).isEmpty();
+    }
+
+    @Test
+    void removesWhatAnEarlierRunLeftAndNothingElse() throws Exception {
+        RecordedHost host = host("veth-siw");
+
+        links(host).removeAll();
+
+        assertThat(host.changes()).containsExactly("delete sidewarp-veth0");
+        assertThat(host.rdmaLinks()).extracting(RdmaLink::name).containsExactly("siw0");
+        assertThat(new NicDiscovery(host).discover().softwareDevices())
+                .extracting(RdmaDevice::name)
+                .containsExactly("siw0");
+    }
+
+    @Test
+    void removingTwiceRemovesOnce() throws Exception {
+        RecordedHost host = host("veth-siw");
+        links(host).removeAll();
+        links(host).removeAll();
+
+        assertThat(host.changes()).hasSize(1);
+    }
+
+    @Test
+    void aDeviceThatStaysIsReported() {
+        RecordedHost host = host("veth-siw").refuse(1, Errno.EBUSY);
+
+        assertThatThrownBy(() -> links(host).removeAll())
+                .isInstanceOf(HostException.class)
+                .hasMessageContaining("EBUSY");
+    }
+
+    @Test
+    void saysThatTheKernelHasNoSiw() {
+        assertThat(refused(host("intel-x722").withoutSiwModule(), "eno1"))
+                .extracting(SiwUnavailableException::reason)
+                .isEqualTo(Reason.NO_SIW_MODULE);
+    }
+
+    @Test
+    void saysThatTheKernelHasNoRdma() {
+        assertThat(refused(host("virtio").withoutRdmaSubsystem(), "eth0"))
+                .extracting(SiwUnavailableException::reason)
+                .isEqualTo(Reason.NO_RDMA_SUBSYSTEM);
+    }
+
+    @Test
+    void saysThatThereIsNoSuchInterface() {
+        RecordedHost host = host("virtio");
+
+        assertThat(refused(host, "eth7")).hasMessageContaining("eth7");
+        assertThat(refused(host, "eth7").reason()).isEqualTo(Reason.UNSUITABLE_INTERFACE);
+        assertThat(host.changes()).isEmpty();
+    }
+
+    @Test
+    void saysThatThereIsNoDefaultRoute() {
+        assertThat(refused(host("virtio"), null).reason()).isEqualTo(Reason.NO_INTERFACE);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "EPERM, NOT_PERMITTED",
+        "EPROTONOSUPPORT, NO_RDMA_SUBSYSTEM",
+        "EOPNOTSUPP, NO_SIW_MODULE",
+        "ENODEV, NO_SIW_MODULE",
+        "EINVAL, NO_SIW_MODULE",
+        "ENFILE, KERNEL_ERROR"
+    })
+    void saysWhatTheKernelMeant(Errno errno, Reason reason) {
+        assertThat(refused(host("intel-x722").refuse(1, errno), "eno1").reason())
+                .isEqualTo(reason);
+    }
+
+    private static SiwUnavailableException refused(RecordedHost host, String networkInterface) {
+        return catchThrowableOfType(
+                SiwUnavailableException.class, () -> links(host).ensure(Optional.ofNullable(networkInterface)));
+    }
+
+    @Test
+    void namesStayWithinWhatTheKernelTakes() {
+        RecordedHost host = host("virtio");
+
+        for (String prefix : new String[] {"", "side warp", "a/b", "x".repeat(49), "%d"}) {
+            assertThatThrownBy(() -> new SiwLinks(host, prefix))
+                    .isInstanceOf(IllegalArgumentException.class)
+                    .hasMessageContaining(prefix);
+        }
+    }
+}
