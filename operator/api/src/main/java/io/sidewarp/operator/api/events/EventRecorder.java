@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.events;
+package io.sidewarp.operator.api.events;
 
 import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.EventBuilder;
@@ -9,25 +9,24 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
-import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
-import org.jboss.logging.Logger;
 
 /** Writes events about custom resources. An event that cannot be written is logged and forgotten. */
-@ApplicationScoped
-public class EventRecorder {
-    private static final Logger LOG = Logger.getLogger(EventRecorder.class);
-    private static final String COMPONENT = "sidewarp-controller";
+public final class EventRecorder {
+    private static final System.Logger LOG = System.getLogger(EventRecorder.class.getName());
     /** Events of cluster-scoped resources live there. */
     private static final String CLUSTER_EVENTS_NAMESPACE = "default";
 
     private final KubernetesClient client;
+    private final String component;
 
-    public EventRecorder(KubernetesClient client) {
+    /** @param component who tells, such as sidewarp-controller */
+    public EventRecorder(KubernetesClient client, String component) {
         this.client = client;
+        this.component = component;
     }
 
     /** Tells that another condition, or the same for another reason, holds now. */
@@ -78,17 +77,21 @@ public class EventRecorder {
                 .withLastTimestamp(now)
                 .withCount(1)
                 .withNewSource()
-                .withComponent(COMPONENT)
+                .withComponent(component)
                 .endSource()
-                .withReportingComponent(COMPONENT)
-                .withReportingInstance(COMPONENT)
+                .withReportingComponent(component)
+                .withReportingInstance(component)
                 .build();
         try {
             client.v1().events().inNamespace(namespace).resource(event).create();
         } catch (KubernetesClientException e) {
-            LOG.warnf(
-                    "event=event-not-written about=%s/%s reason=%s cause=\"%s\"",
-                    about.getKind(), about.getMetadata().getName(), reason, e.getMessage());
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "event=event-not-written about={0}/{1} reason={2} cause=\"{3}\"",
+                    about.getKind(),
+                    about.getMetadata().getName(),
+                    reason,
+                    e.getMessage());
         }
     }
 }

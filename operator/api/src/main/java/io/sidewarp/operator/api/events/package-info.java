@@ -2,6 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Events that people see with kubectl describe. */
 @NullMarked
-package io.sidewarp.operator.controller.events;
+package io.sidewarp.operator.api.events;
 
 import org.jspecify.annotations.NullMarked;

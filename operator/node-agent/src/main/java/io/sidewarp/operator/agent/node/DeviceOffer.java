@@ -1,0 +1,98 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.LinkState;
+import io.sidewarp.operator.agent.nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.RdmaDevice;
+import io.sidewarp.operator.agent.nic.VirtualFunction;
+import io.sidewarp.operator.agent.siw.SiwLink;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** Which devices a node offers. Depends on nothing but its arguments. */
+final class DeviceOffer {
+    private DeviceOffer() {}
+
+    /**
+     * The functions of the NICs that policies rule: the virtual ones with RDMA, or the NIC itself where no virtual one has it,
+     * as with drivers that give RDMA to the physical function alone. What cannot be used now is offered as faulty: it keeps its
+     * place, so that a link that goes down does not move a node to another provider.
+     *
+     * @param ruled addresses of NICs that a policy rules
+     */
+    static List<RnicDevice> hardware(Inventory inventory, Map<PciAddress, String> ruled) {
+        List<RnicDevice> devices = new ArrayList<>();
+        for (Nic nic : inventory.nics()) {
+            if (!ruled.containsKey(nic.address())) {
+                continue;
+            }
+            List<RnicDevice> functions = nic.virtualFunctions().stream()
+                    .flatMap(function -> virtual(nic, function).stream())
+                    .toList();
+            devices.addAll(functions.isEmpty() ? physical(nic) : functions);
+        }
+        return devices;
+    }
+
+    /** The shares of a siw device. */
+    static List<RnicDevice> kernelSiw(SiwLink link, int shares) {
+        return IntStream.range(0, shares)
+                .mapToObj(share ->
+                        RnicDevice.kernelSiw(link.name(), share, link.uverbs()).withInterface(link.networkInterface()))
+                .toList();
+    }
+
+    /** Soft devices. */
+    static List<RnicDevice> software(int count) {
+        return IntStream.range(0, count).mapToObj(RnicDevice::soft).toList();
+    }
+
+    private static List<RnicDevice> physical(Nic nic) {
+        return iwarp(nic.rdmaDevices())
+                .flatMap(rdma -> device(nic, nic.address(), rdma, nic.interfaces()).stream())
+                .toList();
+    }
+
+    private static Optional<RnicDevice> virtual(Nic nic, VirtualFunction function) {
+        return iwarp(function.rdmaDevices())
+                .findFirst()
+                .flatMap(rdma -> device(nic, function.address(), rdma, function.interfaces()));
+    }
+
+    private static Stream<RdmaDevice> iwarp(List<RdmaDevice> devices) {
+        return devices.stream().filter(RdmaDevice::isIwarp);
+    }
+
+    private static Optional<RnicDevice> device(
+            Nic nic, PciAddress function, RdmaDevice rdma, List<NetworkInterface> interfaces) {
+        if (rdma.uverbs().isEmpty()) {
+            // Nothing can be handed over: the module ib_uverbs is not loaded.
+            return Optional.empty();
+        }
+        RnicDevice device = RnicDevice.hardware(
+                        function.value(), rdma.name(), rdma.uverbs().get())
+                .ofPhysicalFunction(NodeStatus.nameOf(nic));
+        if (nic.numaNode().isPresent()) {
+            device = device.onNumaNode(nic.numaNode().getAsInt());
+        }
+        if (!interfaces.isEmpty()) {
+            device = device.withInterface(interfaces.getFirst().name());
+        }
+        if (!rdma.isUsable()) {
+            device = device.faulty("no port of " + rdma.name() + " is active");
+        } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {
+            device = device.faulty("the link of " + NodeStatus.nameOf(nic) + " is down");
+        }
+        return Optional.of(device);
+    }
+}

@@ -1,0 +1,72 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.operator.agent.nic.FunctionUser;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.ProvisioningResult;
+import io.sidewarp.operator.api.v1alpha1.DrainSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.jboss.logging.Logger;
+
+/**
+ * Has pods leave the functions that have to change, and no others. Evictions go through the API server, which holds
+ * PodDisruptionBudgets; one that is refused is asked for again the next time. Belongs to one thread.
+ */
+final class Drain {
+    private static final Logger LOG = Logger.getLogger(Drain.class);
+    private static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
+
+    private final KubernetesClient client;
+    private final Map<PciAddress, Instant> waitingSince = new HashMap<>();
+
+    Drain(KubernetesClient client) {
+        this.client = client;
+    }
+
+    /** Evicts the users of a NIC that waits, if the policy says so. */
+    void evict(ProvisioningResult result, DrainSpec spec, Instant now) {
+        waitingSince.putIfAbsent(result.nic(), now);
+        if (!spec.enabled()) {
+            return;
+        }
+        Set<String> asked = new HashSet<>();
+        for (FunctionUser user : result.users()) {
+            var pod = POD.matcher(user.user());
+            if (asked.add(user.user()) && pod.matches()) {
+                evict(pod.group(1), pod.group(2), result.nic());
+            }
+        }
+    }
+
+    /** The NIC no longer waits. */
+    void done(PciAddress nic) {
+        waitingSince.remove(nic);
+    }
+
+    /** Whether a NIC waits for longer than its policy allows. */
+    boolean isOverdue(PciAddress nic, DrainSpec spec, Instant now) {
+        Instant since = waitingSince.get(nic);
+        return since != null
+                && since.plus(Duration.ofSeconds(spec.timeoutSeconds())).isBefore(now);
+    }
+
+    private void evict(String namespace, String name, PciAddress nic) {
+        try {
+            boolean accepted =
+                    client.pods().inNamespace(namespace).withName(name).evict();
+            LOG.infof("event=eviction pod=%s/%s nic=%s accepted=%s", namespace, name, nic, accepted);
+        } catch (KubernetesClientException e) {
+            LOG.warnf("event=eviction-failed pod=%s/%s nic=%s cause=\"%s\"", namespace, name, nic, e.getMessage());
+        }
+    }
+}

@@ -1,0 +1,25 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import jakarta.enterprise.context.ApplicationScoped;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Ready: the node was looked at, so that its devices are known. */
+@Readiness
+@ApplicationScoped
+public class Health implements HealthCheck {
+    private final NodeAgent agent;
+
+    public Health(NodeAgent agent) {
+        this.agent = agent;
+    }
+
+    @Override
+    public HealthCheckResponse call() {
+        return HealthCheckResponse.named("node").status(agent.hasLooked()).build();
+    }
+}

@@ -1,0 +1,68 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What one look at the node gave.
+ *
+ * @param nics for the status
+ * @param devices those that are offered
+ * @param provider of what kind they are; empty when there are none
+ * @param counts how many devices of each kind could be offered, as far as the look went
+ * @param failed what could not be done, and what to do
+ * @param waiting what is waited for
+ */
+record Look(
+        List<NicStatus> nics,
+        List<RnicDevice> devices,
+        Optional<ProviderKind> provider,
+        ProviderCounts counts,
+        List<String> failed,
+        List<String> waiting) {
+
+    /** Whether the node should be looked at again soon. */
+    boolean isWaiting(PluginStatus plugin) {
+        return !waiting.isEmpty() || !plugin.registered();
+    }
+
+    /** The conditions that follow from it. */
+    List<StatusCondition> conditions(List<StatusCondition> former, PluginStatus plugin, Long generation) {
+        if (!failed.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.DEGRADED, "ProvisioningFailed", String.join("; ", failed), generation);
+        }
+        if (!waiting.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForPods", String.join("; ", waiting), generation);
+        }
+        if (provider.isEmpty()) {
+            return StatusCondition.of(
+                    former,
+                    StatusCondition.READY,
+                    "NothingToOffer",
+                    "no NIC is selected and usable, and the policy has no fallback",
+                    generation);
+        }
+        if (!plugin.registered()) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForKubelet", plugin.message(), generation);
+        }
+        long healthy = devices.stream().filter(RnicDevice::healthy).count();
+        String offer = healthy + " of " + devices.size() + " devices can be used";
+        return switch (provider.get()) {
+            case HARDWARE -> StatusCondition.of(former, StatusCondition.READY, "HardwareOffered", offer, generation);
+            case KERNEL_SIW -> StatusCondition.of(former, StatusCondition.READY, "KernelSiwOffered", offer, generation);
+            case SOFTWARE -> StatusCondition.of(former, StatusCondition.READY, "SoftwareOffered", offer, generation);
+        };
+    }
+}

@@ -1,0 +1,244 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
+import io.sidewarp.operator.agent.deviceplugin.DevicePluginConfig;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.HostSettings;
+import io.sidewarp.operator.agent.host.LinuxHost;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.OriginalValues;
+import io.sidewarp.operator.agent.nic.Provisioner;
+import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The agent of one node. One thread looks at the node when its IwarpNode changes and from time to time, carries out what that
+ * asks for, offers devices to the kubelet and writes the status. While the API server is away it goes on with what it knows.
+ *
+ * <p>At its end nothing is undone: pods go on with the devices that they have, and the next agent takes over.
+ */
+@ApplicationScoped
+public class NodeAgent {
+    private static final Logger LOG = Logger.getLogger(NodeAgent.class);
+    private static final String FIELD_MANAGER = "sidewarp-node-agent";
+    private static final PatchContext APPLY = new PatchContext.Builder()
+            .withPatchType(PatchType.SERVER_SIDE_APPLY)
+            .withFieldManager(FIELD_MANAGER)
+            .withForce(true)
+            .build();
+    private static final String KERNEL_RELEASE = "sys/kernel/osrelease";
+    private static final long STOP_SECONDS = 10;
+
+    private final AgentConfig config;
+    private final DevicePluginConfig pluginConfig;
+    private final KubernetesClient client;
+    private final PublishedDevices devices;
+    private final EventRecorder events;
+    private final LinkedBlockingQueue<String> reasons = new LinkedBlockingQueue<>(1);
+    private final DevicePlugin plugin;
+    private @Nullable Thread thread;
+    private @Nullable SharedIndexInformer<IwarpNode> informer;
+    private volatile @Nullable IwarpNode node;
+    private volatile boolean looked;
+
+    public NodeAgent(
+            AgentConfig config,
+            DevicePluginConfig pluginConfig,
+            KubernetesClient client,
+            PublishedDevices devices,
+            MeterRegistry meters) {
+        this.config = config;
+        this.pluginConfig = pluginConfig;
+        this.client = client;
+        this.devices = devices;
+        events = new EventRecorder(client, FIELD_MANAGER);
+        plugin = new DevicePlugin(pluginConfig, devices);
+        meters.gauge("sidewarp.agent.devices", devices, published -> count(published, false));
+        meters.gauge("sidewarp.agent.devices.healthy", devices, published -> count(published, true));
+        meters.gauge(
+                "sidewarp.agent.kubelet.registered",
+                plugin,
+                each -> each.status().registered() ? 1 : 0);
+    }
+
+    private static double count(PublishedDevices published, boolean healthyOnly) {
+        return published.devices().orElse(List.of()).stream()
+                .filter(device -> !healthyOnly || device.healthy())
+                .count();
+    }
+
+    void start(@Observes StartupEvent event) {
+        if (config.nodeName().isBlank()) {
+            throw new IllegalStateException(
+                    "the node's name is unknown; set NODE_NAME from spec.nodeName, as the chart does");
+        }
+        informer = client.resources(IwarpNode.class)
+                .withName(config.nodeName())
+                .runnableInformer(0)
+                .exceptionHandler((started, failure) -> {
+                    LOG.warnf("event=api-server-away cause=\"%s\"", failure.getMessage());
+                    return true;
+                })
+                .addEventHandler(new Handler());
+        informer.start();
+        plugin.start();
+        thread = Thread.ofPlatform().name("node-agent").start(this::run);
+    }
+
+    void stop(@Observes ShutdownEvent event) throws InterruptedException {
+        if (thread != null) {
+            thread.interrupt();
+            thread.join(TimeUnit.SECONDS.toMillis(STOP_SECONDS));
+        }
+        plugin.close();
+        if (informer != null) {
+            informer.close();
+        }
+    }
+
+    /** Whether the node was looked at; until then nothing is offered. */
+    boolean hasLooked() {
+        return looked;
+    }
+
+    private void run() {
+        Host host = new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
+        try (DevicesInUse inUse = new DevicesInUse(pluginConfig)) {
+            NodeLooker looker = new NodeLooker(
+                    new Provisioner(
+                            host,
+                            new FunctionsInUse(inUse, devices),
+                            OriginalValues.open(config.stateDirectory(), host.bootId())),
+                    new NicDiscovery(host),
+                    new SiwLinks(host, config.siwPrefix()),
+                    inUse,
+                    new Drain(client));
+            boolean soon = true;
+            while (!Thread.currentThread().isInterrupted()) {
+                long wait = (soon ? config.retryInterval() : config.checkInterval()).toMillis();
+                reasons.poll(wait, TimeUnit.MILLISECONDS);
+                soon = lookAt(looker, node);
+            }
+        } catch (InterruptedException e) {
+            LOG.debug("event=stopped");
+        } catch (IOException e) {
+            LOG.fatalf("event=state-unusable reason=\"%s\"", e.getMessage());
+        }
+    }
+
+    /** Returns whether to look again soon. */
+    private boolean lookAt(NodeLooker looker, @Nullable IwarpNode present) {
+        if (present == null || present.getSpec() == null) {
+            return true;
+        }
+        try {
+            Look look = looker.look(present.getSpec(), Instant.now());
+            devices.publish(look.devices());
+            looked = true;
+            report(present, look);
+            return look.isWaiting(plugin.status());
+        } catch (HostException e) {
+            LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
+            return false;
+        } catch (KubernetesClientException e) {
+            LOG.warnf("event=status-not-written reason=\"%s\"", e.getMessage());
+            return true;
+        }
+    }
+
+    private void report(IwarpNode present, Look look) {
+        Optional<IwarpNodeStatus> former = Optional.ofNullable(present.getStatus());
+        List<StatusCondition> conditions =
+                former.map(IwarpNodeStatus::conditions).orElseGet(List::of);
+        IwarpNodeStatus status = new IwarpNodeStatus(
+                present.getMetadata().getGeneration(),
+                config.version(),
+                kernelVersion(),
+                look.nics(),
+                look.counts(),
+                look.provider().orElse(null),
+                (int) look.devices().stream().filter(RnicDevice::healthy).count(),
+                look.conditions(
+                        conditions, plugin.status(), present.getMetadata().getGeneration()));
+        if (former.isPresent() && former.get().equals(status)) {
+            return;
+        }
+        IwarpNode patch = new IwarpNode();
+        patch.setMetadata(new ObjectMetaBuilder()
+                .withName(present.getMetadata().getName())
+                .build());
+        patch.setStatus(status);
+        client.resource(patch).subresource("status").patch(APPLY);
+        events.transition(present, conditions, status.conditions());
+    }
+
+    private @Nullable String kernelVersion() {
+        try {
+            return Files.readString(config.procRoot().resolve(KERNEL_RELEASE)).strip();
+        } catch (IOException e) {
+            return null;
+        }
+    }
+
+    private void trigger(String reason) {
+        // One reason that waits is enough: each look sees all that is there.
+        if (reasons.offer(reason)) {
+            LOG.debugf("event=triggered reason=%s", reason);
+        }
+    }
+
+    private final class Handler implements ResourceEventHandler<IwarpNode> {
+        @Override
+        public void onAdd(IwarpNode added) {
+            node = added;
+            trigger("added");
+        }
+
+        @Override
+        public void onUpdate(IwarpNode former, IwarpNode updated) {
+            node = updated;
+            if (!former.getMetadata()
+                    .getGeneration()
+                    .equals(updated.getMetadata().getGeneration())) {
+                trigger("updated");
+            }
+        }
+
+        @Override
+        public void onDelete(IwarpNode deleted, boolean finalStateUnknown) {
+            // Written again by the controller, or the node goes; what it asked for holds until then.
+            LOG.debug("event=iwarp-node-deleted");
+        }
+    }
+}

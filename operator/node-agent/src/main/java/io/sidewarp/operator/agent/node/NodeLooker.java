@@ -1,0 +1,180 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.deviceplugin.DeviceUser;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.NicPolicy;
+import io.sidewarp.operator.agent.nic.NicSelector;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.Provisioner;
+import io.sidewarp.operator.agent.nic.ProvisioningResult;
+import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import io.sidewarp.operator.agent.siw.SiwLink;
+import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.agent.siw.SiwUnavailableException;
+import io.sidewarp.operator.api.v1alpha1.DrainSpec;
+import io.sidewarp.operator.api.v1alpha1.Fallback;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes a node what its IwarpNode asks for, and says what it is then. What cannot be done is told and tried again the next
+ * time. Belongs to one thread.
+ */
+final class NodeLooker {
+    private static final String SIW_DEVICE_ID = "siw/";
+
+    private final Provisioner provisioner;
+    private final NicDiscovery discovery;
+    private final SiwLinks siwLinks;
+    private final DevicesInUse inUse;
+    private final Drain drain;
+
+    NodeLooker(Provisioner provisioner, NicDiscovery discovery, SiwLinks siwLinks, DevicesInUse inUse, Drain drain) {
+        this.provisioner = provisioner;
+        this.discovery = discovery;
+        this.siwLinks = siwLinks;
+        this.inUse = inUse;
+        this.drain = drain;
+    }
+
+    /**
+     * Carries out what is asked for, as far as it can be done now.
+     *
+     * @throws HostException when not even the NICs can be found
+     */
+    Look look(IwarpNodeSpec spec, Instant now) throws HostException {
+        List<String> failed = new ArrayList<>();
+        List<String> waiting = new ArrayList<>();
+        Map<PciAddress, String> messages = new HashMap<>();
+        Map<PciAddress, String> ruled = new HashMap<>();
+        for (ProvisioningResult result : provisioner.apply(
+                spec.policies().stream().map(NodeLooker::policy).toList())) {
+            result.policy().ifPresent(policy -> ruled.put(result.nic(), policy));
+            result.message().ifPresent(message -> {
+                messages.put(result.nic(), message);
+                boolean overdue = await(result, spec, now);
+                (result.outcome() == Outcome.WAITING && !overdue ? waiting : failed).add(result.nic() + ": " + message);
+            });
+            if (result.outcome() != Outcome.WAITING) {
+                drain.done(result.nic());
+            }
+        }
+
+        Inventory inventory = discovery.discover();
+        Map<String, List<DeviceUser>> users = users();
+        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled));
+        int hardware = devices.size();
+        int siw = 0;
+        int software = 0;
+        Optional<ProviderKind> provider = devices.isEmpty() ? Optional.empty() : Optional.of(ProviderKind.HARDWARE);
+        boolean keepsSiw = false;
+        for (Fallback fallback : provider.isPresent() ? List.<Fallback>of() : spec.fallback()) {
+            if (fallback == Fallback.KERNEL_SIW && provider.isEmpty()) {
+                try {
+                    SiwLink link =
+                            siwLinks.ensure(Optional.ofNullable(spec.siw().interfaceName()));
+                    keepsSiw = true;
+                    devices.addAll(DeviceOffer.kernelSiw(link, spec.siw().devices()));
+                    siw = devices.size();
+                    provider = Optional.of(ProviderKind.KERNEL_SIW);
+                } catch (SiwUnavailableException e) {
+                    if (!spec.fallback().contains(Fallback.SOFTWARE)) {
+                        failed.add("siw: " + e.getMessage());
+                    }
+                }
+            } else if (fallback == Fallback.SOFTWARE) {
+                software = spec.software().devices();
+                if (provider.isEmpty()) {
+                    devices.addAll(DeviceOffer.software(software));
+                    provider = Optional.of(ProviderKind.SOFTWARE);
+                }
+            }
+        }
+        if (!keepsSiw && !isSiwInUse(users)) {
+            removeSiw(failed);
+        }
+        Map<String, List<String>> pods =
+                users.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(users, id)));
+        return new Look(
+                NodeStatus.nics(inventory, ruled, messages, pods),
+                devices,
+                provider,
+                new ProviderCounts(hardware, siw, software),
+                failed,
+                waiting);
+    }
+
+    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Instant now) {
+        if (result.outcome() != Outcome.WAITING) {
+            return false;
+        }
+        DrainSpec drainSpec = spec.policies().stream()
+                .filter(policy -> result.policy().equals(Optional.of(policy.name())))
+                .map(NodePolicy::drain)
+                .findFirst()
+                // A NIC that is restored: its policy is gone, and with it the permission to evict.
+                .orElseGet(() -> new DrainSpec(false, null));
+        drain.evict(result, drainSpec, now);
+        return drain.isOverdue(result.nic(), drainSpec, now);
+    }
+
+    private Map<String, List<DeviceUser>> users() {
+        try {
+            return inUse.users();
+        } catch (IOException e) {
+            // Who needs to know before something is taken away asks again, and takes that for an answer.
+            return Map.of();
+        }
+    }
+
+    private boolean isSiwInUse(Map<String, List<DeviceUser>> users) {
+        return users.keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
+    }
+
+    private void removeSiw(List<String> failed) {
+        try {
+            siwLinks.removeAll();
+        } catch (HostException e) {
+            failed.add("the agent's siw device cannot be removed: " + e.getMessage());
+        }
+    }
+
+    private static NicPolicy policy(NodePolicy policy) {
+        return new NicPolicy(
+                policy.name(),
+                new NicSelector(
+                        policy.nicSelector().vendors(),
+                        policy.nicSelector().deviceIds(),
+                        policy.nicSelector().drivers(),
+                        policy.nicSelector().pfNames(),
+                        policy.nicSelector().pciAddresses().stream()
+                                .map(PciAddress::new)
+                                .toList()),
+                optional(policy.virtualFunctions()),
+                optional(policy.mtu()),
+                Optional.of(policy.enableIwarp()));
+    }
+
+    private static OptionalInt optional(@Nullable Integer value) {
+        return value == null ? OptionalInt.empty() : OptionalInt.of(value);
+    }
+}

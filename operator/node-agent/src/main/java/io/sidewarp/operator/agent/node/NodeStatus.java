@@ -1,0 +1,107 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.RdmaDevice;
+import io.sidewarp.operator.agent.nic.VirtualFunction;
+import io.sidewarp.operator.api.v1alpha1.LinkState;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What was found on a node, as its IwarpNode tells it. Depends on nothing but its arguments. */
+final class NodeStatus {
+    private NodeStatus() {}
+
+    /**
+     * The NICs of a node.
+     *
+     * @param policies which policy rules which NIC
+     * @param messages what is wrong with which NIC
+     * @param users pods that use a function, by its address
+     */
+    static List<NicStatus> nics(
+            Inventory inventory,
+            Map<PciAddress, String> policies,
+            Map<PciAddress, String> messages,
+            Map<String, List<String>> users) {
+        return inventory.nics().stream()
+                .map(nic -> nic(nic, policies.get(nic.address()), messages.get(nic.address()), users))
+                .toList();
+    }
+
+    /** What people call a NIC: its interface, or its address where it has none. */
+    static String nameOf(Nic nic) {
+        return nic.interfaces().isEmpty()
+                ? nic.address().value()
+                : nic.interfaces().getFirst().name();
+    }
+
+    private static NicStatus nic(
+            Nic nic, @Nullable String policy, @Nullable String message, Map<String, List<String>> users) {
+        Optional<NetworkInterface> port = nic.interfaces().stream().findFirst();
+        // Of several, the one that makes it an RNIC.
+        Optional<RdmaDevice> rdma = Stream.concat(
+                        nic.rdmaDevices().stream().filter(RdmaDevice::isIwarp), nic.rdmaDevices().stream())
+                .findFirst();
+        return new NicStatus(
+                nameOf(nic),
+                nic.address().value(),
+                nic.vendorId(),
+                nic.deviceId(),
+                orNull(nic.driver()),
+                orNull(rdma.flatMap(RdmaDevice::firmware)),
+                orNull(rdma.map(RdmaDevice::name)),
+                orNull(rdma.map(device -> device.nodeType().name())),
+                rdma.filter(RdmaDevice::isIwarp).isPresent(),
+                port.map(link -> linkState(link.state())).orElse(LinkState.UNKNOWN),
+                port.map(link -> orNull(link.speed())).orElse(null),
+                port.map(link -> orNull(link.mtu())).orElse(null),
+                orNull(nic.numaNode()),
+                nic.sriov().map(sriov -> sriov.total()).orElse(0),
+                nic.virtualFunctions().stream()
+                        .map(function -> virtualFunction(function, users))
+                        .toList(),
+                policy,
+                message);
+    }
+
+    private static VirtualFunctionStatus virtualFunction(VirtualFunction function, Map<String, List<String>> users) {
+        return new VirtualFunctionStatus(
+                function.index(),
+                function.address().value(),
+                orNull(function.interfaces().stream()
+                        .map(NetworkInterface::name)
+                        .findFirst()),
+                orNull(function.driver()),
+                orNull(function.rdmaDevices().stream().map(RdmaDevice::name).findFirst()),
+                orNull(users.getOrDefault(function.address().value(), List.of()).stream()
+                        .findFirst()));
+    }
+
+    private static LinkState linkState(io.sidewarp.operator.agent.nic.LinkState state) {
+        return switch (state) {
+            case UP -> LinkState.UP;
+            case UNKNOWN -> LinkState.UNKNOWN;
+            default -> LinkState.DOWN;
+        };
+    }
+
+    private static <T> @Nullable T orNull(Optional<T> value) {
+        return value.orElse(null);
+    }
+
+    private static @Nullable Integer orNull(OptionalInt value) {
+        return value.isPresent() ? value.getAsInt() : null;
+    }
+}
