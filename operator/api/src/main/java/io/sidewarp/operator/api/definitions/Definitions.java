@@ -27,7 +27,7 @@ import java.util.stream.Stream;
 
 /**
  * Has the Fabric8 generator write one file per custom resource, and adds what its annotations cannot say: the order of the
- * printer columns, which members of a resource are required, what the resource is for, and that conditions are a map by type.
+ * printer columns, which members of a resource are required, what the resource is for, which lists are maps or sets, and formats.
  */
 public final class Definitions {
     private record Resource(Class<? extends CustomResource<?, ?>> type, String description) {}
@@ -42,6 +42,12 @@ public final class Definitions {
                             + " Written by the operator, not meant to be edited."),
             new Resource(
                     SidecarProfile.class, "How sidecars that are injected into pods of this namespace are set up."));
+
+    /** An amount of CPU or memory, as Kubernetes writes it. */
+    private static final String QUANTITY = "^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$";
+
+    /** A number of octets, but not 0. */
+    private static final String SIZE = "^[1-9][0-9]*(k|Ki|[MGTPE]i?)?$";
 
     private Definitions() {}
 
@@ -90,7 +96,7 @@ public final class Definitions {
             conditions.setXKubernetesListType("map");
             conditions.setXKubernetesListMapKeys(List.of("type"));
             schema.setRequired(List.of("spec"));
-            selectors(spec);
+            completeProperties(schema);
             if (resource.type() == SidecarProfile.class) {
                 // For API servers that know CEL; the webhook checks it too.
                 member(spec, "settings")
@@ -106,19 +112,39 @@ public final class Definitions {
         return Objects.requireNonNull(schema.getProperties().get(name), name);
     }
 
-    /** A NIC selector without a criterion would be a mistake: nothing tells whether all NICs or none are meant. */
-    private static void selectors(JSONSchemaProps schema) {
-        if (schema.getProperties() == null) {
-            return;
+    /** Has every property below a schema completed, those of list entries and of values of maps among them. */
+    private static void completeProperties(JSONSchemaProps schema) {
+        if (schema.getProperties() != null) {
+            schema.getProperties().forEach((name, property) -> {
+                complete(name, property);
+                completeProperties(property);
+            });
         }
-        schema.getProperties().forEach((name, property) -> {
-            if (name.equals("nicSelector")) {
-                property.setMinProperties(1L);
+        if (schema.getItems() != null) {
+            completeProperties(schema.getItems().getSchema());
+        }
+        if (schema.getAdditionalProperties() != null) {
+            JSONSchemaProps value = schema.getAdditionalProperties().getSchema();
+            if (Boolean.TRUE.equals(value.getXKubernetesIntOrString())) {
+                value.setPattern(QUANTITY);
+                value.setMinimum(0.0);
             }
-            selectors(property);
-            if (property.getItems() != null) {
-                selectors(property.getItems().getSchema());
+            completeProperties(value);
+        }
+    }
+
+    private static void complete(String name, JSONSchemaProps property) {
+        switch (name) {
+            // One without a criterion would be a mistake: nothing tells whether all NICs or none are meant.
+            case "nicSelector" -> property.setMinProperties(1L);
+            case "fallback" -> property.setXKubernetesListType("set");
+            case "lastTransitionTime" -> property.setFormat("date-time");
+            // A memory-backed volume of size 0 has no limit.
+            case "sharedMemory" -> {
+                property.setPattern(SIZE);
+                property.setMinimum(1.0);
             }
-        });
+            default -> {}
+        }
     }
 }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param enabled whether they are evicted; otherwise the change waits until they are gone
  * @param timeoutSeconds how long the change waits for pods to leave
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record DrainSpec(
         @JsonPropertyDescription(
                 "Whether pods that use such a virtual function are evicted, respecting PodDisruptionBudgets."

@@ -3,11 +3,13 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
 import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import java.util.List;
@@ -28,10 +30,11 @@ import org.jspecify.annotations.Nullable;
  * @param siw how kernel soft-iWARP is set up, where the fallback comes to it
  * @param software how many soft devices are offered, where the fallback comes to it
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicySpec(
         @JsonPropertyDescription("Labels that a node must have for this policy to apply to it. Empty: all nodes.")
-        Map<String, String> nodeSelector,
+        Map<String, @Pattern("^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$") String> nodeSelector,
 
         @JsonPropertyDescription(
                 "Of several policies that select one NIC, the one with the highest priority counts; at equal"
@@ -50,13 +53,13 @@ public record IwarpNicPolicySpec(
                 "Number of SR-IOV virtual functions of each selected NIC. 0: none, the NIC itself is used."
                         + " Unset: the number stays as it is.")
         @Min(0)
-        @Max(256)
+        @Max(MAX_VIRTUAL_FUNCTIONS)
         @Nullable
         Integer virtualFunctions,
 
         @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.")
-        @Min(1280)
-        @Max(9978)
+        @Min(MIN_MTU)
+        @Max(MAX_MTU)
         @Nullable
         Integer mtu,
 
@@ -81,6 +84,14 @@ public record IwarpNicPolicySpec(
 
         @JsonPropertyDescription("Set-up of soft devices, for nodes that fall back to them.") @Default("{}")
         SoftwareSpec software) {
+
+    static final int MAX_VIRTUAL_FUNCTIONS = 256;
+
+    /** What IPv6 needs, RFC 8200 section 5. */
+    static final int MIN_MTU = 1280;
+
+    /** Above what drivers of RNICs take; each has a limit of its own. */
+    static final int MAX_MTU = 9978;
 
     public IwarpNicPolicySpec {
         nodeSelector = nodeSelector == null ? Map.of() : Map.copyOf(nodeSelector);

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param nics NICs that the policy rules, over all nodes
  * @param conditions Ready, Progressing, Degraded
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicyStatus(
         @JsonPropertyDescription("Generation of the policy that this status describes.") @Nullable

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 @ShortNames("iwn")
 @AdditionalPrinterColumn(name = "Provider", jsonPath = ".status.activeProvider")
 @AdditionalPrinterColumn(name = "Devices", jsonPath = ".status.devices", type = AdditionalPrinterColumn.Type.INTEGER)
-@AdditionalPrinterColumn(name = "NICs", jsonPath = ".status.nics[*].name")
+@AdditionalPrinterColumn(
+        name = "Hardware",
+        jsonPath = ".status.providers.hardware",
+        type = AdditionalPrinterColumn.Type.INTEGER)
 @AdditionalPrinterColumn(name = "Ready", jsonPath = ".status.conditions[?(@.type=='Ready')].status")
 @AdditionalPrinterColumn(name = "Reason", jsonPath = ".status.conditions[?(@.type=='Ready')].reason")
 @AdditionalPrinterColumn(name = "Message", jsonPath = ".status.conditions[?(@.type=='Ready')].message", priority = 1)

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.List;
  * @param siw set-up of kernel soft-iWARP
  * @param software set-up of soft devices
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNodeSpec(
         @JsonPropertyDescription("Policies that select this node. The first one that selects a NIC rules it.")

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Pattern;
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param pfNames network interfaces of the physical function; {@code *} and {@code ?} stand for characters
  * @param pciAddresses addresses of the physical function
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record NicSelector(
         @JsonPropertyDescription(

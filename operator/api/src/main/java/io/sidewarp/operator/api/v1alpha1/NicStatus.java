@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param policy policy that rules it; null when none selects it
  * @param message what is wrong with it; null when nothing is
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NicStatus(
         @JsonPropertyDescription("Network interface, or the PCI address when there is none.") @Required

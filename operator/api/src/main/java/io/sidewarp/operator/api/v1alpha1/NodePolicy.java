@@ -3,9 +3,13 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,9 +23,10 @@ import org.jspecify.annotations.Nullable;
  * @param enableIwarp whether iWARP is switched on where devlink has a parameter for it
  * @param drain what happens to pods on VFs that have to change
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record NodePolicy(
-        @JsonPropertyDescription("Name of the IwarpNicPolicy.") @Required
+        @JsonPropertyDescription("Name of the IwarpNicPolicy.") @Required @Size(min = 1, max = 253)
         String name,
 
         @JsonPropertyDescription("Generation of the IwarpNicPolicy.") @Nullable
@@ -30,10 +35,15 @@ public record NodePolicy(
         @JsonPropertyDescription("Which NICs.") @Required NicSelector nicSelector,
 
         @JsonPropertyDescription("Number of virtual functions of each selected NIC. Unset: it stays as it is.")
+        @Min(0)
+        @Max(IwarpNicPolicySpec.MAX_VIRTUAL_FUNCTIONS)
         @Nullable
         Integer virtualFunctions,
 
-        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.") @Nullable
+        @JsonPropertyDescription("MTU of the selected NICs, in octets. Unset: it stays as it is.")
+        @Min(IwarpNicPolicySpec.MIN_MTU)
+        @Max(IwarpNicPolicySpec.MAX_MTU)
+        @Nullable
         Integer mtu,
 
         @JsonPropertyDescription("Whether iWARP is switched on in NICs that have a devlink parameter for it.")

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 
 /**
@@ -12,6 +13,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
  * @param kernelSiw shares of the siw device
  * @param software soft devices
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record ProviderCounts(
         @JsonPropertyDescription("Usable virtual functions, and RNICs that are used without.")
         int hardware,

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
@@ -32,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param otlpEndpoint where traces and metrics are sent; null for nowhere
  * @param settings further settings of the sidecar, as docs/configuration.md lists them
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record SidecarProfileSpec(
         @JsonPropertyDescription("Container image of the sidecar. Unset: the one that the operator was installed with.")
@@ -69,7 +71,7 @@ public record SidecarProfileSpec(
         @JsonPropertyDescription(
                 "Directory where the application's containers find the API socket (api.sock) and the shared"
                         + " regions (shared).")
-        @Pattern("^(/[A-Za-z0-9._-]+)+$")
+        @Pattern("^(/[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")
         @Size(max = 64)
         @Default("/run/sidewarp")
         String mountPath,

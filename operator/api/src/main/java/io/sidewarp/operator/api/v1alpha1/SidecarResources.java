@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests what is reserved
  * @param limits what is not exceeded
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record SidecarResources(
         @JsonPropertyDescription("What is reserved for the sidecar. Unset: cpu 100m, memory 256Mi.")

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
@@ -16,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param interfaceName network interface that the siw device is made on; null for that of the default route
  * @param devices how many pods can share the siw device
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record SiwSpec(
         @JsonPropertyDescription(
                 "Network interface that the siw device is made on. Unset: that of the node's default route.")

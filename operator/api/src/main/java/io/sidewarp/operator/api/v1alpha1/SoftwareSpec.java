@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Max;
@@ -14,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param devices how many of them a node offers
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 public record SoftwareSpec(
         @JsonPropertyDescription(
                 "How many soft devices the node offers, that is how many pods that ask for a device it takes.")

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Pattern;
@@ -24,15 +25,21 @@ import org.jspecify.annotations.Nullable;
  * @param lastTransitionTime when the status changed last, RFC 3339
  * @param observedGeneration generation of the resource that the condition was found at
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record StatusCondition(
-        @JsonPropertyDescription("Aspect of the state: Ready, Progressing or Degraded.") @Required
+        @JsonPropertyDescription("Aspect of the state: Ready, Progressing or Degraded.")
+        @Required
+        @Pattern("^[A-Z][A-Za-z0-9]*$")
         String type,
 
         @JsonPropertyDescription("True, False or Unknown.") @Required @Pattern("^(True|False|Unknown)$")
         String status,
 
-        @JsonPropertyDescription("Why, in one CamelCase word for programs.") @Required @Size(min = 1, max = 1024)
+        @JsonPropertyDescription("Why, in one CamelCase word for programs.")
+        @Required
+        @Size(max = 1024)
+        @Pattern("^[A-Z][A-Za-z0-9]*$")
         String reason,
 
         @JsonPropertyDescription("Why, in a sentence for people.") @Required @Size(max = 32768)

@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.api.v1alpha1;
 
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.fabric8.generator.annotation.Required;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param rdmaDevice name of the RDMA device; null when there is none
  * @param usedBy pod that has it, namespace/name; null when it is free
  */
+@JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record VirtualFunctionStatus(
         @JsonPropertyDescription("Number of the virtual function, from 0.")
