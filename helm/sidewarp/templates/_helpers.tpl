@@ -1,0 +1,108 @@
+{{/*
+Copyright The Sidewarp Authors
+SPDX-License-Identifier: Apache-2.0
+*/}}
+{{- define "sidewarp.selector" -}}
+app.kubernetes.io/name: sidewarp
+app.kubernetes.io/component: {{ . }}
+{{- end }}
+
+{{/* Labels of a component: (dict "root" $ "component" "controller" "manager" "Helm"). */}}
+{{- define "sidewarp.labels" -}}
+{{ include "sidewarp.selector" .component }}
+app.kubernetes.io/part-of: sidewarp
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .manager | default .root.Release.Service }}
+{{- if not .manager }}
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
+{{- end }}
+{{- end }}
+
+{{/* Image: (dict "root" $ "image" .Values.controller.image). */}}
+{{- define "sidewarp.image" -}}
+{{- with .root.Values.image.registry }}{{ . }}/{{ end -}}
+{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- end }}
+
+{{- define "sidewarp.pullSecrets" -}}
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets:
+  {{- range . }}
+  - name: {{ . }}
+  {{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Environment variables of settings by their names. */}}
+{{- define "sidewarp.settings" -}}
+{{- range $name, $value := . }}
+- name: {{ $name | upper | replace "." "_" | replace "-" "_" }}
+  value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Environment of the controller, also when it cleans up. */}}
+{{- define "sidewarp.controllerEnvironment" -}}
+{{- $fallbacks := dict "KernelSiw" "KERNEL_SIW" "Software" "SOFTWARE" }}
+{{- $fallback := list }}
+{{- range .Values.unselectedNodes.fallback }}{{ $fallback = append $fallback (get $fallbacks .) }}{{ end -}}
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: SIDEWARP_OPERATOR_SIDECAR_IMAGE
+  value: {{ include "sidewarp.image" (dict "root" . "image" .Values.sidecar.image) | quote }}
+- name: SIDEWARP_OPERATOR_RESTORE_TIMEOUT
+  value: {{ .Values.controller.restoreTimeout | quote }}
+- name: SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION
+  value: {{ .Values.controller.leaseDuration | quote }}
+- name: SIDEWARP_OPERATOR_WEBHOOK_MANAGE_CERTIFICATE
+  value: {{ not .Values.webhook.certManager.enabled | quote }}
+- name: SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_VALIDITY
+  value: {{ .Values.webhook.certificateValidity | quote }}
+- name: SIDEWARP_OPERATOR_UNSELECTED_FALLBACK
+  value: {{ join "," $fallback | quote }}
+- name: SIDEWARP_OPERATOR_UNSELECTED_SOFTWARE_DEVICES
+  value: {{ .Values.unselectedNodes.softwareDevices | quote }}
+- name: SIDEWARP_OPERATOR_UNSELECTED_SIW_DEVICES
+  value: {{ .Values.unselectedNodes.siwDevices | quote }}
+- name: QUARKUS_LOG_LEVEL
+  value: {{ .Values.controller.logLevel }}
+{{- with .Values.telemetry.otlpEndpoint }}
+- name: OTEL_SDK_DISABLED
+  value: "false"
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- include "sidewarp.settings" .Values.controller.settings }}
+{{- end }}
+
+{{- define "sidewarp.restricted" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
+
+{{- define "sidewarp.nonRoot" -}}
+runAsNonRoot: true
+runAsUser: 7471
+runAsGroup: 7471
+seccompProfile:
+  type: RuntimeDefault
+{{- end }}
+
+{{/* Removes validation rules, which API servers before 1.25 do not know, from a definition. */}}
+{{- define "sidewarp.dropRules" -}}
+{{- if kindIs "map" . }}
+{{- $_ := unset . "x-kubernetes-validations" }}
+{{- range $value := . }}{{ include "sidewarp.dropRules" $value }}{{ end }}
+{{- else if kindIs "slice" . }}
+{{- range $value := . }}{{ include "sidewarp.dropRules" $value }}{{ end }}
+{{- end }}
+{{- end }}

@@ -1,0 +1,136 @@
+{{/*
+Copyright The Sidewarp Authors
+SPDX-License-Identifier: Apache-2.0
+*/}}
+{{- define "sidewarp.nodeAgent" -}}
+apiVersion: apps/v1
+kind: DaemonSet
+metadata:
+  name: sidewarp-node-agent
+  namespace: {{ .Release.Namespace }}
+  labels:
+    {{- include "sidewarp.labels" (dict "root" $ "component" "node-agent" "manager" "sidewarp-controller") | nindent 4 }}
+spec:
+  selector:
+    matchLabels:
+      {{- include "sidewarp.selector" "node-agent" | nindent 6 }}
+  updateStrategy:
+    rollingUpdate:
+      maxUnavailable: {{ .Values.nodeAgent.maxUnavailable }}
+  template:
+    metadata:
+      labels:
+        {{- include "sidewarp.labels" (dict "root" $ "component" "node-agent" "manager" "sidewarp-controller") | nindent 8 }}
+    spec:
+      serviceAccountName: sidewarp-node-agent
+      {{- include "sidewarp.pullSecrets" . | nindent 6 }}
+      priorityClassName: {{ .Values.nodeAgent.priorityClassName | quote }}
+      # It configures the node's own interfaces.
+      hostNetwork: true
+      dnsPolicy: ClusterFirstWithHostNet
+      containers:
+        - name: node-agent
+          image: {{ include "sidewarp.image" (dict "root" . "image" .Values.nodeAgent.image) | quote }}
+          imagePullPolicy: {{ .Values.image.pullPolicy }}
+          env:
+            - name: NODE_NAME
+              valueFrom:
+                fieldRef:
+                  fieldPath: spec.nodeName
+            - name: POD_NAMESPACE
+              valueFrom:
+                fieldRef:
+                  fieldPath: metadata.namespace
+            - name: SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY
+              value: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+            - name: SIDEWARP_AGENT_POD_RESOURCES_SOCKET
+              value: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources/kubelet.sock
+            - name: QUARKUS_HTTP_PORT
+              value: {{ .Values.nodeAgent.port | quote }}
+            - name: QUARKUS_LOG_LEVEL
+              value: {{ .Values.nodeAgent.logLevel }}
+            {{- with .Values.telemetry.otlpEndpoint }}
+            - name: OTEL_SDK_DISABLED
+              value: "false"
+            - name: OTEL_EXPORTER_OTLP_ENDPOINT
+              value: {{ . | quote }}
+            {{- end }}
+            {{- include "sidewarp.settings" .Values.nodeAgent.settings | nindent 12 }}
+          ports:
+            - name: http
+              containerPort: {{ .Values.nodeAgent.port }}
+              hostPort: {{ .Values.nodeAgent.port }}
+              # API servers before 1.21 want it in what the controller applies.
+              protocol: TCP
+          startupProbe:
+            httpGet:
+              path: /q/health/live
+              port: http
+            periodSeconds: 2
+            failureThreshold: 60
+          livenessProbe:
+            httpGet:
+              path: /q/health/live
+              port: http
+            periodSeconds: 10
+            timeoutSeconds: 3
+          readinessProbe:
+            httpGet:
+              path: /q/health/ready
+              port: http
+            periodSeconds: 10
+            timeoutSeconds: 3
+          resources:
+            {{- toYaml .Values.nodeAgent.resources | nindent 12 }}
+          securityContext:
+            # Writes to sysfs, talks to devlink and RDMA netlink, and serves the kubelet.
+            privileged: true
+            runAsUser: 0
+            readOnlyRootFilesystem: true
+          volumeMounts:
+            - name: sys
+              mountPath: /sys
+            - name: dev
+              mountPath: /dev
+            - name: state
+              mountPath: /var/lib/sidewarp
+            - name: device-plugins
+              mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+            - name: pod-resources
+              mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources
+              readOnly: true
+            - name: tmp
+              mountPath: /tmp
+      volumes:
+        - name: sys
+          hostPath:
+            path: /sys
+            type: Directory
+        - name: dev
+          hostPath:
+            path: /dev
+            type: Directory
+        # What NICs were before the agent changed them.
+        - name: state
+          hostPath:
+            path: /var/lib/sidewarp
+            type: DirectoryOrCreate
+        - name: device-plugins
+          hostPath:
+            path: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+            type: DirectoryOrCreate
+        - name: pod-resources
+          hostPath:
+            path: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources
+            type: DirectoryOrCreate
+        - name: tmp
+          emptyDir: {}
+      {{- with .Values.nodeAgent.nodeSelector }}
+      nodeSelector:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      {{- with .Values.nodeAgent.tolerations }}
+      tolerations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+{{- end }}

@@ -1,0 +1,149 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.helm;
+
+import com.marcnuri.helm.Helm;
+import com.marcnuri.helm.TemplateCommand;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/** The chart, as Helm renders it. */
+final class Chart {
+
+    static final String NAMESPACE = "sidewarp-system";
+
+    /** The oldest version that the chart is for. */
+    static final String OLDEST = "1.20.2";
+
+    /** A version that has all that the chart makes use of. */
+    static final String RECENT = "1.32.0";
+
+    private static final KubernetesSerialization SERIALIZATION = new KubernetesSerialization();
+
+    private Chart() {}
+
+    /** The root of the repository. */
+    static Path root() {
+        return Path.of(Objects.requireNonNull(System.getProperty("sidewarp.root"), "set by the build"));
+    }
+
+    static Path directory() {
+        return root().resolve("helm/sidewarp");
+    }
+
+    static Helm helm() {
+        return new Helm(directory());
+    }
+
+    /** All objects, in Helm's order. Values are given as {@code name=value}. */
+    static String render(String kubeVersion, String... values) {
+        TemplateCommand command =
+                helm().template().withName("sidewarp").withNamespace(NAMESPACE).withKubeVersion(kubeVersion);
+        for (String value : values) {
+            int equals = value.indexOf('=');
+            command.set(value.substring(0, equals), value.substring(equals + 1));
+        }
+        return command.call();
+    }
+
+    /** The same, with values as in a file. */
+    static String renderWith(String kubeVersion, String yaml, Path scratch) throws IOException {
+        return helm().template()
+                .withName("sidewarp")
+                .withNamespace(NAMESPACE)
+                .withKubeVersion(kubeVersion)
+                .withValuesFile(Files.writeString(scratch.resolve("values.yaml"), yaml))
+                .call();
+    }
+
+    /** The Job that cleans up. The library does not render hooks, so a copy of the chart has it as an ordinary object. */
+    static String renderCleanUp(String kubeVersion, Path scratch) throws IOException {
+        Path copy = scratch.resolve("sidewarp");
+        try (Stream<Path> files = Files.walk(directory())) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Path target = copy.resolve(directory().relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    Files.writeString(
+                            target,
+                            Files.readString(file)
+                                    .replace("    helm.sh/hook: pre-delete\n", "    unhooked: pre-delete\n"));
+                }
+            }
+        }
+        String rendered = new Helm(copy)
+                .template()
+                .withName("sidewarp")
+                .withNamespace(NAMESPACE)
+                .withKubeVersion(kubeVersion)
+                .call();
+        return documents(rendered).stream()
+                .filter(document -> document.contains("    unhooked: pre-delete\n"))
+                .map(document -> document.replace("    unhooked: pre-delete\n", "    helm.sh/hook: pre-delete\n"))
+                .collect(Collectors.joining("---\n"));
+    }
+
+    /** The documents of a stream, without empty ones. */
+    static List<String> documents(String yaml) {
+        return Arrays.stream(yaml.split("(?m)^---\\s*$"))
+                .map(document -> document.strip() + "\n")
+                .filter(document -> document.lines().anyMatch(line -> !line.isBlank() && !line.startsWith("#")))
+                .toList();
+    }
+
+    static HasMetadata parse(String document) {
+        Object parsed = SERIALIZATION.unmarshal(new ByteArrayInputStream(document.getBytes(StandardCharsets.UTF_8)));
+        return (HasMetadata) parsed;
+    }
+
+    /** A document of which only the data matters, such as values. */
+    static Map<String, Object> data(String document) {
+        return SERIALIZATION
+                .unmarshal(document, GenericKubernetesResource.class)
+                .getAdditionalProperties();
+    }
+
+    static List<HasMetadata> objects(String yaml) {
+        List<HasMetadata> objects = new ArrayList<>();
+        documents(yaml).forEach(document -> objects.add(parse(document)));
+        return objects;
+    }
+
+    /** The one object of a kind and name. */
+    static <T extends HasMetadata> T find(String yaml, Class<T> type, String name) {
+        List<T> found = objects(yaml).stream()
+                .filter(type::isInstance)
+                .map(type::cast)
+                .filter(object -> object.getMetadata().getName().equals(name))
+                .toList();
+        if (found.size() != 1) {
+            throw new AssertionError(found.size() + " objects of " + type.getSimpleName() + " " + name);
+        }
+        return found.getFirst();
+    }
+
+    /** Kinds and names. */
+    static Map<String, List<String>> names(String yaml) {
+        Map<String, List<String>> names = new LinkedHashMap<>();
+        objects(yaml)
+                .forEach(object -> names.computeIfAbsent(object.getKind(), _ -> new ArrayList<>())
+                        .add(object.getMetadata().getName()));
+        return names;
+    }
+}

@@ -1,0 +1,261 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.helm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.marcnuri.helm.LintResult;
+import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apps.DaemonSet;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ChartTest {
+
+    @Test
+    void lintFindsNothing() {
+        LintResult result = Chart.helm().lint().strict().call();
+        assertThat(result.isFailed()).as("%s", result.getMessages()).isFalse();
+    }
+
+    @Test
+    void installsTheVersionThatItIsOf() throws IOException {
+        assertThat(Files.readString(Chart.directory().resolve("Chart.yaml")))
+                .contains("\nappVersion: " + System.getProperty("sidewarp.version") + "\n");
+        assertThat(Chart.find(Chart.render(Chart.RECENT), Deployment.class, "sidewarp-controller")
+                        .getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getImage())
+                .isEqualTo("sidewarp/controller:" + System.getProperty("sidewarp.version"));
+    }
+
+    @Test
+    void runsTheControllerWithoutPrivileges(@TempDir Path scratch) throws IOException {
+        String rendered = Chart.render(Chart.RECENT);
+        for (PodSpec pod : new PodSpec[] {
+            Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                    .getSpec()
+                    .getTemplate()
+                    .getSpec(),
+            Chart.find(Chart.renderCleanUp(Chart.RECENT, scratch), Job.class, "sidewarp-uninstall")
+                    .getSpec()
+                    .getTemplate()
+                    .getSpec()
+        }) {
+            assertThat(pod.getSecurityContext().getRunAsNonRoot()).isTrue();
+            assertThat(pod.getSecurityContext().getSeccompProfile().getType()).isEqualTo("RuntimeDefault");
+            Container container = pod.getContainers().getFirst();
+            assertThat(container.getSecurityContext().getReadOnlyRootFilesystem())
+                    .isTrue();
+            assertThat(container.getSecurityContext().getAllowPrivilegeEscalation())
+                    .isFalse();
+            assertThat(container.getSecurityContext().getCapabilities().getDrop())
+                    .containsExactly("ALL");
+        }
+    }
+
+    @Test
+    void leadsTheWebhooksServiceToTheController() {
+        String rendered = Chart.render(Chart.RECENT);
+        Deployment controller = Chart.find(rendered, Deployment.class, "sidewarp-controller");
+        Service service = Chart.find(rendered, Service.class, "sidewarp-webhook");
+        assertThat(controller.getSpec().getTemplate().getMetadata().getLabels())
+                .containsAllEntriesOf(service.getSpec().getSelector());
+        assertThat(service.getSpec().getPorts().getFirst().getPort()).isEqualTo(443);
+        assertThat(controller
+                        .getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getPorts())
+                .anySatisfy(port -> {
+                    assertThat(port.getName())
+                            .isEqualTo(service.getSpec()
+                                    .getPorts()
+                                    .getFirst()
+                                    .getTargetPort()
+                                    .getStrVal());
+                    assertThat(port.getContainerPort()).isEqualTo(9443);
+                });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {Chart.OLDEST, Chart.RECENT})
+    void describesTheNodeAgentThatTheControllerCreates(String kubeVersion) {
+        DaemonSet agent = nodeAgent(Chart.render(kubeVersion));
+        assertThat(agent.getMetadata().getName()).isEqualTo("sidewarp-node-agent");
+        assertThat(agent.getMetadata().getLabels())
+                .containsEntry("app.kubernetes.io/managed-by", "sidewarp-controller");
+        assertThat(agent.getSpec().getTemplate().getMetadata().getLabels())
+                .containsAllEntriesOf(agent.getSpec().getSelector().getMatchLabels());
+        Container container =
+                agent.getSpec().getTemplate().getSpec().getContainers().getFirst();
+        assertThat(container.getSecurityContext().getPrivileged()).isTrue();
+        assertThat(container.getVolumeMounts())
+                .extracting("mountPath")
+                .contains(
+                        "/sys",
+                        "/dev",
+                        "/var/lib/kubelet/device-plugins",
+                        "/var/lib/kubelet/pod-resources",
+                        "/var/lib/sidewarp");
+        assertThat(container.getEnv()).extracting("name").contains("NODE_NAME", "POD_NAMESPACE");
+    }
+
+    @Test
+    void asksTheWebhookAboutPodsThatWantASidecarOnly() {
+        MutatingWebhookConfiguration configuration = webhook(Chart.render(Chart.RECENT));
+        assertThat(configuration.getMetadata().getLabels())
+                .containsEntry("app.kubernetes.io/managed-by", "sidewarp-controller");
+        assertThat(configuration.getWebhooks()).hasSize(2).allSatisfy(webhook -> {
+            assertThat(webhook.getFailurePolicy()).isEqualTo("Fail");
+            assertThat(webhook.getSideEffects()).isEqualTo("None");
+            assertThat(webhook.getReinvocationPolicy()).isEqualTo("IfNeeded");
+            assertThat(webhook.getClientConfig().getService().getPath()).isEqualTo("/mutate-pods");
+        });
+        MutatingWebhook byAnnotation = configuration.getWebhooks().getLast();
+        assertThat(byAnnotation.getMatchConditions().getFirst().getExpression()).contains("sidewarp.io/inject");
+        assertThat(byAnnotation.getNamespaceSelector().getMatchExpressions())
+                .anySatisfy(expression -> assertThat(expression.getValues()).contains("kube-system", Chart.NAMESPACE));
+    }
+
+    @Test
+    void neverMakesOtherPodsDependOnTheWebhookWhereTheApiServerCannotTellThem() {
+        MutatingWebhookConfiguration configuration = webhook(Chart.render("1.27.9"));
+        assertThat(configuration.getWebhooks()).extracting("failurePolicy").containsExactly("Fail", "Ignore");
+        assertThat(configuration.getWebhooks().getLast().getMatchConditions()).isEmpty();
+    }
+
+    @Test
+    void failsOpenOrClosedAsTold() {
+        assertThat(webhook(Chart.render(Chart.RECENT, "webhook.failurePolicy=Ignore"))
+                        .getWebhooks())
+                .extracting("failurePolicy")
+                .containsExactly("Ignore", "Ignore");
+        assertThat(webhook(Chart.render(Chart.OLDEST, "webhook.annotatedPodsFailurePolicy=Fail"))
+                        .getWebhooks())
+                .extracting("failurePolicy")
+                .containsExactly("Fail", "Fail");
+    }
+
+    @Test
+    void hasValidationRulesOnlyWhereTheApiServerKnowsThem() {
+        assertThat(Chart.render(Chart.RECENT)).contains("x-kubernetes-validations");
+        assertThat(Chart.render(Chart.OLDEST)).doesNotContain("x-kubernetes-validations");
+    }
+
+    @Test
+    void leavesTheDefinitionsBehindOnRequest() {
+        assertThat(Chart.find(Chart.render(Chart.RECENT), CustomResourceDefinition.class, "iwarpnodes.sidewarp.io")
+                        .getMetadata()
+                        .getAnnotations())
+                .doesNotContainKey("helm.sh/resource-policy");
+        assertThat(Chart.find(
+                                Chart.render(Chart.RECENT, "crds.keep=true"),
+                                CustomResourceDefinition.class,
+                                "iwarpnodes.sidewarp.io")
+                        .getMetadata()
+                        .getAnnotations())
+                .containsEntry("helm.sh/resource-policy", "keep");
+        assertThat(Chart.names(Chart.render(Chart.RECENT, "crds.install=false")))
+                .doesNotContainKey("CustomResourceDefinition");
+    }
+
+    @Test
+    void cleansUpBeforeItIsUninstalled(@TempDir Path scratch) throws IOException {
+        Job job = Chart.find(Chart.renderCleanUp(Chart.RECENT, scratch), Job.class, "sidewarp-uninstall");
+        assertThat(job.getMetadata().getAnnotations()).containsEntry("helm.sh/hook", "pre-delete");
+        assertThat(job.getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getArgs())
+                .containsExactly("uninstall");
+    }
+
+    @Test
+    void givesTheControllerItsSettings(@TempDir Path scratch) throws IOException {
+        String rendered = Chart.renderWith(Chart.RECENT, """
+                image: {registry: registry.example.com}
+                controller:
+                  restoreTimeout: 3m
+                  settings: {sidewarp.operator.webhook.certificate-names: 10.0.0.1}
+                unselectedNodes: {fallback: [KernelSiw, Software], siwDevices: 8}
+                telemetry: {otlpEndpoint: "http://collector:4317"}
+                """, scratch);
+        Map<String, String> environment = Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                .getSpec()
+                .getTemplate()
+                .getSpec()
+                .getContainers()
+                .getFirst()
+                .getEnv()
+                .stream()
+                .filter(variable -> variable.getValue() != null)
+                .collect(Collectors.toMap(EnvVar::getName, EnvVar::getValue));
+        assertThat(environment)
+                .containsEntry(
+                        "SIDEWARP_OPERATOR_SIDECAR_IMAGE",
+                        "registry.example.com/sidewarp/sidecar:" + System.getProperty("sidewarp.version"))
+                .containsEntry("SIDEWARP_OPERATOR_RESTORE_TIMEOUT", "3m")
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "10.0.0.1")
+                .containsEntry("SIDEWARP_OPERATOR_UNSELECTED_FALLBACK", "KERNEL_SIW,SOFTWARE")
+                .containsEntry("SIDEWARP_OPERATOR_UNSELECTED_SIW_DEVICES", "8")
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_MANAGE_CERTIFICATE", "true")
+                .containsEntry("OTEL_SDK_DISABLED", "false")
+                .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
+    }
+
+    @Test
+    void leavesTheCertificateToCertManagerOnRequest() {
+        String rendered = Chart.render(Chart.RECENT, "webhook.certManager.enabled=true");
+        assertThat(Chart.names(rendered)).containsKeys("Certificate", "Issuer");
+        assertThat(rendered).containsPattern("MANAGE_CERTIFICATE\n +value: \"false\"");
+    }
+
+    @Test
+    void makesTheNamespaceOnRequestWithTheLabelThatTheNodeAgentNeeds() {
+        assertThat(Chart.names(Chart.render(Chart.RECENT))).doesNotContainKey("Namespace");
+        assertThat(Chart.objects(Chart.render(Chart.RECENT, "createNamespace=true")))
+                .filteredOn(object -> object.getKind().equals("Namespace"))
+                .singleElement()
+                .satisfies(namespace -> assertThat(namespace.getMetadata().getLabels())
+                        .containsEntry("pod-security.kubernetes.io/enforce", "privileged"));
+    }
+
+    private static DaemonSet nodeAgent(String rendered) {
+        return (DaemonSet) Chart.parse(installation(rendered).get("node-agent.yaml"));
+    }
+
+    private static MutatingWebhookConfiguration webhook(String rendered) {
+        return (MutatingWebhookConfiguration) Chart.parse(installation(rendered).get("webhook.yaml"));
+    }
+
+    private static Map<String, String> installation(String rendered) {
+        ConfigMap installation = Chart.find(rendered, ConfigMap.class, "sidewarp-operator");
+        assertThat(installation.getMetadata().getLabels()).containsEntry("app.kubernetes.io/component", "installation");
+        return installation.getData();
+    }
+}

@@ -1,0 +1,107 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.helm;
+
+import static java.util.stream.Collectors.joining;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What is derived in the repository is what it is derived from, unless {@code -Dmanifests.write=true} makes it so. */
+class ManifestsTest {
+
+    private static final boolean WRITE = Boolean.getBoolean("manifests.write");
+
+    @ParameterizedTest
+    @ValueSource(strings = {"iwarpnicpolicies", "iwarpnodes", "sidecarprofiles"})
+    void chartHasTheDefinitionsOfTheOperator(String plural) throws IOException {
+        String resource = "/META-INF/fabric8/" + plural + ".sidewarp.io-v1.yml";
+        try (InputStream generated = Objects.requireNonNull(ManifestsTest.class.getResourceAsStream(resource))) {
+            compare(
+                    Chart.directory().resolve("files/crds/" + plural + ".yaml"),
+                    new String(generated.readAllBytes(), StandardCharsets.UTF_8));
+        }
+    }
+
+    @Test
+    void installIsTheChartWithDefaultValues() throws IOException {
+        compare(
+                "install.yaml",
+                "All that the chart installs, for Kubernetes 1.28 and later: kubectl apply -f install.yaml.",
+                Chart.render(Chart.RECENT, "createNamespace=true"),
+                _ -> true);
+    }
+
+    @Test
+    void uninstallIsTheChartsCleanUp(@TempDir Path scratch) throws IOException {
+        compare(
+                "uninstall.yaml",
+                "Create this and wait until it is complete; then: kubectl delete -f install.yaml.",
+                Chart.renderCleanUp(Chart.RECENT, scratch),
+                _ -> true);
+    }
+
+    @Test
+    void monitoringIsTheChartsMonitoring() throws IOException {
+        String without = Chart.render(Chart.RECENT);
+        List<String> names =
+                Chart.objects(without).stream().map(ManifestsTest::id).toList();
+        compare(
+                "monitoring.yaml",
+                "For the Prometheus operator and Grafana.",
+                Chart.render(
+                        Chart.RECENT,
+                        "monitoring.podMonitor.enabled=true",
+                        "monitoring.rules.enabled=true",
+                        "monitoring.dashboard.enabled=true"),
+                object -> !names.contains(id(object)));
+    }
+
+    private static String header(String what) {
+        return """
+                # Copyright The Sidewarp Authors
+                # SPDX-License-Identifier: Apache-2.0
+                #
+                # %s Rendered from helm/sidewarp by
+                #   ./mvnw test -pl helm -am -Dtest=ManifestsTest -Dsurefire.failIfNoSpecifiedTests=false -Dmanifests.write=true
+                """.formatted(what);
+    }
+
+    private static String id(HasMetadata object) {
+        return object.getKind() + "/" + object.getMetadata().getName();
+    }
+
+    private static void compare(String file, String what, String rendered, Predicate<HasMetadata> selection)
+            throws IOException {
+        String documents = Chart.documents(rendered).stream()
+                .filter(document -> selection.test(Chart.parse(document)))
+                .map(document -> "---\n" + document)
+                .collect(joining());
+        compare(Chart.root().resolve("manifests").resolve(file), header(what) + documents);
+    }
+
+    private static void compare(Path file, String expected) throws IOException {
+        if (WRITE) {
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, expected);
+            return;
+        }
+        assertThat(file)
+                .as("write it with ./mvnw test -pl helm -am -Dtest=ManifestsTest"
+                        + " -Dsurefire.failIfNoSpecifiedTests=false -Dmanifests.write=true")
+                .hasContent(expected);
+    }
+}

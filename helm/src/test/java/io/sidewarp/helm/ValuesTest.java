@@ -1,0 +1,75 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.helm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ValuesTest {
+
+    @TempDir
+    Path scratch;
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    {replicas: 3}                                          | replicas
+                    {controller: {replicas: 0}}                            | replicas
+                    {controller: {replicas: two}}                          | replicas
+                    {controller: {restoreTimeout: 10}}                     | restoreTimeout
+                    {controller: {restoreTimeout: 10 minutes}}             | restoreTimeout
+                    {controller: {logLevel: loud}}                         | logLevel
+                    {controller: {settings: {webhook.port: 1}}}            | webhook.port
+                    {image: {pullPolicy: Sometimes}}                       | pullPolicy
+                    {image: {registry: "https://registry.example.com"}}    | registry
+                    {nodeAgent: {maxUnavailable: 0%}}                      | maxUnavailable
+                    {nodeAgent: {kubeletDirectory: var/lib/kubelet}}       | kubeletDirectory
+                    {unselectedNodes: {fallback: [Hardware]}}              | fallback
+                    {unselectedNodes: {softwareDevices: 100000}}           | softwareDevices
+                    {webhook: {failurePolicy: Open}}                       | failurePolicy
+                    {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
+                    {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef
+                    {networkPolicy: {apiServerPorts: []}}                  | apiServerPorts
+                    {telemetry: {otlpEndpoint: collector:4317}}            | otlpEndpoint
+                    {monitoring: {rules: true}}                            | rules
+                    """)
+    void refusesABadValueAndNamesIt(String yaml, String name) {
+        assertThatThrownBy(() -> Chart.renderWith(Chart.RECENT, yaml, scratch))
+                .hasMessageContaining("schema")
+                .hasMessageContaining(name);
+    }
+
+    @Test
+    void describesEachValueInTheSchema() throws IOException {
+        Map<String, Object> values =
+                Chart.data(Files.readString(Chart.directory().resolve("values.yaml")));
+        Map<String, Object> schema =
+                Chart.data(Files.readString(Chart.directory().resolve("values.schema.json")));
+        assertThat(values).isNotEmpty();
+        assertDescribed("", values, schema);
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void assertDescribed(String path, Map<String, Object> values, Map<String, Object> schema) {
+        Map<String, Object> properties = (Map<String, Object>) schema.get("properties");
+        if (properties == null) {
+            return;
+        }
+        values.forEach((name, value) -> {
+            Map<String, Object> described = (Map<String, Object>) properties.get(name);
+            assertThat(described).as("schema of %s%s", path, name).isNotNull().containsKey("description");
+            if (value instanceof Map<?, ?> inner) {
+                assertDescribed(path + name + ".", (Map<String, Object>) inner, described);
+            }
+        });
+    }
+}
