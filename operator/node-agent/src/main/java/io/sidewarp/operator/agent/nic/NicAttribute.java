@@ -12,9 +12,10 @@ import java.util.Optional;
  * @param kind which one
  * @param networkInterface of the MTU, empty for others
  */
-record NicAttribute(Kind kind, String networkInterface) implements Comparable<NicAttribute> {
+public record NicAttribute(Kind kind, String networkInterface) implements Comparable<NicAttribute> {
 
-    enum Kind {
+    /** The kinds, in the order in which they are listed. */
+    public enum Kind {
         ROCE("enableRoce"),
         IWARP("enableIwarp"),
         MTU("mtu"),

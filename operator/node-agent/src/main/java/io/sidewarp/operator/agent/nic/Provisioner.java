@@ -5,6 +5,7 @@ package io.sidewarp.operator.agent.nic;
 
 import io.sidewarp.operator.agent.host.Host;
 import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.RdmaLink;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Failure;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
 import java.io.IOException;
@@ -21,12 +22,14 @@ import java.util.Set;
  */
 public final class Provisioner {
 
+    private final Host host;
     private final NicDiscovery discovery;
     private final NicAccess access;
     private final VirtualFunctionUse use;
     private final OriginalValues originals;
 
     public Provisioner(Host host, VirtualFunctionUse use, OriginalValues originals) {
+        this.host = host;
         discovery = new NicDiscovery(host);
         access = new NicAccess(host);
         this.use = use;
@@ -47,7 +50,8 @@ public final class Provisioner {
                     policies.stream().filter(each -> each.selector().test(nic)).findFirst();
             Map<NicAttribute, Integer> remembered = originals.of(nic);
             if (policy.isPresent() || !remembered.isEmpty()) {
-                results.add(apply(nic, policy, ProvisioningPlan.of(nic, policy, remembered)));
+                ProvisioningResult result = apply(nic, policy, ProvisioningPlan.of(nic, policy, remembered));
+                results.add(policy.isPresent() ? result.and(openToUserSpace(nic)) : result);
             }
         }
         return results;
@@ -90,6 +94,26 @@ public final class Provisioner {
         return functions.stream()
                 .flatMap(function -> use.users(function).stream().map(user -> new FunctionUser(function, user)))
                 .toList();
+    }
+
+    /** Lets the kernel load ib_uverbs and rdma_ucm, which nothing does on a node without rdma-core. */
+    private List<Refusal> openToUserSpace(Nic nic) throws HostException {
+        List<RdmaDevice> closed = nic.allRdmaDevices()
+                .filter(device -> device.isIwarp() && device.uverbs().isEmpty())
+                .toList();
+        List<Refusal> refusals = new ArrayList<>();
+        for (RdmaLink link : closed.isEmpty() ? List.<RdmaLink>of() : host.rdmaLinks()) {
+            if (closed.stream().anyMatch(device -> device.name().equals(link.name()))) {
+                try {
+                    host.openToUserSpace(link);
+                } catch (HostException e) {
+                    refusals.add(new Refusal(
+                            Refusal.Reason.NO_USER_SPACE_ACCESS,
+                            e.getMessage() + ". Install the modules ib_uverbs and rdma_ucm on the node."));
+                }
+            }
+        }
+        return refusals;
     }
 
     private Optional<Failure> forget(Nic nic, ProvisioningPlan plan) {

@@ -56,6 +56,12 @@ public record ProvisioningResult(
         refusals = List.copyOf(refusals);
     }
 
+    ProvisioningResult and(List<Refusal> more) {
+        List<Refusal> all = new ArrayList<>(refusals);
+        all.addAll(more);
+        return new ProvisioningResult(nic, policy, outcome, applied, users, all, failure);
+    }
+
     /** Whether the NIC is as its policy wants it. */
     public boolean isAsWanted() {
         return refusals.isEmpty() && (outcome == Outcome.UNCHANGED || outcome == Outcome.CHANGED);

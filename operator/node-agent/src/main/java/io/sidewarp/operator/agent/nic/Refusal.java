@@ -18,6 +18,8 @@ public record Refusal(Reason reason, String message) {
         /** It cannot have as many virtual functions. */
         TOO_MANY_VIRTUAL_FUNCTIONS,
         /** No driver is bound to it. */
-        NO_DRIVER
+        NO_DRIVER,
+        /** Its RDMA is there for the kernel alone. */
+        NO_USER_SPACE_ACCESS
     }
 }

@@ -64,14 +64,14 @@ final class HostTree {
             defaultRoutes.add(line.split(" ", -1)[1]);
         } else if (line.contains(" -> ")) {
             String[] sides = line.split(" -> ", -1);
-            link(path(sides[0]), root.resolve(sides[1]));
+            Path target = root.resolve(sides[1]);
+            Files.createDirectories(target);
+            link(path(sides[0]), target);
         } else if (line.contains(" = ")) {
             String[] sides = line.split(" = ", 2);
             Path file = path(sides[0]);
             Files.createDirectories(file.getParent());
             Files.writeString(file, sides[1] + "\n");
-        } else if (line.endsWith("/")) {
-            Files.createDirectories(path(line));
         } else {
             throw new IllegalArgumentException("a recorded host has no such line: " + line);
         }

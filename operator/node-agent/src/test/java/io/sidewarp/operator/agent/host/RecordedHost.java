@@ -39,6 +39,7 @@ public final class RecordedHost implements Host {
     private Errno refusal = Errno.EIO;
     private boolean siwModule = true;
     private boolean rdmaSubsystem = true;
+    private boolean userSpaceAccess = true;
     private String bootId = "6d5c7d5f-boot-1";
     private int nextIndex;
 
@@ -75,6 +76,11 @@ public final class RecordedHost implements Host {
 
     public RecordedHost withoutRdmaSubsystem() {
         rdmaSubsystem = false;
+        return this;
+    }
+
+    public RecordedHost withoutUserSpaceAccess() {
+        userSpaceAccess = false;
         return this;
     }
 
@@ -263,8 +269,8 @@ public final class RecordedHost implements Host {
 
     @Override
     public String openToUserSpace(RdmaLink link) throws HostException {
-        if (!tree.links.contains(link)) {
-            throw new HostException("finding the device node of " + link.name(), Errno.EINVAL);
+        if (!tree.links.contains(link) || !userSpaceAccess) {
+            throw new HostException("finding the device node of " + link.name(), Errno.EOPNOTSUPP);
         }
         String node = "uverbs" + link.index();
         try {

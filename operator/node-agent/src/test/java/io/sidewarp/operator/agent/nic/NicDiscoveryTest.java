@@ -42,6 +42,7 @@ class NicDiscoveryTest {
             intel-e810,          0000:18:00.0, 8086,   1592,   ice,       0,    ens1f0,               rocep24s0f0, true,  128
             intel-e810,          0000:18:00.1, 8086,   1592,   ice,       0,    ens1f1,               iwp24s0f1,   true,  128
             marvell-fastlinq,    0000:41:00.0, 1077,   8070,   qede,      2,    enp65s0f0,            qedr0,       true,  96
+            igb,                 0000:01:00.0, 8086,   10c9,   igb,       -,    eth1,                 -,           false, 7
             mellanox-connectx5,  0000:5e:00.0, 15b3,   1017,   mlx5_core, 0,    ens3f0np0,            mlx5_0,      false, 8
             """)
     void findsWhatEachNicIs(
@@ -80,6 +81,7 @@ class NicDiscoveryTest {
         "intel-e810, 2",
         "marvell-fastlinq, 1",
         "mellanox-connectx5, 1",
+        "igb, 1",
         "virtio, 0",
         "virtio-siw, 0"
     })
@@ -143,6 +145,17 @@ class NicDiscoveryTest {
                                 Optional.of("vfio-pci"),
                                 List.of(),
                                 List.of()));
+    }
+
+    @Test
+    void ordersVirtualFunctionsByIndexAsARealMachineHasThem() throws HostException {
+        assertThat(nic("igb", "0000:01:00.0").virtualFunctions())
+                .extracting(
+                        VirtualFunction::index,
+                        function -> function.address().value(),
+                        function -> function.driver().orElse(""),
+                        function -> function.interfaces().getFirst().name())
+                .containsExactly(tuple(0, "0000:01:10.0", "igbvf", "eth2"), tuple(1, "0000:01:10.2", "igbvf", "eth3"));
     }
 
     @Test

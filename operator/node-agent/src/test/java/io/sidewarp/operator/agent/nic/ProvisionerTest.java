@@ -327,6 +327,30 @@ class ProvisionerTest {
     }
 
     @Test
+    void letsTheKernelOpenAnRnicToUserSpace() throws IOException {
+        RecordedHost host = host("chelsio-t5");
+        PciAddress address = new PciAddress("0000:01:00.4");
+
+        assertThat(only(apply(host, policy(address, null, null, true))).isAsWanted())
+                .isTrue();
+
+        assertThat(new NicDiscovery(host).discover().nic(address).orElseThrow().rdmaDevices())
+                .singleElement()
+                .satisfies(device -> assertThat(device.uverbs()).contains("uverbs0"));
+        assertThat(host.changes()).isEmpty();
+    }
+
+    @Test
+    void saysThatAnRnicIsThereForTheKernelAlone() throws IOException {
+        RecordedHost host = host("chelsio-t5").withoutUserSpaceAccess();
+
+        ProvisioningResult result = only(apply(host, policy(new PciAddress("0000:01:00.4"), null, null, true)));
+
+        assertThat(result.refusals()).extracting(Refusal::reason).containsExactly(Refusal.Reason.NO_USER_SPACE_ACCESS);
+        assertThat(result.message().orElseThrow()).contains("cxgb4_0", "ib_uverbs");
+    }
+
+    @Test
     void asksWhoUsesAFunctionRightBeforeItTakesItAway() throws HostException, IOException {
         RecordedHost host = host("intel-e810");
         List<PciAddress> asked = new ArrayList<>();
