@@ -1,0 +1,129 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import io.sidewarp.images.ImageBuilder.Image;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** What {@code ./sidewarp images} starts once everything is packaged. */
+@Command(
+        name = "./sidewarp images",
+        description = "Makes the container images of the sidecar, the controller and the node agent.",
+        sortOptions = false)
+public final class ImagesCommand implements Callable<Integer> {
+    private static final int EX_UNAVAILABLE = 69;
+    private static final double MEGABYTE = 1e6;
+
+    @Option(
+            names = "--tar",
+            paramLabel = "DIR",
+            description = "Write a file for each image there. Default: target/images, if nothing is pushed.")
+    private @Nullable Path directory;
+
+    @Option(names = "--push", paramLabel = "REGISTRY", description = "Push them: HOST[:PORT][/PATH].")
+    private @Nullable String registry;
+
+    @Option(
+            names = "--insecure",
+            description = "The registry may be without TLS, or with a certificate that nobody vouches for.")
+    private boolean insecure;
+
+    @Option(names = "--help", usageHelp = true, description = "Show this text.")
+    @SuppressWarnings("UnusedVariable") // Picocli looks at it.
+    private boolean help;
+
+    @Option(names = "--root", hidden = true, required = true)
+    private @Nullable Path root;
+
+    @Option(names = "--packages", hidden = true, required = true)
+    private @Nullable Path packages;
+
+    /** Runs the command and ends the process with its exit code. */
+    public static void main(String[] arguments) {
+        CommandLine command = new CommandLine(new ImagesCommand());
+        command.setExecutionExceptionHandler((failure, line, result) -> {
+            if (failure instanceof ImageException) {
+                line.getErr().println("sidewarp: " + failure.getMessage());
+                return EX_UNAVAILABLE;
+            }
+            throw failure;
+        });
+        System.exit(command.execute(arguments));
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        Path repository = required(root);
+        String version = Optional.ofNullable(ImagesCommand.class.getPackage().getImplementationVersion())
+                .orElseThrow(() -> new ImageException("run this from its jar: ./sidewarp images"));
+        Path target = Files.createDirectories(repository.resolve("target"));
+        Path work = Files.createTempDirectory(target, "images-");
+        try {
+            Inputs inputs = new Inputs(repository, required(packages), work.resolve("java"), version, work);
+            inputs.check();
+            JavaRuntime.link(inputs.runtime());
+            ImageBuilder builder = new ImageBuilder(inputs);
+            if (registry == null || directory != null) {
+                save(builder, Optional.ofNullable(directory).orElse(target.resolve("images")));
+            }
+            if (registry != null) {
+                push(builder, registry);
+            }
+        } finally {
+            delete(work);
+        }
+        return 0;
+    }
+
+    private static void save(ImageBuilder builder, Path directory) throws IOException {
+        Files.createDirectories(directory);
+        for (Program program : Program.values()) {
+            Path file = directory.resolve(program.imageName() + ".tar");
+            Image image = builder.save(program, file);
+            print(image, String.format(Locale.ROOT, "%.1f MB in %s", Files.size(file) / MEGABYTE, file));
+        }
+    }
+
+    private void push(ImageBuilder builder, String registry) {
+        for (Program program : Program.values()) {
+            print(builder.push(program, registry, insecure), "pushed");
+        }
+    }
+
+    private static void print(Image image, String where) {
+        System.out.printf("%s %s%n  digest %s%n  id     %s%n", image.name(), where, image.digest(), image.id());
+    }
+
+    private static Path required(@Nullable Path path) {
+        return Optional.ofNullable(path).orElseThrow().toAbsolutePath();
+    }
+
+    private static void delete(Path directory) throws IOException {
+        Files.walkFileTree(directory, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                Files.delete(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
+                Files.delete(visited);
+                return FileVisitResult.CONTINUE;
+            }
+        });
+    }
+}

@@ -1,0 +1,117 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import com.google.cloud.tools.jib.api.buildplan.AbsoluteUnixPath;
+import com.google.cloud.tools.jib.api.buildplan.FileEntriesLayer;
+import com.google.cloud.tools.jib.api.buildplan.FilePermissions;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/**
+ * The layers of an image, those that change least first: operating system and Java runtime, which all images share, libraries
+ * of the program, and the program. Files belong to root and have one time; of their modes only the executable bit counts, so
+ * that nothing depends on the umask of who builds.
+ */
+final class Layers {
+    /** Begin of the names of our own jars among those that Quarkus packaged. */
+    private static final String OWN_JARS = "io.sidewarp.";
+
+    private static final FilePermissions EXECUTABLE = FilePermissions.fromOctalString("755");
+    private static final FilePermissions READABLE = FilePermissions.fromOctalString("644");
+    private static final FilePermissions WRITABLE_FOR_ALL = FilePermissions.fromOctalString("777");
+
+    private final Inputs inputs;
+
+    Layers(Inputs inputs) {
+        this.inputs = inputs;
+    }
+
+    List<FileEntriesLayer> of(Program program) {
+        try {
+            List<FileEntriesLayer> layers = new ArrayList<>(List.of(operatingSystem(), runtime()));
+            if (program == Program.SIDECAR) {
+                layers.add(tree("rdma", inputs.packages().resolve("rdma"), "/"));
+            }
+            layers.add(libraries(program));
+            layers.add(application(program));
+            return layers;
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot read what the image of " + program.imageName() + " is made of", e);
+        }
+    }
+
+    private FileEntriesLayer operatingSystem() throws IOException {
+        FileEntriesLayer.Builder layer = FileEntriesLayer.builder().setName("operating system");
+        addTree(layer, inputs.packages().resolve("base"), "/", file -> true);
+        addTree(layer, inputs.ownRoot(), "/", file -> true);
+        layer.addEntry(emptyDirectory(), AbsoluteUnixPath.get("/tmp"), WRITABLE_FOR_ALL);
+        return layer.build();
+    }
+
+    private FileEntriesLayer runtime() throws IOException {
+        return tree("java", inputs.runtime(), Program.JAVA_HOME);
+    }
+
+    private FileEntriesLayer libraries(Program program) throws IOException {
+        FileEntriesLayer.Builder layer = FileEntriesLayer.builder().setName("libraries");
+        addTree(layer, program.packaged(inputs.root()), Program.HOME, Layers::isForeignJar);
+        if (program == Program.SIDECAR) {
+            SidecarCommand command = new SidecarCommand(inputs);
+            command.libraries().forEach((path, jar) -> layer.addEntry(jar, AbsoluteUnixPath.get(path), READABLE));
+        }
+        return layer.build();
+    }
+
+    private FileEntriesLayer application(Program program) throws IOException {
+        FileEntriesLayer.Builder layer = FileEntriesLayer.builder().setName("application");
+        addTree(layer, program.packaged(inputs.root()), Program.HOME, file -> !isForeignJar(file));
+        if (program == Program.SIDECAR) {
+            new SidecarCommand(inputs).addTo(layer);
+            layer.addEntry(
+                    emptyDirectory(),
+                    AbsoluteUnixPath.get("/run/sidewarp"),
+                    EXECUTABLE,
+                    FileEntriesLayer.DEFAULT_MODIFICATION_TIME,
+                    program.user());
+        }
+        return layer.build();
+    }
+
+    /** A library, relative to the directory that Quarkus packaged. */
+    private static boolean isForeignJar(Path file) {
+        return file.startsWith("lib") && !file.getFileName().toString().startsWith(OWN_JARS);
+    }
+
+    private static FileEntriesLayer tree(String name, Path source, String target) throws IOException {
+        FileEntriesLayer.Builder layer = FileEntriesLayer.builder().setName(name);
+        addTree(layer, source, target, file -> true);
+        return layer.build();
+    }
+
+    private static void addTree(FileEntriesLayer.Builder layer, Path source, String target, Predicate<Path> wanted)
+            throws IOException {
+        try (Stream<Path> paths = Files.walk(source)) {
+            for (Path file : paths.filter(Files::isRegularFile).sorted().toList()) {
+                Path relative = source.relativize(file);
+                if (wanted.test(relative)) {
+                    layer.addEntry(
+                            file,
+                            AbsoluteUnixPath.get(target).resolve(relative.toString()),
+                            Files.isExecutable(file) ? EXECUTABLE : READABLE);
+                }
+            }
+        }
+    }
+
+    private Path emptyDirectory() throws IOException {
+        return Files.createDirectories(inputs.work().resolve("empty"));
+    }
+}

@@ -1,0 +1,121 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** The programs that have an image each. */
+enum Program {
+    SIDECAR("sidecar", "sidecar/service", 7471, "RDMA for the containers of a pod"),
+
+    CONTROLLER("controller", "operator/controller", 65532, "Injects sidecars into pods and reconciles NIC policies"),
+
+    /** Root, as it writes to /sys and to the kubelet's directories; its pod is privileged. */
+    NODE_AGENT("node-agent", "operator/node-agent", 0, "Finds and provisions the iWARP NICs of a node");
+
+    /** Where the program is in its image. */
+    static final String HOME = "/opt/sidewarp/app";
+
+    /** Where all images have the Java runtime. */
+    static final String JAVA_HOME = "/opt/java";
+
+    /** Where the sidecar's image has the command line. */
+    static final String COMMANDS = "/opt/sidewarp/bin";
+
+    /**
+     * Of each JVM. The root is read-only and /tmp a small volume: no performance data there, and what a JVM has to tell when
+     * it crashes goes to the log.
+     */
+    static final List<String> JVM_FLAGS = List.of(
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-XX:+UseSerialGC",
+            "-XX:-UsePerfData",
+            "-XX:+ErrorFileToStderr");
+
+    private final String imageName;
+    private final String module;
+    private final int user;
+    private final String description;
+
+    Program(String imageName, String module, int user, String description) {
+        this.imageName = imageName;
+        this.module = module;
+        this.user = user;
+        this.description = description;
+    }
+
+    /** Last part of the image's name. */
+    String imageName() {
+        return imageName;
+    }
+
+    /** Name of the image behind that of a registry, if any. */
+    String repository() {
+        return "sidewarp/" + imageName;
+    }
+
+    /** What Quarkus packaged. */
+    Path packaged(Path root) {
+        return root.resolve(module).resolve("target/quarkus-app");
+    }
+
+    /** User and group, by number: Kubernetes can tell from a number that it is not root. */
+    String user() {
+        return user + ":" + user;
+    }
+
+    /** TCP ports that it listens at. */
+    List<Integer> ports() {
+        return switch (this) {
+            case SIDECAR -> List.of(9464);
+            case CONTROLLER -> List.of(8080, 9443);
+            case NODE_AGENT -> List.of(8081);
+        };
+    }
+
+    /**
+     * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
+     * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets, so that some is left for the
+     * shared regions that it writes to. The others have most of what they need in the heap, whatever limit they are given.
+     */
+    private List<String> memoryFlags() {
+        return switch (this) {
+            case SIDECAR -> List.of("-Xmx64m", "-XX:MaxDirectMemorySize=512m");
+            case CONTROLLER, NODE_AGENT -> List.of("-XX:MaxRAMPercentage=60");
+        };
+    }
+
+    List<String> entryPoint() {
+        return Stream.of(
+                        List.of(JAVA_HOME + "/bin/java"),
+                        JVM_FLAGS,
+                        memoryFlags(),
+                        List.of("-jar", HOME + "/quarkus-run.jar"))
+                .flatMap(List::stream)
+                .toList();
+    }
+
+    Map<String, String> environment() {
+        String path = JAVA_HOME + "/bin";
+        return new TreeMap<>(Map.of(
+                "JAVA_HOME", JAVA_HOME, "LANG", "C.UTF-8", "PATH", this == SIDECAR ? COMMANDS + ":" + path : path));
+    }
+
+    Map<String, String> labels(String version) {
+        return new TreeMap<>(Map.of(
+                "org.opencontainers.image.title",
+                "Sidewarp " + imageName,
+                "org.opencontainers.image.description",
+                description,
+                "org.opencontainers.image.version",
+                version,
+                "org.opencontainers.image.licenses",
+                "Apache-2.0"));
+    }
+}

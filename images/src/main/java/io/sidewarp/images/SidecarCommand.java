@@ -1,0 +1,83 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import com.google.cloud.tools.jib.api.buildplan.AbsoluteUnixPath;
+import com.google.cloud.tools.jib.api.buildplan.FileEntriesLayer;
+import com.google.cloud.tools.jib.api.buildplan.FilePermissions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/** The command {@code sidewarp} in the sidecar's image. It shares the jars that the sidecar has, too. */
+final class SidecarCommand {
+    private static final String DIRECTORY = Program.COMMANDS;
+    private static final String OPTIONS = DIRECTORY + "/sidewarp.options";
+    private static final String JAR = DIRECTORY + "/sidewarp-cli.jar";
+    private static final String MAIN_CLASS = "io.sidewarp.cli.Sidewarp";
+
+    /** It runs within the limits of the sidecar's container, and for moments. */
+    private static final List<String> FLAGS = List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-jar");
+
+    private final Inputs inputs;
+    private final SortedMap<String, Path> libraries = new TreeMap<>();
+    private final List<String> classPath = new ArrayList<>(List.of(JAR));
+
+    SidecarCommand(Inputs inputs) throws IOException {
+        this.inputs = inputs;
+        Path packaged = Program.SIDECAR.packaged(inputs.root());
+        List<Path> present = jars(packaged.resolve("lib"));
+        for (Path jar : jars(inputs.commandLine().resolve("lib"))) {
+            Optional<Path> shared = sameContent(jar, present);
+            if (shared.isPresent()) {
+                classPath.add(Program.HOME + "/" + packaged.relativize(shared.get()));
+            } else {
+                String path = DIRECTORY + "/lib/" + jar.getFileName();
+                libraries.put(path, jar);
+                classPath.add(path);
+            }
+        }
+    }
+
+    private static List<Path> jars(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            return files.filter(file -> file.toString().endsWith(".jar"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private static Optional<Path> sameContent(Path jar, List<Path> candidates) throws IOException {
+        for (Path candidate : candidates) {
+            if (candidate.toString().endsWith(jar.getFileName().toString()) && Files.mismatch(candidate, jar) < 0) {
+                return Optional.of(candidate);
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** Jars that the sidecar does not have, by their paths in the image. */
+    SortedMap<String, Path> libraries() {
+        return libraries;
+    }
+
+    /** Adds the command and its options. */
+    void addTo(FileEntriesLayer.Builder layer) throws IOException {
+        Path file = inputs.work().resolve("sidewarp");
+        CommandFile.write(file, OPTIONS, MAIN_CLASS, classPath);
+        Path options = inputs.work().resolve("sidewarp.options");
+        Files.write(
+                options,
+                Stream.concat(Program.JVM_FLAGS.stream(), FLAGS.stream()).toList());
+        layer.addEntry(file, AbsoluteUnixPath.get(DIRECTORY + "/sidewarp"), FilePermissions.fromOctalString("755"));
+        layer.addEntry(options, AbsoluteUnixPath.get(OPTIONS));
+        layer.addEntry(inputs.commandLine().resolve("sidewarp-cli.jar"), AbsoluteUnixPath.get(JAR));
+    }
+}

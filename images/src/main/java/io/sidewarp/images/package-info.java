@@ -1,0 +1,11 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Makes the container images: a root file system out of Debian's packages, a Java runtime by jlink, and the packaged programs.
+ * The same inputs give the same digests.
+ */
+@NullMarked
+package io.sidewarp.images;
+
+import org.jspecify.annotations.NullMarked;
