@@ -13,12 +13,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * Runs test classes of the engine in the siw guest, whose kernel has what that of this machine may lack. A small Java runtime
- * and the classes are taken there.
+ * Runs test classes of the engine and of the node agent in the siw guest, whose kernel has what that of this machine may lack.
+ * A small Java runtime and the classes are taken there.
  */
 public final class GuestTests {
 
@@ -35,7 +36,14 @@ public final class GuestTests {
             Pattern.compile("(io\\.netty|org\\.slf4j|org\\.jspecify|io\\.sidewarp)\\..*");
 
     private static final Pattern FOR_TESTS =
-            Pattern.compile("(junit-|opentest4j|apiguardian|assertj-|byte-buddy|awaitility|hamcrest).*\\.jar");
+            Pattern.compile("(junit-|opentest4j|apiguardian|assertj-|byte-buddy|awaitility|hamcrest|jackson-).*\\.jar");
+
+    /** Directories of classes, by the name that they have in the guest. */
+    private static final Map<String, String> CLASSES = Map.of(
+            "engine", "sidecar/engine/target/test-classes",
+            "agent", "operator/node-agent/target/classes",
+            "agent-tests", "operator/node-agent/target/test-classes",
+            "runner", "e2e-tests/target/test-classes");
 
     private final SiwGuest guest;
 
@@ -61,8 +69,7 @@ public final class GuestTests {
                     .filter(jar ->
                             FOR_TESTS.matcher(jar.getFileName().toString()).matches())
                     .forEach(jar -> link(libraries, jar));
-            link(staged, Programs.root().resolve("sidecar/engine/target/test-classes"), "engine");
-            link(staged, Programs.root().resolve("e2e-tests/target/test-classes"), "runner");
+            CLASSES.forEach((name, classes) -> link(staged, Programs.root().resolve(classes), name));
             guest.copy(staged, DIRECTORY);
             return new GuestTests(guest);
         } catch (IOException e) {
@@ -102,7 +109,8 @@ public final class GuestTests {
     /** Runs the tests of a class, all of which have to pass, and returns their names. */
     public List<String> run(String testClass) {
         String command = "cd " + DIRECTORY + " && exec java/bin/java -Xmx256m -XX:TieredStopAtLevel=1 "
-                + String.join(" ", Programs.jvmFlags()) + " -cp 'runner:engine:lib/*' " + TestRunner.class.getName()
+                + String.join(" ", Programs.jvmFlags()) + " -cp '" + String.join(":", CLASSES.keySet())
+                + ":lib/*' " + TestRunner.class.getName()
                 + " "
                 + testClass;
         String output = guest.run(command, LIMIT).orThrow().text();

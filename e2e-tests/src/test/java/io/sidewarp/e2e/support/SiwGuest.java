@@ -16,8 +16,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
@@ -43,7 +44,7 @@ public final class SiwGuest {
     public static final int SCTP_UDP_PORT = 9899;
 
     /** Exit status of the scripts when this machine lacks what they need. */
-    private static final int UNAVAILABLE = 69;
+    private static final int UNAVAILABLE_STATUS = 69;
 
     private static final int COMMAND_PORT = 9;
 
@@ -52,8 +53,10 @@ public final class SiwGuest {
 
     private static final String STATUS = "exit status ";
 
-    private static Optional<SiwGuest> shared = Optional.empty();
-    private static Optional<String> unavailable = Optional.empty();
+    /** Options of the script that runs a guest, and the guest that was made with them, or why there is none. */
+    private static final Map<List<String>, SiwGuest> SHARED = new HashMap<>();
+
+    private static final Map<List<String>, String> UNAVAILABLE = new HashMap<>();
 
     private final int commands;
     private final int[] rping;
@@ -68,29 +71,41 @@ public final class SiwGuest {
     }
 
     /** The guest; the test ends as skipped where there can be none. */
-    public static synchronized SiwGuest get() {
-        if (shared.isEmpty() && unavailable.isEmpty()) {
-            start();
-        }
-        unavailable.ifPresent(why -> abort("no siw guest: " + why));
-        return shared.orElseThrow();
+    public static SiwGuest get() {
+        return get(List.of());
     }
 
-    private static void start() {
+    /** A guest of its own kind, with a NIC that can have virtual functions; the test ends as skipped where there is none. */
+    public static SiwGuest withSriov() {
+        return get(List.of("--sriov"));
+    }
+
+    private static synchronized SiwGuest get(List<String> options) {
+        if (!UNAVAILABLE.containsKey(options) && !SHARED.containsKey(options)) {
+            start(options);
+        }
+        if (UNAVAILABLE.containsKey(options)) {
+            abort("no siw guest: " + UNAVAILABLE.get(options));
+        }
+        return SHARED.get(options);
+    }
+
+    private static void start(List<String> options) {
         Path scripts = Programs.root().resolve("e2e-tests/siw");
         try (OwnedProcess build =
                 OwnedProcess.start("siw-build", List.of(scripts.resolve("build").toString()))) {
             int status = build.awaitExit(BUILD_LIMIT);
-            if (status == UNAVAILABLE) {
-                unavailable = Optional.of(build.output().getLast());
+            if (status == UNAVAILABLE_STATUS) {
+                UNAVAILABLE.put(options, build.output().getLast());
                 return;
             }
             assertThat(status).as(build.text()).isZero();
         }
         int[] rping = IntStream.range(0, RPING_PORTS).map(i -> Ports.free()).toArray();
         SiwGuest guest = new SiwGuest(Ports.free(), rping, Ports.free(), Ports.freeUdp());
-        List<String> command = new ArrayList<>(List.of(
-                scripts.resolve("run").toString(),
+        List<String> command = new ArrayList<>(List.of(scripts.resolve("run").toString()));
+        command.addAll(options);
+        command.addAll(List.of(
                 guest.commands + ":" + COMMAND_PORT,
                 guest.perftest + ":" + PERFTEST_PORT,
                 "udp:" + guest.sctp + ":" + SCTP_UDP_PORT));
@@ -98,8 +113,15 @@ public final class SiwGuest {
             command.add(rping[i] + ":" + (RPING_PORT + i));
         }
         OwnedProcess machine = OwnedProcess.start("siw-guest", command);
-        machine.awaitLine(line -> line.contains("siw guest is ready"), Patience.LONG_LIMIT);
-        shared = Optional.of(guest);
+        Patience.await("the siw guest is ready, or cannot be")
+                .atMost(Patience.LONG_LIMIT)
+                .until(() -> !machine.isAlive() || machine.text().contains("siw guest is ready"));
+        if (!machine.isAlive() && machine.awaitExit(Patience.LIMIT) == UNAVAILABLE_STATUS) {
+            UNAVAILABLE.put(options, machine.output().getLast());
+            return;
+        }
+        assertThat(machine.text()).contains("siw guest is ready");
+        SHARED.put(options, guest);
     }
 
     /** The port of this machine's loopback interface that leads to one of the guest's ports for rpings. */

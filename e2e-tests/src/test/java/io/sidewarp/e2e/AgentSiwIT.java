@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.support.GuestTests;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.SiwGuest;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The node agent's access to a kernel with siw and devlink: its own tests, run in the siw guest. */
+@ExtendWith(Logs.class)
+class AgentSiwIT {
+
+    private static GuestTests tests;
+
+    @BeforeAll
+    static void prepare() {
+        tests = GuestTests.prepare(SiwGuest.get());
+    }
+
+    @Test
+    void makesFindsAndRemovesDevicesOfSiw() {
+        assertThat(tests.run("io.sidewarp.operator.agent.siw.KernelSiwSuite"))
+                .contains(
+                        "makesADeviceThatDiscoveryFindsAndUserSpaceCanOpen",
+                        "theKernelLoadsItsModuleWhenItHasOne",
+                        "saysThatTheKernelHasNoSiw");
+    }
+
+    @Test
+    void readsAndSetsDevlinkParameters() {
+        assertThat(tests.run("io.sidewarp.operator.agent.host.KernelDevlinkSuite"))
+                .contains("readsAndSetsAParameter", "writesAttributesAndTellsTheErrorNumberOfTheDriver");
+    }
+}
