@@ -80,7 +80,7 @@ final class NodeLooker {
         }
 
         Inventory inventory = discovery.discover();
-        Map<String, List<DeviceUser>> users = users();
+        Optional<Map<String, List<DeviceUser>>> users = users();
         List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled));
         int hardware = devices.size();
         int siw = 0;
@@ -90,8 +90,7 @@ final class NodeLooker {
         for (Fallback fallback : provider.isPresent() ? List.<Fallback>of() : spec.fallback()) {
             if (fallback == Fallback.KERNEL_SIW && provider.isEmpty()) {
                 try {
-                    SiwLink link =
-                            siwLinks.ensure(Optional.ofNullable(spec.siw().interfaceName()));
+                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, waiting));
                     keepsSiw = true;
                     devices.addAll(DeviceOffer.kernelSiw(link, spec.siw().devices()));
                     siw = devices.size();
@@ -112,8 +111,9 @@ final class NodeLooker {
         if (!keepsSiw && !isSiwInUse(users)) {
             removeSiw(failed);
         }
+        Map<String, List<DeviceUser>> known = users.orElseGet(Map::of);
         Map<String, List<String>> pods =
-                users.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(users, id)));
+                known.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(known, id)));
         return new Look(
                 NodeStatus.nics(inventory, ruled, messages, pods),
                 devices,
@@ -137,17 +137,30 @@ final class NodeLooker {
         return drain.isOverdue(result.nic(), drainSpec, now);
     }
 
-    private Map<String, List<DeviceUser>> users() {
+    /** Users of devices; empty when the kubelet does not tell. */
+    private Optional<Map<String, List<DeviceUser>>> users() {
         try {
-            return inUse.users();
+            return Optional.of(inUse.users());
         } catch (IOException e) {
-            // Who needs to know before something is taken away asks again, and takes that for an answer.
-            return Map.of();
+            return Optional.empty();
         }
     }
 
-    private boolean isSiwInUse(Map<String, List<DeviceUser>> users) {
-        return users.keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
+    /** That which is asked for; but while pods use the agent's siw device, that on which it is. */
+    private Optional<String> siwInterface(
+            IwarpNodeSpec spec, Optional<Map<String, List<DeviceUser>>> users, List<String> waiting)
+            throws HostException {
+        Optional<String> wanted = Optional.ofNullable(spec.siw().interfaceName());
+        Optional<String> present = isSiwInUse(users) ? siwLinks.ownInterface() : Optional.empty();
+        if (wanted.isPresent() && present.isPresent() && !wanted.equals(present)) {
+            waiting.add("the siw device stays on " + present.get() + " until no pod uses it");
+        }
+        return present.or(() -> wanted);
+    }
+
+    /** Taken for true when the kubelet does not tell. */
+    private static boolean isSiwInUse(Optional<Map<String, List<DeviceUser>>> users) {
+        return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
     }
 
     private void removeSiw(List<String> failed) {

@@ -71,6 +71,14 @@ public final class SiwLinks {
         }
     }
 
+    /** The interface on which the agent's own device is; empty when it has none. */
+    public Optional<String> ownInterface() throws HostException {
+        return host.rdmaLinks().stream()
+                .filter(link -> isOwn(link) && isSiw(link))
+                .flatMap(link -> link.interfaces().values().stream())
+                .findFirst();
+    }
+
     /** Removes all devices that the agent, now or in an earlier run, has made. */
     public void removeAll() throws HostException {
         removeOwn("");
