@@ -6,11 +6,15 @@ SPDX-License-Identifier: Apache-2.0
 {{/* What both webhooks have in common. */}}
 {{- define "sidewarp.webhookCall" -}}
 clientConfig:
+  {{- if .Values.webhook.url }}
+  url: {{ .Values.webhook.url }}
+  {{- else }}
   service:
     namespace: {{ .Release.Namespace }}
     name: sidewarp-webhook
     port: 443
     path: /mutate-pods
+  {{- end }}
 rules:
   - apiGroups: [""]
     apiVersions: [v1]

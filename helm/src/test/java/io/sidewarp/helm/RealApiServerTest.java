@@ -86,13 +86,17 @@ class RealApiServerTest {
                 .withName("sidewarp-operator")
                 .get();
         installation.getData().values().stream().map(Chart::parse).forEach(object -> apply(controller, object));
-        // As it cleans up: by label, and all policies.
-        controller.resources(IwarpNicPolicy.class).delete();
+        // As it cleans up: one by one.
+        assertThat(controller.resources(IwarpNicPolicy.class).list().getItems()).isEmpty();
+        assertThat(controller.pods().inNamespace(Chart.NAMESPACE).list().getItems())
+                .isEmpty();
         controller
                 .secrets()
                 .inNamespace(Chart.NAMESPACE)
-                .withLabel("app.kubernetes.io/managed-by", "x")
+                .withName("sidewarp-webhook-certificate")
                 .delete();
+        assertForbidden(() -> controller.resources(IwarpNicPolicy.class).delete());
+        assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).delete());
         assertThat(controller.nodes().list().getItems()).isEmpty();
         assertForbidden(() -> controller.secrets().inNamespace("kube-system").list());
         assertForbidden(() -> controller.pods().inAnyNamespace().list());

@@ -29,6 +29,10 @@ public interface OperatorConfig {
     @WithDefault("sidewarp-operator")
     String installation();
 
+    /** Deployment of the controller, which the clean-up stops at its end. */
+    @WithDefault("sidewarp-controller")
+    String deployment();
+
     /** ClusterRole of the controller: what the controller creates in the cluster goes when it goes. */
     @WithDefault("sidewarp-controller")
     String clusterRole();

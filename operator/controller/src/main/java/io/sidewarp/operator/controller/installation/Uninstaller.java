@@ -17,7 +17,8 @@ import org.jboss.logging.Logger;
 
 /**
  * What the chart runs before it deletes its objects. The controller is still there: it removes the webhook, restores the NICs
- * of all policies, and then removes the node agents. This asks for that and waits.
+ * of all policies, and then removes the node agents. This asks for that and waits; then it stops the controller, so that what
+ * that alone has made can go too.
  */
 @ApplicationScoped
 public class Uninstaller {
@@ -28,6 +29,7 @@ public class Uninstaller {
 
     private static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
     private static final String MANAGER = "sidewarp-controller";
+    private static final String COMPONENT_LABEL = "app.kubernetes.io/component";
 
     private final KubernetesClient client;
     private final OperatorConfig config;
@@ -52,21 +54,21 @@ public class Uninstaller {
                         .endMetadata()
                         .build());
         LOG.infof("event=uninstalling configmap=%s", installation.getMetadata().getName());
-        client.resources(IwarpNicPolicy.class).delete();
+        // One by one: to delete all at once would take a permission of its own.
+        client.resources(IwarpNicPolicy.class)
+                .list()
+                .getItems()
+                .forEach(policy -> client.resource(policy).delete());
         Instant end = Instant.now().plus(config.restoreTimeout()).plus(MARGIN);
         List<String> left = left();
         while (!left.isEmpty() && Instant.now().isBefore(end)) {
             Thread.sleep(POLL);
             left = left();
         }
-        client.secrets()
-                .inNamespace(config.namespace())
-                .withLabel(MANAGED_LABEL, MANAGER)
-                .delete();
-        client.leases()
-                .inNamespace(config.namespace())
-                .withName(config.leaderElection().lease())
-                .delete();
+        if (left.isEmpty()) {
+            stopController(end);
+            deleteWhatTheControllerWouldMakeAgain();
+        }
         if (left.isEmpty()) {
             LOG.info("event=uninstalled");
             return true;
@@ -75,6 +77,36 @@ public class Uninstaller {
                 "event=not-uninstalled left=\"%s\" action=\"see the controller's log; delete these by hand\"",
                 String.join(", ", left));
         return false;
+    }
+
+    private void stopController(Instant end) throws InterruptedException {
+        client.apps()
+                .deployments()
+                .inNamespace(config.namespace())
+                .withName(config.deployment())
+                .scale(0);
+        while (Instant.now().isBefore(end)
+                && !client.pods()
+                        .inNamespace(config.namespace())
+                        .withLabel(COMPONENT_LABEL, "controller")
+                        .list()
+                        .getItems()
+                        .isEmpty()) {
+            Thread.sleep(POLL);
+        }
+    }
+
+    private void deleteWhatTheControllerWouldMakeAgain() {
+        client.secrets()
+                .inNamespace(config.namespace())
+                .withLabel(MANAGED_LABEL, MANAGER)
+                .list()
+                .getItems()
+                .forEach(secret -> client.resource(secret).delete());
+        client.leases()
+                .inNamespace(config.namespace())
+                .withName(config.leaderElection().lease())
+                .delete();
     }
 
     private List<String> left() {
