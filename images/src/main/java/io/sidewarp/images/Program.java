@@ -82,12 +82,13 @@ enum Program {
     /**
      * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
      * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets, so that some is left for the
-     * shared regions that it writes to. The others have most of what they need in the heap, whatever limit they are given.
+     * shared regions that it writes to. The heap of the others is half of the limit that they are given; classes, code and
+     * buffers need the rest.
      */
     private List<String> memoryFlags() {
         return switch (this) {
             case SIDECAR -> List.of("-Xmx64m", "-XX:MaxDirectMemorySize=512m");
-            case CONTROLLER, NODE_AGENT -> List.of("-XX:MaxRAMPercentage=60");
+            case CONTROLLER, NODE_AGENT -> List.of("-XX:MaxRAMPercentage=50");
         };
     }
 
