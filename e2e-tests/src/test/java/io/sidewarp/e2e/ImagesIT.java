@@ -1,0 +1,241 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.sidewarp.e2e.support.CliProcess;
+import io.sidewarp.e2e.support.ContainerImage;
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Ports;
+import io.sidewarp.e2e.support.Programs;
+import io.sidewarp.e2e.support.Tools;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The container images: made twice from what this build packaged, unpacked, and run without a container runtime. */
+@ExtendWith(Logs.class)
+class ImagesIT {
+
+    private static final List<String> NAMES = List.of("sidecar", "controller", "node-agent");
+    private static final Pattern MANAGEMENT = Pattern.compile(" management=/?(\\S+)");
+
+    /** For the runtime and three images, which takes half a minute on an idle machine. */
+    private static final Duration BUILD_LIMIT = Duration.ofMinutes(10);
+
+    private static Path directory;
+    private static List<String> firstBuild;
+    private static List<String> secondBuild;
+
+    @BeforeAll
+    static void make() throws IOException {
+        boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        assumeTrue(root, "only root can run an image as another user");
+        Tools.need("setpriv", "util-linux");
+        Tools.need("nsenter", "util-linux");
+        Path packages = Programs.root().resolve("images/packages");
+        try (OwnedProcess download = OwnedProcess.start("packages", List.of(packages.toString()))) {
+            int status = download.awaitExit(Patience.LONG_LIMIT);
+            if (status == ExitCodes.UNAVAILABLE) {
+                abort("no images: " + download.output().getLast());
+            }
+            assertThat(status).as(download.text()).isZero();
+        }
+        directory = Directories.temporary("images");
+        firstBuild = build("first");
+        secondBuild = build("second");
+    }
+
+    @AfterAll
+    static void delete() {
+        if (directory != null) {
+            Directories.delete(directory);
+        }
+    }
+
+    /** Runs `./sidewarp images`, and returns what it tells of names and digests. */
+    private static List<String> build(String name) {
+        String target = directory.resolve(name).toString();
+        List<String> command = List.of(Programs.root().resolve("sidewarp").toString(), "images", "--tar", target);
+        try (OwnedProcess images =
+                OwnedProcess.start("images-" + name, command, Programs.unbuilt(), Programs.output())) {
+            assertThat(images.awaitExit(BUILD_LIMIT)).as(images.text()).isZero();
+            return images.output().stream()
+                    .map(line -> line.replace(target, ""))
+                    .toList();
+        }
+    }
+
+    private static Path archive(String build, String name) {
+        return directory.resolve(build).resolve(name + ".tar");
+    }
+
+    private static ContainerImage unpack(String name, String purpose) throws IOException {
+        return ContainerImage.unpack(archive("first", name), directory.resolve(purpose));
+    }
+
+    @Test
+    void twoBuildsGiveTheSameDigestsAndTheSameOctets() throws IOException {
+        assertThat(firstBuild).isEqualTo(secondBuild).anyMatch(line -> line.contains("digest sha256:"));
+        for (String name : NAMES) {
+            assertThat(Files.mismatch(archive("first", name), archive("second", name)))
+                    .as(name)
+                    .isEqualTo(-1);
+        }
+    }
+
+    @Test
+    void theSidecarServesWithoutRightsAndHasSctpAndTheCommand() throws IOException, InterruptedException {
+        ContainerImage image = unpack("sidecar", "sidecar");
+        try (OwnedProcess sidecar = startSidecar(image, "sidecar", "0")) {
+            Matcher management = MANAGEMENT.matcher(sidecar.text());
+            assertThat(management.find()).as(sidecar.text()).isTrue();
+            assertThat(status(URI.create("http://" + management.group(1) + "/q/health/ready")))
+                    .isEqualTo(200);
+            Path process =
+                    Path.of("/proc", Long.toString(ContainerImage.main(sidecar).pid()));
+            assertThat(Files.readString(process.resolve("status")))
+                    .containsPattern("Uid:\\t7471\\t7471\\t7471\\t7471")
+                    .containsPattern("Gid:\\t7471\\t7471\\t7471\\t7471")
+                    .containsPattern("CapPrm:\\t0{16}")
+                    .containsPattern("CapEff:\\t0{16}")
+                    .containsPattern("NoNewPrivs:\\t1");
+            assertThat(Files.readString(process.resolve("mounts")).lines().findFirst())
+                    .hasValueSatisfying(
+                            mount -> assertThat(mount).contains(" / ").contains(" ro,"));
+            try (OwnedProcess show = image.exec(sidecar, "sidewarp", "show", "device")) {
+                assertThat(show.awaitExit()).as(show.text()).isZero();
+                assertThat(show.text()).contains("tcp, sctp").doesNotContain("WARNING");
+            }
+        }
+    }
+
+    @Test
+    void twoSidecarsTalkOverSctp() throws IOException {
+        ContainerImage image = unpack("sidecar", "sctp");
+        String port = Integer.toString(Ports.freeUdp());
+        try (OwnedProcess left = startSidecar(image, "left", port);
+                OwnedProcess right = startSidecar(image, "right", "0");
+                OwnedProcess server =
+                        image.exec(left, "sidewarp", "ping", "--llp", "sctp", "--listen", "127.0.0.1:0", "--once")) {
+            // Behind it the UDP port is told.
+            String address = CliProcess.awaitAddress(server).split(" ", 2)[0];
+            try (OwnedProcess ping = image.exec(
+                    right, "sidewarp", "ping", "--llp", "sctp", "--udp-port", port, address, "--count", "1")) {
+                assertThat(ping.awaitExit()).as(ping.text()).isZero();
+            }
+            assertThat(server.awaitExit()).as(server.text()).isZero();
+        }
+    }
+
+    private static OwnedProcess startSidecar(ContainerImage image, String name, String udpPort) throws IOException {
+        OwnedProcess sidecar = image.start(
+                "image-" + name,
+                Map.of("SIDEWARP_MANAGEMENT_PORT", "0", "SIDEWARP_SCTP_UDP_PORT", udpPort),
+                List.of("/run/sidewarp"));
+        sidecar.awaitLine(line -> line.contains("event=started"));
+        return sidecar;
+    }
+
+    @Test
+    void theControllerSaysThatThereIsNoApiServer() throws IOException {
+        ContainerImage image = unpack("controller", "controller");
+        Map<String, String> environment =
+                Map.of("QUARKUS_HTTP_PORT", "0", "QUARKUS_KUBERNETES_CLIENT_REQUEST_RETRY_BACKOFF_LIMIT", "0");
+        try (OwnedProcess controller = image.start("image-controller", environment, List.of())) {
+            assertThat(controller.awaitExit()).as(controller.text()).isNotZero();
+            assertThat(controller.text()).contains("UnknownHostException: kubernetes.default.svc");
+        }
+    }
+
+    @Test
+    void theNodeAgentStarts() throws IOException {
+        ContainerImage image = unpack("node-agent", "node-agent");
+        try (OwnedProcess agent = image.start("image-node-agent", Map.of("QUARKUS_HTTP_PORT", "0"), List.of())) {
+            agent.awaitLine(line -> line.contains("Installed features: "));
+        }
+    }
+
+    @Test
+    void eachLibraryOfDebianFindsThoseThatItNeeds() throws IOException {
+        ContainerImage image = unpack("sidecar", "libraries");
+        List<String> libraries = image.files().stream()
+                .filter(file -> !file.startsWith("/opt"))
+                .map(Path::toString)
+                .filter(file -> file.matches(".*/lib[^/]*\\.so(\\.[0-9]+)?"))
+                .toList();
+
+        assertThat(libraries)
+                .contains(
+                        "/usr/lib/x86_64-linux-gnu/libusrsctp.so.2",
+                        "/usr/lib/x86_64-linux-gnu/librdmacm.so.1",
+                        "/usr/lib/x86_64-linux-gnu/libibverbs.so.1",
+                        "/usr/lib/x86_64-linux-gnu/libibverbs/libsiw-rdmav34.so",
+                        "/usr/lib/x86_64-linux-gnu/libibverbs/libcxgb4-rdmav34.so");
+        List<String> command = new ArrayList<>(List.of(
+                "bash",
+                "-c",
+                "for library; do chroot . /lib64/ld-linux-x86-64.so.2 --list \"$library\" || echo \"in $library\";"
+                        + " done",
+                "libraries"));
+        command.addAll(libraries);
+        try (OwnedProcess loader = OwnedProcess.start("libraries", command, Map.of(), image.root())) {
+            assertThat(loader.awaitExit()).isZero();
+            assertThat(loader.output())
+                    .hasSizeGreaterThan(libraries.size())
+                    .noneMatch(line -> line.contains("not found") || line.startsWith("in "));
+        }
+    }
+
+    @Test
+    void thereIsNothingToGetRightsWithAndNoShell() throws IOException {
+        for (String name : NAMES) {
+            ContainerImage image = unpack(name, "rights-" + name);
+            assertThat(image.files())
+                    .as(name)
+                    .noneMatch(
+                            file -> file.startsWith("/bin") || file.startsWith("/usr/bin") || file.startsWith("/sbin"))
+                    .allSatisfy(file -> assertThat(
+                                    mode(image.root().resolve(file.toString().substring(1))))
+                            .isIn(0644, 0755));
+        }
+    }
+
+    private static int mode(Path file) {
+        try {
+            return (int) Files.getAttribute(file, "unix:mode") & 07777;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static int status(URI uri) throws IOException, InterruptedException {
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            return client.send(HttpRequest.newBuilder(uri).build(), HttpResponse.BodyHandlers.discarding())
+                    .statusCode();
+        }
+    }
+}
