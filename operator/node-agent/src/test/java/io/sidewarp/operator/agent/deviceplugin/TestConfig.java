@@ -8,10 +8,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /** Settings for a stand-in kubelet, with short waits. */
-record TestConfig(Path devicePluginDirectory, Path podResourcesSocket, Duration kubeletTimeout)
+public record TestConfig(Path devicePluginDirectory, Path podResourcesSocket, Duration kubeletTimeout)
         implements DevicePluginConfig {
 
-    TestConfig(StandInKubelet kubelet) {
+    public TestConfig(StandInKubelet kubelet) {
         this(kubelet.devicePluginDirectory(), kubelet.podResourcesSocket(), Duration.ofSeconds(20));
     }
 

@@ -1,0 +1,247 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
+import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.host.RecordedHost;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.OriginalValues;
+import io.sidewarp.operator.agent.nic.Provisioner;
+import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
+import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.testing.kubelet.PodName;
+import io.sidewarp.operator.testing.kubelet.StandInKubelet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class NodeLookerTest {
+    private static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
+    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+    private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0, NOW);
+    private static final String CHELSIO = "policies: [{name: p, nicSelector: {vendors: ['1425']}}]";
+
+    @TempDir
+    private Path directory;
+
+    private final PublishedDevices devices = new PublishedDevices();
+    // Makes no connection: no test evicts.
+    private final KubernetesClient client = new KubernetesClientBuilder().build();
+    private StandInKubelet kubelet;
+    private DevicesInUse inUse;
+
+    @BeforeEach
+    void start() throws IOException {
+        kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
+        inUse = new DevicesInUse(new TestConfig(kubelet));
+    }
+
+    @AfterEach
+    void stop() {
+        inUse.close();
+        kubelet.close();
+        client.close();
+    }
+
+    @Test
+    void offersTheNicsThatPoliciesSelectAndNoOthers() throws Exception {
+        RecordedHost host = host("chelsio-t6");
+
+        Look selected = looker(host, none()).look(spec(CHELSIO + ", fallback: [Software]"), NOW);
+        Look unselected =
+                looker(host, none()).look(spec("policies: [], fallback: [Software], software: {devices: 2}"), NOW);
+
+        assertThat(selected.provider()).contains(ProviderKind.HARDWARE);
+        assertThat(selected.devices()).extracting(RnicDevice::id).containsExactly("0000:03:00.4");
+        assertThat(selected.nics()).extracting(NicStatus::policy).containsOnly("p");
+        assertThat(unselected.provider()).contains(ProviderKind.SOFTWARE);
+        assertThat(unselected.devices()).extracting(RnicDevice::id).containsExactly("soft-0", "soft-1");
+        assertThat(unselected.nics()).extracting(NicStatus::policy).containsOnlyNulls();
+        assertThat(host.changes()).isEmpty();
+    }
+
+    @Test
+    void fallsBackToASiwDeviceOfItsOwn() throws Exception {
+        RecordedHost host = host("virtio");
+
+        Look look = looker(host, none())
+                .look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0, devices: 3}"), NOW);
+
+        assertThat(look.provider()).contains(ProviderKind.KERNEL_SIW);
+        assertThat(look.devices())
+                .hasSize(3)
+                .allSatisfy(device -> assertThat(device.rdmaDevice())
+                        .hasValueSatisfying(name -> assertThat(name).startsWith("sidewarp-")));
+        assertThat(holding(look, REGISTERED)).isEqualTo("Ready KernelSiwOffered");
+        assertThat(look.counts().kernelSiw()).isEqualTo(3);
+        assertThat(look.counts().software()).isEqualTo(256);
+    }
+
+    @Test
+    void fallsBackToSoftDevicesWhereTheKernelHasNoSiw() throws Exception {
+        Look look = looker(host("virtio").withoutSiwModule(), none())
+                .look(spec("fallback: [KernelSiw, Software], software: {devices: 4}"), NOW);
+
+        assertThat(look.provider()).contains(ProviderKind.SOFTWARE);
+        assertThat(look.devices()).hasSize(4);
+        assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
+    }
+
+    @Test
+    void isDegradedWhenSiwIsTheOnlyFallbackAndCannotBe() throws Exception {
+        Look look = looker(host("virtio").withoutSiwModule(), none())
+                .look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
+
+        assertThat(look.devices()).isEmpty();
+        assertThat(holding(look, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(look.failed()).singleElement().asString().contains("the node's kernel has no siw");
+    }
+
+    @Test
+    void offersNothingWhereNothingIsAllowed() throws Exception {
+        Look look = looker(host("virtio"), none()).look(spec("fallback: []"), NOW);
+
+        assertThat(look.devices()).isEmpty();
+        assertThat(holding(look, REGISTERED)).isEqualTo("Ready NothingToOffer");
+    }
+
+    @Test
+    void isNotReadyBeforeTheKubeletKnowsTheDevices() throws Exception {
+        Look look = looker(host("virtio"), none()).look(spec("fallback: [Software]"), NOW);
+        PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet", 0, NOW);
+
+        assertThat(holding(look, waiting)).isEqualTo("Progressing WaitingForKubelet");
+        assertThat(look.isWaiting(waiting)).isTrue();
+        assertThat(look.isWaiting(REGISTERED)).isFalse();
+    }
+
+    @Test
+    void removesItsSiwDeviceWhenItIsNoLongerAskedFor() throws Exception {
+        RecordedHost host = host("virtio");
+        NodeLooker looker = looker(host, none());
+        looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
+        assertThat(host.rdmaLinks()).hasSize(1);
+
+        looker.look(spec("fallback: [Software]"), NOW);
+
+        assertThat(host.rdmaLinks()).isEmpty();
+    }
+
+    @Test
+    void keepsItsSiwDeviceWhileAPodUsesIt() throws Exception {
+        RecordedHost host = host("virtio");
+        NodeLooker looker = looker(host, none());
+        devices.publish(looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0, devices: 1}"), NOW)
+                .devices());
+        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
+            plugin.start();
+            await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
+            kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
+
+            looker.look(spec("fallback: [Software]"), NOW);
+            assertThat(host.rdmaLinks()).hasSize(1);
+
+            kubelet.release(new PodName("shop", "cart"));
+            looker.look(spec("fallback: [Software]"), NOW);
+            assertThat(host.rdmaLinks()).isEmpty();
+        }
+    }
+
+    @Test
+    void keepsItsSiwDeviceWhileTheKubeletDoesNotTellWhoUsesIt() throws Exception {
+        RecordedHost host = host("virtio");
+        NodeLooker looker = looker(host, none());
+        looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
+        kubelet.stop();
+
+        looker.look(spec("fallback: [Software]"), NOW);
+
+        assertThat(host.rdmaLinks()).hasSize(1);
+    }
+
+    @Test
+    void waitsForPodsAndIsDegradedWhenThatTakesTooLong() throws Exception {
+        RecordedHost host = host("intel-x722");
+        String four = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}, virtualFunctions: 4,"
+                + " drain: {timeoutSeconds: 60}}]";
+        looker(host, none()).look(spec(four), NOW);
+        NodeLooker looker = looker(host, function -> List.of("shop/cart"));
+        IwarpNodeSpec two = spec(four.replace("virtualFunctions: 4", "virtualFunctions: 2"));
+
+        Look first = looker.look(two, NOW);
+        Look later = looker.look(two, NOW.plusSeconds(61));
+
+        assertThat(holding(first, REGISTERED)).isEqualTo("Progressing WaitingForPods");
+        assertThat(first.waiting()).singleElement().asString().contains("shop/cart");
+        assertThat(holding(later, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(host.read("bus/pci/devices/0000:b5:00.0/sriov_numvfs")).contains("4");
+    }
+
+    @Test
+    void tellsWhatANicRefuses() throws Exception {
+        Look look = looker(host("intel-x722"), none())
+                .look(
+                        spec(
+                                "policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}, virtualFunctions: 100}],"
+                                        + " fallback: [Software]"),
+                        NOW);
+
+        assertThat(holding(look, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(look.nics())
+                .filteredOn(nic -> nic.pciAddress().equals("0000:b5:00.0"))
+                .singleElement()
+                .satisfies(nic -> assertThat(nic.message()).contains("Refused"));
+    }
+
+    private static VirtualFunctionUse none() {
+        return function -> List.of();
+    }
+
+    private RecordedHost host(String name) {
+        return RecordedHost.of(name, directory.resolve("host"));
+    }
+
+    private NodeLooker looker(RecordedHost host, VirtualFunctionUse use) throws IOException {
+        return new NodeLooker(
+                new Provisioner(host, use, OriginalValues.open(directory.resolve("state"), host.bootId())),
+                new NicDiscovery(host),
+                new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
+                inUse,
+                new Drain(client));
+    }
+
+    private static IwarpNodeSpec spec(String yaml) {
+        return Serialization.unmarshal("---\n{" + yaml + "}", IwarpNodeSpec.class);
+    }
+
+    private static String holding(Look look, PluginStatus plugin) {
+        Optional<StatusCondition> condition = look.conditions(List.of(), plugin, 1L).stream()
+                .filter(StatusCondition::holds)
+                .findFirst();
+        return condition.map(found -> found.type() + " " + found.reason()).orElse("none");
+    }
+}
