@@ -42,6 +42,14 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
+{{/* Definitions by which the controller knows what is installed, separated by commas. */}}
+{{- define "sidewarp.networkDefinitions" -}}
+{{- $names := list }}
+{{- if .Values.networks.sriovNetworkOperator.enabled }}{{ $names = append $names "sriovnetworknodepolicies.sriovnetwork.openshift.io" }}{{ end }}
+{{- if .Values.networks.multus.enabled }}{{ $names = append $names "network-attachment-definitions.k8s.cni.cncf.io" }}{{ end }}
+{{- join ", " $names }}
+{{- end }}
+
 {{/* Environment of the controller, also when it cleans up. */}}
 {{- define "sidewarp.controllerEnvironment" -}}
 {{- $fallbacks := dict "KernelSiw" "KERNEL_SIW" "Software" "SOFTWARE" }}
@@ -71,6 +79,16 @@ imagePullSecrets:
   value: {{ .Values.unselectedNodes.softwareDevices | quote }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_SIW_DEVICES
   value: {{ .Values.unselectedNodes.siwDevices | quote }}
+- name: SIDEWARP_OPERATOR_SRIOV_ENABLED
+  value: {{ .Values.networks.sriovNetworkOperator.enabled | quote }}
+- name: SIDEWARP_OPERATOR_SRIOV_NAMESPACE
+  value: {{ .Values.networks.sriovNetworkOperator.namespace | quote }}
+- name: SIDEWARP_OPERATOR_SRIOV_RESOURCE_PREFIX
+  value: {{ .Values.networks.sriovNetworkOperator.resourcePrefix | quote }}
+- name: SIDEWARP_OPERATOR_MULTUS_ENABLED
+  value: {{ .Values.networks.multus.enabled | quote }}
+- name: SIDEWARP_OPERATOR_MULTUS_NAMESPACE
+  value: {{ .Values.networks.multus.namespace | quote }}
 - name: QUARKUS_LOG_LEVEL
   value: {{ .Values.controller.logLevel }}
 {{- with .Values.telemetry.otlpEndpoint }}

@@ -98,6 +98,15 @@ class RealApiServerTest {
         assertForbidden(() -> controller.resources(IwarpNicPolicy.class).delete());
         assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).delete());
         assertThat(controller.nodes().list().getItems()).isEmpty();
+        assertThat(controller
+                        .apiextensions()
+                        .v1()
+                        .customResourceDefinitions()
+                        .withName("network-attachment-definitions.k8s.cni.cncf.io")
+                        .get())
+                .isNull();
+        assertForbidden(() ->
+                controller.apiextensions().v1().customResourceDefinitions().list());
         assertForbidden(() -> controller.secrets().inNamespace("kube-system").list());
         assertForbidden(() -> controller.pods().inAnyNamespace().list());
 

@@ -35,6 +35,8 @@ class ValuesTest {
                     {nodeAgent: {kubeletDirectory: var/lib/kubelet}}       | kubeletDirectory
                     {unselectedNodes: {fallback: [Hardware]}}              | fallback
                     {unselectedNodes: {softwareDevices: 100000}}           | softwareDevices
+                    {networks: {multus: {namespace: Default}}}             | namespace
+                    {networks: {sriov: {enabled: true}}}                   | sriov
                     {webhook: {failurePolicy: Open}}                       | failurePolicy
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
                     {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef

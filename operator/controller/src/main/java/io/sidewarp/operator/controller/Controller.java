@@ -10,6 +10,7 @@ import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.sidewarp.operator.controller.installation.Uninstaller;
+import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
 import org.jboss.logging.Logger;
 
@@ -27,12 +28,19 @@ public class Controller implements QuarkusApplication {
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
     private final KubernetesClient client;
+    private final InstalledNetworks networks;
 
-    public Controller(Operator operator, WebhookServer webhook, Uninstaller uninstaller, KubernetesClient client) {
+    public Controller(
+            Operator operator,
+            WebhookServer webhook,
+            Uninstaller uninstaller,
+            KubernetesClient client,
+            InstalledNetworks networks) {
         this.operator = operator;
         this.webhook = webhook;
         this.uninstaller = uninstaller;
         this.client = client;
+        this.networks = networks;
     }
 
     @Override
@@ -49,9 +57,11 @@ public class Controller implements QuarkusApplication {
         VersionInfo version = client.getKubernetesVersion();
         LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
         webhook.start(hasNativeSidecars(version));
+        networks.start();
         operator.start();
         Quarkus.waitForExit();
         operator.stop();
+        networks.close();
         webhook.close();
         return 0;
     }

@@ -22,9 +22,11 @@ import org.jspecify.annotations.Nullable;
  * @param nodeSelector labels that a node must have; empty for all nodes
  * @param priority decides between policies that select the same NIC
  * @param nicSelector which NICs
+ * @param provisioner who makes the VFs
+ * @param network the network that pods get with a VF, where Multus is installed; null for none
  * @param virtualFunctions how many VFs each selected NIC has; null to leave it as it is
  * @param mtu MTU in octets of the selected NICs; null to leave it as it is
- * @param enableIwarp whether iWARP is switched on where devlink has a parameter for it
+ * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it as it is
  * @param drain what happens to pods on VFs that have to change
  * @param fallback what nodes offer where no selected NIC is, the preferred one first
  * @param siw how kernel soft-iWARP is set up, where the fallback comes to it
@@ -50,6 +52,18 @@ public record IwarpNicPolicySpec(
         NicSelector nicSelector,
 
         @JsonPropertyDescription(
+                "Who makes virtual functions, sets the MTU of NICs that have them, and offers them to pods. Auto: the"
+                        + " SR-IOV network operator where it is installed, else the node agent.")
+        @Default("Auto")
+        Provisioner provisioner,
+
+        @JsonPropertyDescription(
+                "Network that pods get with a virtual function: a NetworkAttachmentDefinition for the CNI plugin sriov,"
+                        + " named as the policy, where Multus is installed. Unset: none.")
+        @Nullable
+        NetworkSpec network,
+
+        @JsonPropertyDescription(
                 "Number of SR-IOV virtual functions of each selected NIC. 0: none, the NIC itself is used."
                         + " Unset: the number stays as it is.")
         @Min(0)
@@ -64,9 +78,9 @@ public record IwarpNicPolicySpec(
         Integer mtu,
 
         @JsonPropertyDescription(
-                "Whether iWARP is switched on in NICs that have a devlink parameter enable_iwarp (Intel E810)."
-                        + " Others ignore it.")
-        @Default("true")
+                "Whether iWARP is on in NICs that have a devlink parameter enable_iwarp (Intel E810); others ignore"
+                        + " it. Unset: it stays as it is.")
+        @Nullable
         Boolean enableIwarp,
 
         @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.") @Default("{}")
@@ -96,7 +110,7 @@ public record IwarpNicPolicySpec(
     public IwarpNicPolicySpec {
         nodeSelector = nodeSelector == null ? Map.of() : Map.copyOf(nodeSelector);
         priority = priority == null ? 0 : priority;
-        enableIwarp = enableIwarp == null || enableIwarp;
+        provisioner = provisioner == null ? Provisioner.AUTO : provisioner;
         drain = drain == null ? new DrainSpec(null, null) : drain;
         fallback = fallback == null ? Fallback.DEFAULT_ORDER : List.copyOf(fallback);
         siw = siw == null ? new SiwSpec(null, null) : siw;

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param selectedNodes nodes that the node selector selects
  * @param readyNodes those of them that have done all that the policy asks for
  * @param nics NICs that the policy rules, over all nodes
+ * @param provisionedBy who makes the VFs
+ * @param network NetworkAttachmentDefinition, as namespace/name; null while there is none
+ * @param resourceName what pods ask for that want a VF of the policy
  * @param conditions Ready, Progressing, Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -32,6 +35,16 @@ public record IwarpNicPolicyStatus(
 
         @JsonPropertyDescription("Number of NICs that the policy rules, over all nodes.") @Nullable
         Integer nics,
+
+        @JsonPropertyDescription("Who makes the virtual functions.") @Nullable
+        ProvisionedBy provisionedBy,
+
+        @JsonPropertyDescription("NetworkAttachmentDefinition of the policy, as namespace/name. Unset: there is none.")
+        @Nullable
+        String network,
+
+        @JsonPropertyDescription("Extended resource that stands for the virtual functions of the policy.") @Nullable
+        String resourceName,
 
         @JsonPropertyDescription(
                 "Ready: all selected nodes are done. Progressing: some are at work. Degraded: some have failed;"

@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param name name of the policy
  * @param generation generation of the policy
  * @param nicSelector which NICs
+ * @param provisionedBy who sets the number of VFs and the MTU, and offers the VFs
  * @param virtualFunctions how many VFs; null to leave it as it is
  * @param mtu MTU in octets; null to leave it as it is
- * @param enableIwarp whether iWARP is switched on where devlink has a parameter for it
+ * @param enableIwarp whether iWARP is on where devlink has a parameter for it; null to leave it as it is
  * @param drain what happens to pods on VFs that have to change
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -34,6 +35,11 @@ public record NodePolicy(
 
         @JsonPropertyDescription("Which NICs.") @Required NicSelector nicSelector,
 
+        @JsonPropertyDescription(
+                "Who sets the number of virtual functions and the MTU, and offers the virtual functions. Not the node"
+                        + " agent: it only waits until they are there.")
+        ProvisionedBy provisionedBy,
+
         @JsonPropertyDescription("Number of virtual functions of each selected NIC. Unset: it stays as it is.")
         @Min(0)
         @Max(IwarpNicPolicySpec.MAX_VIRTUAL_FUNCTIONS)
@@ -46,14 +52,16 @@ public record NodePolicy(
         @Nullable
         Integer mtu,
 
-        @JsonPropertyDescription("Whether iWARP is switched on in NICs that have a devlink parameter for it.")
+        @JsonPropertyDescription(
+                "Whether iWARP is on in NICs that have a devlink parameter for it. Unset: it stays as it is.")
+        @Nullable
         Boolean enableIwarp,
 
         @JsonPropertyDescription("What happens to pods that use virtual functions which have to change.")
         DrainSpec drain) {
 
     public NodePolicy {
-        enableIwarp = enableIwarp == null || enableIwarp;
+        provisionedBy = provisionedBy == null ? ProvisionedBy.NODE_AGENT : provisionedBy;
         drain = drain == null ? new DrainSpec(null, null) : drain;
     }
 }

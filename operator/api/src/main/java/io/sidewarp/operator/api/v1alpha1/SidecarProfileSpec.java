@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param imagePullSecrets secrets of the pod's namespace that the image is pulled with
  * @param resources CPU and memory of the sidecar
  * @param rnics how many devices (sidewarp.io/rnic) a pod asks for
+ * @param nicPolicy IwarpNicPolicy whose VFs the pods get as networks; null for any device
  * @param sharedMemory size of the memory-backed volume for shared regions
  * @param mountPath where the application's containers find the API socket and the shared regions
  * @param placement whether the sidecar is a native one
@@ -63,6 +64,14 @@ public record SidecarProfileSpec(
         @Max(16)
         @Default("0")
         Integer rnics,
+
+        @JsonPropertyDescription(
+                "IwarpNicPolicy with a network: the devices of pods are virtual functions of it, and each is a network"
+                        + " interface of the pod (Multus). Unset: any device, and no interface.")
+        @Size(max = 253)
+        @Pattern("^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$")
+        @Nullable
+        String nicPolicy,
 
         @JsonPropertyDescription("Size of the memory-backed volume for shared regions. Counts to the pod's memory.")
         @Default("\"1Gi\"")
@@ -125,6 +134,7 @@ public record SidecarProfileSpec(
     /** What counts where a namespace has no profile. */
     @SuppressWarnings("NullAway") // Each null becomes its default.
     public static SidecarProfileSpec defaults() {
-        return new SidecarProfileSpec(null, null, null, null, null, null, null, null, null, null, null, null, null);
+        return new SidecarProfileSpec(
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

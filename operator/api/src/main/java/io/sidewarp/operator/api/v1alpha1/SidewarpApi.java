@@ -38,6 +38,9 @@ public final class SidewarpApi {
     /** Label that the webhook writes, to select pods that have a sidecar. */
     public static final String SIDECAR_LABEL = "sidewarp.io/sidecar";
 
+    /** Annotation that Multus reads: networks of a pod, separated by commas or as a JSON list. */
+    public static final String NETWORKS = "k8s.v1.cni.cncf.io/networks";
+
     /** Profile of a namespace that counts for pods which name none. */
     public static final String DEFAULT_PROFILE = "default";
 

@@ -47,6 +47,12 @@ public interface OperatorConfig {
     /** Nodes that no policy selects. */
     Unselected unselected();
 
+    /** Use of the SR-IOV network operator. */
+    Sriov sriov();
+
+    /** Use of Multus. */
+    Multus multus();
+
     /** Choice of the one replica that reconciles. */
     LeaderElection leaderElection();
 
@@ -93,6 +99,32 @@ public interface OperatorConfig {
         /** How many shares of a siw device. */
         @WithDefault("64")
         int siwDevices();
+    }
+
+    /** Settings of the use of the SR-IOV network operator. */
+    interface Sriov {
+        /** Whether it makes virtual functions where it is installed; otherwise the node agents always do. */
+        @WithDefault("true")
+        boolean enabled();
+
+        /** Namespace that it runs in, the only one whose SriovNetworkNodePolicies it carries out. */
+        @WithDefault("sriov-network-operator")
+        String namespace();
+
+        /** Prefix of the extended resources of its device plugin ({@code RESOURCE_PREFIX} of that operator). */
+        @WithDefault("openshift.io")
+        String resourcePrefix();
+    }
+
+    /** Settings of the use of Multus. */
+    interface Multus {
+        /** Whether policies can have networks. */
+        @WithDefault("true")
+        boolean enabled();
+
+        /** Namespace of the networks. Where Multus isolates namespaces, pods of all others may use those of this one. */
+        @WithDefault("default")
+        String namespace();
     }
 
     /** Settings of the leader election. */

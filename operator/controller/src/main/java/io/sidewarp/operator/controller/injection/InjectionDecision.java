@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.injection;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /** What becomes of a pod. */
@@ -18,6 +19,8 @@ public sealed interface InjectionDecision {
      * @param profile set-up of the sidecar
      * @param containers names of the containers that get the API socket and the shared regions
      * @param rnics how many devices the pod asks for
+     * @param networks the annotation by which the pod gets the networks of these devices; empty for no networks
+     * @param rnicResource extended resource that they are
      * @param sharedMemory size of the volume for shared regions
      * @param nativeSidecar whether the sidecar is an init container that keeps running
      */
@@ -26,6 +29,8 @@ public sealed interface InjectionDecision {
             SidecarProfileSpec profile,
             Set<String> containers,
             int rnics,
+            Optional<String> networks,
+            String rnicResource,
             Quantity sharedMemory,
             boolean nativeSidecar)
             implements InjectionDecision {}

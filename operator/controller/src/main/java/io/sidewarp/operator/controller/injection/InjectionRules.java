@@ -7,8 +7,10 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.CONTAINERS;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.DEFAULT_PROFILE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.INJECT;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.INJECTED;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.NETWORKS;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.PROFILE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNICS;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
 
 import io.fabric8.kubernetes.api.model.Container;
@@ -29,7 +31,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -61,13 +62,10 @@ public final class InjectionRules {
      * @param pod as it was sent; its own namespace and name may be missing
      * @param namespace the namespace that it is created in
      * @param namespaceLabels the labels of that
-     * @param profiles finds a profile of that namespace by its name
+     * @param facts what there is in the cluster
      */
     public InjectionDecision decide(
-            Pod pod,
-            String namespace,
-            Map<String, String> namespaceLabels,
-            Function<String, Optional<SidecarProfileSpec>> profiles) {
+            Pod pod, String namespace, Map<String, String> namespaceLabels, InjectionFacts facts) {
         Map<String, String> annotations = annotations(pod);
         try {
             Optional<Boolean> byNamespace =
@@ -79,20 +77,16 @@ public final class InjectionRules {
             if (byPod.or(() -> byNamespace).isEmpty()) {
                 return new Skip(SkipReason.NOT_ASKED_FOR, detailsWithoutEffect(annotations));
             }
-            return inject(pod, namespace, annotations, byPod.isPresent(), profiles);
+            return inject(pod, namespace, annotations, byPod.isPresent(), facts);
         } catch (RefusedException e) {
             return new Refuse(e.getMessage());
         }
     }
 
     private InjectionDecision inject(
-            Pod pod,
-            String namespace,
-            Map<String, String> annotations,
-            boolean askedByPod,
-            Function<String, Optional<SidecarProfileSpec>> profiles) {
+            Pod pod, String namespace, Map<String, String> annotations, boolean askedByPod, InjectionFacts facts) {
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
-        Optional<SidecarProfileSpec> found = profiles.apply(named.orElse(DEFAULT_PROFILE));
+        Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
         if (named.isPresent() && found.isEmpty()) {
             throw new RefusedException("the annotation " + PROFILE + " names the SidecarProfile " + named.get()
                     + ", which namespace " + namespace + " does not have; create it there, or name another one");
@@ -124,11 +118,17 @@ public final class InjectionRules {
 
         Set<String> containers = containers(pod, annotations.get(CONTAINERS));
         checkNames(pod, annotations, profile, containers);
+        int rnics = rnics(annotations.get(RNICS)).orElse(profile.rnics());
+        Optional<PodNetwork> network = rnics == 0
+                ? Optional.empty()
+                : Optional.ofNullable(profile.nicPolicy()).map(policy -> network(policy, profileName, facts));
         return new Inject(
                 profileName,
                 profile,
                 containers,
-                rnics(annotations.get(RNICS)).orElse(profile.rnics()),
+                rnics,
+                network.map(wanted -> networks(annotations.get(NETWORKS), namespace, wanted, rnics)),
+                network.map(PodNetwork::resourceName).orElse(RNIC_RESOURCE),
                 sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory()),
                 asNative);
     }
@@ -251,6 +251,22 @@ public final class InjectionRules {
         }
         throw new RefusedException(
                 "the annotation " + RNICS + " is \"" + annotation + "\"; it can be a number from 0 to " + MAX_RNICS);
+    }
+
+    private static PodNetwork network(String nicPolicy, String profileName, InjectionFacts facts) {
+        return facts.network(nicPolicy)
+                .orElseThrow(() -> new RefusedException("the SidecarProfile " + profileName
+                        + " takes devices of the IwarpNicPolicy " + nicPolicy
+                        + ", which has no network (yet); see its conditions, or remove nicPolicy from the profile"));
+    }
+
+    private static String networks(@Nullable String annotation, String namespace, PodNetwork network, int rnics) {
+        try {
+            return PodNetworks.with(annotation, namespace, network, rnics);
+        } catch (IllegalArgumentException e) {
+            throw new RefusedException("the annotation " + NETWORKS + " cannot be read: " + e.getMessage()
+                    + "; it can be names separated by commas, or a JSON list");
+        }
     }
 
     private static Optional<Quantity> sharedMemory(@Nullable String annotation) {

@@ -96,6 +96,7 @@ public final class PodMutator {
         Map<String, String> annotations = copy(metadata.getAnnotations());
         annotations.putIfAbsent(
                 SidewarpApi.INJECTED, "profile=" + decision.profileName() + ",version=" + image.operatorVersion());
+        decision.networks().ifPresent(networks -> annotations.put(SidewarpApi.NETWORKS, networks));
         metadata.setAnnotations(annotations);
         Map<String, String> labels = copy(metadata.getLabels());
         labels.put(SidewarpApi.SIDECAR_LABEL, "true");
@@ -217,8 +218,8 @@ public final class PodMutator {
                 new TreeMap<>(decision.profile().resources().limits());
         if (decision.rnics() > 0) {
             Quantity count = new Quantity(Integer.toString(decision.rnics()));
-            requests.put(SidewarpApi.RNIC_RESOURCE, count);
-            limits.put(SidewarpApi.RNIC_RESOURCE, count);
+            requests.put(decision.rnicResource(), count);
+            limits.put(decision.rnicResource(), count);
         }
         return new ResourceRequirementsBuilder()
                 .withRequests(requests)

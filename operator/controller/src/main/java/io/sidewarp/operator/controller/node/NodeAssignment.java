@@ -10,17 +10,14 @@ import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.SiwSpec;
 import io.sidewarp.operator.api.v1alpha1.SoftwareSpec;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.network.Provisioning;
+import io.sidewarp.operator.controller.policy.PolicyOrder;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 
 /** Which policies apply to a node. Depends on nothing but its arguments. */
 final class NodeAssignment {
-    private static final Comparator<IwarpNicPolicy> ORDER = Comparator.comparing(
-                    (IwarpNicPolicy policy) -> policy.getSpec().priority(), Comparator.reverseOrder())
-            .thenComparing(policy -> policy.getMetadata().getName());
-
     private NodeAssignment() {}
 
     /**
@@ -29,16 +26,21 @@ final class NodeAssignment {
      * @param labels labels of the node
      * @param policies all policies
      * @param unselected what counts where no policy selects the node
+     * @param sriovInstalled whether the cluster has the SR-IOV network operator
      */
     static IwarpNodeSpec of(
-            Map<String, String> labels, Collection<IwarpNicPolicy> policies, OperatorConfig.Unselected unselected) {
+            Map<String, String> labels,
+            Collection<IwarpNicPolicy> policies,
+            OperatorConfig.Unselected unselected,
+            boolean sriovInstalled) {
         List<IwarpNicPolicy> selecting = policies.stream()
                 .filter(policy -> policy.getSpec() != null && !policy.isMarkedForDeletion())
                 .filter(policy -> labels.entrySet()
                         .containsAll(policy.getSpec().nodeSelector().entrySet()))
-                .sorted(ORDER)
+                .sorted(PolicyOrder.BY_RANK)
                 .toList();
-        List<NodePolicy> parts = selecting.stream().map(NodeAssignment::part).toList();
+        List<NodePolicy> parts =
+                selecting.stream().map(policy -> part(policy, sriovInstalled)).toList();
         if (selecting.isEmpty()) {
             return new IwarpNodeSpec(
                     parts,
@@ -50,12 +52,13 @@ final class NodeAssignment {
         return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software());
     }
 
-    private static NodePolicy part(IwarpNicPolicy policy) {
+    private static NodePolicy part(IwarpNicPolicy policy, boolean sriovInstalled) {
         IwarpNicPolicySpec spec = policy.getSpec();
         return new NodePolicy(
                 policy.getMetadata().getName(),
                 policy.getMetadata().getGeneration(),
                 spec.nicSelector(),
+                Provisioning.of(spec, sriovInstalled),
                 spec.virtualFunctions(),
                 spec.mtu(),
                 spec.enableIwarp(),

@@ -16,11 +16,13 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.network.InstalledNetworks;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,10 +43,12 @@ public class NodeReconciler implements Reconciler<Node> {
     static final String FIELD_MANAGER = "sidewarp-controller";
 
     private final OperatorConfig config;
+    private final InstalledNetworks networks;
     private @Nullable InformerEventSource<IwarpNicPolicy, Node> policies;
 
-    public NodeReconciler(OperatorConfig config) {
+    public NodeReconciler(OperatorConfig config, InstalledNetworks networks) {
         this.config = config;
+        this.networks = networks;
     }
 
     @Override
@@ -68,7 +72,10 @@ public class NodeReconciler implements Reconciler<Node> {
                         .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former))
                         .build(),
                 context);
-        return List.of(policies, nodes);
+        SimpleInboundEventSource<Node> installations = new SimpleInboundEventSource<>("installed-networks");
+        networks.onInstallation(() ->
+                context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(installations::propagateEvent));
+        return List.of(policies, nodes, installations);
     }
 
     private static boolean sameGeneration(HasMetadata updated, HasMetadata former) {
@@ -84,7 +91,10 @@ public class NodeReconciler implements Reconciler<Node> {
         Map<String, String> labels =
                 Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
         IwarpNodeSpec spec = NodeAssignment.of(
-                labels, Objects.requireNonNull(policies).list().toList(), config.unselected());
+                labels,
+                Objects.requireNonNull(policies).list().toList(),
+                config.unselected(),
+                networks.hasSriovOperator());
         Optional<IwarpNode> present = context.getSecondaryResource(IwarpNode.class);
         if (present.isEmpty() || !spec.equals(present.get().getSpec()) || !ownedBy(node, present.get())) {
             IwarpNode desired = new IwarpNode();

@@ -10,10 +10,12 @@ import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.DeleteControl;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
@@ -24,6 +26,9 @@ import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.network.InstalledNetworks;
+import io.sidewarp.operator.controller.network.NetworkObjects;
+import io.sidewarp.operator.controller.network.NetworkState;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -31,6 +36,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -42,13 +48,22 @@ import org.jspecify.annotations.Nullable;
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);
 
+    /** What others refused may be taken later, when they know the nodes and NICs. */
+    private static final Duration PROBLEM_CHECK = Duration.ofMinutes(1);
+
     private final OperatorConfig config;
     private final EventRecorder events;
+    private final InstalledNetworks networks;
+    private final NetworkObjects objects;
+    private final SimpleInboundEventSource<IwarpNicPolicy> triggers = new SimpleInboundEventSource<>("networks");
     private @Nullable InformerEventSource<IwarpNode, IwarpNicPolicy> nodes;
 
-    public PolicyReconciler(OperatorConfig config, EventRecorder events) {
+    public PolicyReconciler(
+            OperatorConfig config, EventRecorder events, InstalledNetworks networks, NetworkObjects objects) {
         this.config = config;
         this.events = events;
+        this.networks = networks;
+        this.objects = objects;
     }
 
     @Override
@@ -59,7 +74,13 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                         .withSecondaryToPrimaryMapper(node -> concerned(node, context))
                         .build(),
                 context);
-        return List.of(nodes);
+        networks.onInstallation(() -> triggerAll(context.getPrimaryCache(), policy -> true));
+        networks.onPolicy(policy -> triggers.propagateEvent(new ResourceID(policy)));
+        return List.of(nodes, triggers);
+    }
+
+    private void triggerAll(IndexedResourceCache<IwarpNicPolicy> all, Predicate<IwarpNicPolicy> which) {
+        all.list(which).map(ResourceID::fromResource).forEach(triggers::propagateEvent);
     }
 
     /** The policies that a node names, and those that wait for their end. */
@@ -84,24 +105,39 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         Optional<IwarpNicPolicyStatus> former = Optional.ofNullable(policy.getStatus());
         List<StatusCondition> conditions =
                 former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of);
+        List<IwarpNode> all = Objects.requireNonNull(nodes).list().toList();
+        int rank = PolicyOrder.rank(policy, context.getPrimaryCache().list());
+        NetworkState network = objects.apply(policy, rank, all);
         IwarpNicPolicyStatus status = PolicyRollup.of(
-                policy.getMetadata().getName(),
-                policy.getMetadata().getGeneration(),
-                conditions,
-                Objects.requireNonNull(nodes).list().toList());
+                policy.getMetadata().getName(), policy.getMetadata().getGeneration(), conditions, all, network);
+        if (!former.map(IwarpNicPolicyStatus::observedGeneration)
+                .equals(Optional.of(policy.getMetadata().getGeneration()))) {
+            // The ranks of others depend on this one's priority.
+            triggerAll(
+                    context.getPrimaryCache(),
+                    other -> !ResourceID.fromResource(other).equals(ResourceID.fromResource(policy)));
+        }
+        Optional<Duration> again = network.problem().map(problem -> PROBLEM_CHECK);
         if (former.isPresent() && former.get().equals(status)) {
-            return UpdateControl.noUpdate();
+            return again(UpdateControl.noUpdate(), again);
         }
         events.transition(policy, conditions, status.conditions());
         IwarpNicPolicy patch = new IwarpNicPolicy();
         patch.setMetadata(
                 new ObjectMetaBuilder().withName(policy.getMetadata().getName()).build());
         patch.setStatus(status);
-        return UpdateControl.patchStatus(patch);
+        return again(UpdateControl.patchStatus(patch), again);
+    }
+
+    private static UpdateControl<IwarpNicPolicy> again(
+            UpdateControl<IwarpNicPolicy> control, Optional<Duration> after) {
+        after.ifPresent(control::rescheduleAfter);
+        return control;
     }
 
     @Override
     public DeleteControl cleanup(IwarpNicPolicy policy, Context<IwarpNicPolicy> context) {
+        objects.remove(policy);
         List<String> waiting = PolicyRollup.notRestored(
                 policy.getMetadata().getName(),
                 Objects.requireNonNull(nodes).list().toList());

@@ -7,6 +7,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.network.NetworkState;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -27,9 +28,14 @@ final class PolicyRollup {
      * @param generation its generation
      * @param former conditions that it has now
      * @param nodes all nodes
+     * @param network what became of the part that others carry out
      */
     static IwarpNicPolicyStatus of(
-            String name, Long generation, List<StatusCondition> former, Collection<IwarpNode> nodes) {
+            String name,
+            Long generation,
+            List<StatusCondition> former,
+            Collection<IwarpNode> nodes,
+            NetworkState network) {
         List<String> ready = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
         List<String> failed = new ArrayList<>();
@@ -59,7 +65,11 @@ final class PolicyRollup {
         String type;
         String reason;
         String message;
-        if (!failed.isEmpty()) {
+        if (network.problem().isPresent()) {
+            type = StatusCondition.DEGRADED;
+            reason = network.problem().get().reason();
+            message = network.problem().get().message();
+        } else if (!failed.isEmpty()) {
             type = StatusCondition.DEGRADED;
             reason = "NodesFailed";
             message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
@@ -81,6 +91,9 @@ final class PolicyRollup {
                 selected,
                 ready.size(),
                 nics,
+                network.provisionedBy(),
+                network.network().orElse(null),
+                network.resourceName(),
                 StatusCondition.of(former, type, reason, message, generation));
     }
 

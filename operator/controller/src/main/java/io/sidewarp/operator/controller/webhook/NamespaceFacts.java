@@ -6,12 +6,16 @@ package io.sidewarp.operator.controller.webhook;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import io.sidewarp.operator.controller.injection.InjectionFacts;
+import io.sidewarp.operator.controller.injection.PodNetwork;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +27,7 @@ public class NamespaceFacts implements AutoCloseable {
     private final KubernetesClient client;
     private @Nullable SharedIndexInformer<Namespace> namespaces;
     private @Nullable SharedIndexInformer<SidecarProfile> profiles;
+    private @Nullable SharedIndexInformer<IwarpNicPolicy> policies;
 
     public NamespaceFacts(KubernetesClient client) {
         this.client = client;
@@ -32,13 +37,15 @@ public class NamespaceFacts implements AutoCloseable {
     void start() {
         namespaces = client.namespaces().runnableInformer(0);
         profiles = client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0);
+        policies = client.resources(IwarpNicPolicy.class).runnableInformer(0);
         namespaces.start();
         profiles.start();
+        policies.start();
     }
 
     /** Whether the caches are filled. */
     boolean isReady() {
-        return namespaces != null && namespaces.hasSynced() && profiles != null && profiles.hasSynced();
+        return Stream.of(namespaces, profiles, policies).allMatch(informer -> informer != null && informer.hasSynced());
     }
 
     Map<String, String> labels(String name) {
@@ -50,7 +57,33 @@ public class NamespaceFacts implements AutoCloseable {
                 : namespace.getMetadata().getLabels();
     }
 
-    Optional<SidecarProfileSpec> profile(String namespace, String name) {
+    /** What there is for pods of a namespace. */
+    InjectionFacts of(String namespace) {
+        return new InjectionFacts() {
+            @Override
+            public Optional<SidecarProfileSpec> profile(String name) {
+                return NamespaceFacts.this.profile(namespace, name);
+            }
+
+            @Override
+            public Optional<PodNetwork> network(String nicPolicy) {
+                return NamespaceFacts.this.network(nicPolicy);
+            }
+        };
+    }
+
+    private Optional<PodNetwork> network(String nicPolicy) {
+        return Optional.ofNullable(policies)
+                .map(informer -> informer.getStore().getByKey(nicPolicy))
+                .or(() -> Optional.ofNullable(client.resources(IwarpNicPolicy.class)
+                        .withName(nicPolicy)
+                        .get()))
+                .map(IwarpNicPolicy::getStatus)
+                .filter(status -> status.network() != null && status.resourceName() != null)
+                .map(status -> PodNetwork.of(String.valueOf(status.network()), String.valueOf(status.resourceName())));
+    }
+
+    private Optional<SidecarProfileSpec> profile(String namespace, String name) {
         SidecarProfile cached = profiles == null ? null : profiles.getStore().getByKey(namespace + "/" + name);
         SidecarProfile profile = cached == null && !name.equals(SidewarpApi.DEFAULT_PROFILE)
                 ? client.resources(SidecarProfile.class)
@@ -69,6 +102,9 @@ public class NamespaceFacts implements AutoCloseable {
         }
         if (profiles != null) {
             profiles.close();
+        }
+        if (policies != null) {
+            policies.close();
         }
     }
 }

@@ -45,8 +45,7 @@ final class PodAdmission implements AdmissionRequestHandler {
             return AdmissionUtils.allowedAdmissionResponse();
         }
         String namespace = request.getNamespace();
-        InjectionDecision decision =
-                rules.decide(pod, namespace, facts.labels(namespace), name -> facts.profile(namespace, name));
+        InjectionDecision decision = rules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
         return switch (decision) {
             case Inject inject -> {
                 count("injected");

@@ -24,10 +24,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 class InjectionRulesTest {
     private static final String NAMESPACE = "shop";
+    private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");
     private static final Map<String, SidecarProfileSpec> PROFILES = Map.of(
             "fast", profile("{rnics: 2, sharedMemory: 2Gi}"),
             "native", profile("{placement: Native}"),
             "container", profile("{placement: Container}"),
+            "networked", profile("{rnics: 2, nicPolicy: e810}"),
+            "too-early", profile("{rnics: 1, nicPolicy: x722}"),
             "elsewhere", profile("{mountPath: /opt/rdma}"),
             "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
 
@@ -91,6 +94,16 @@ class InjectionRulesTest {
                 argumentSet("negative devices", true, pod("sidewarp.io/rnics: '-1'", ""), "a number from 0 to 16"),
                 argumentSet("too many devices", true, pod("sidewarp.io/rnics: '17'", ""), "a number from 0 to 16"),
                 argumentSet("devices in words", true, pod("sidewarp.io/rnics: two", ""), "is \"two\""),
+                argumentSet(
+                        "no network yet",
+                        true,
+                        pod("sidewarp.io/profile: too-early", ""),
+                        "takes devices of the IwarpNicPolicy x722, which has no network (yet); see its conditions"),
+                argumentSet(
+                        "networks that are no list",
+                        true,
+                        pod("sidewarp.io/profile: networked, k8s.v1.cni.cncf.io/networks: '[{'", ""),
+                        "the annotation k8s.v1.cni.cncf.io/networks cannot be read"),
                 argumentSet("no memory", true, pod("sidewarp.io/shared-memory: '0'", ""), "above 0"),
                 argumentSet("memory in words", true, pod("sidewarp.io/shared-memory: lots", ""), "for instance 512Mi"),
                 argumentSet(
@@ -221,9 +234,40 @@ class InjectionRulesTest {
                                 .contains("namespace shop forbids it"));
     }
 
+    @Test
+    void devicesOfANicPolicyAreNetworksOfThePod() {
+        Inject inject = (Inject) decide(
+                true,
+                pod("sidewarp.io/profile: networked, k8s.v1.cni.cncf.io/networks: macvlan", ""),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.networks()).contains("macvlan,default/e810,default/e810");
+        assertThat(inject.rnicResource()).isEqualTo("openshift.io/sidewarp_e810");
+    }
+
+    @Test
+    void whoAsksForNoDeviceGetsNoNetwork() {
+        Inject inject = (Inject) decide(
+                true,
+                pod("sidewarp.io/profile: too-early, sidewarp.io/rnics: '0'", ""),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.networks()).isEmpty();
+        assertThat(inject.rnicResource()).isEqualTo("sidewarp.io/rnic");
+    }
+
     private static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {
-        return new InjectionRules(nativeSidecars)
-                .decide(pod, NAMESPACE, labels, name -> Optional.ofNullable(PROFILES.get(name)));
+        return new InjectionRules(nativeSidecars).decide(pod, NAMESPACE, labels, new InjectionFacts() {
+            @Override
+            public Optional<SidecarProfileSpec> profile(String name) {
+                return Optional.ofNullable(PROFILES.get(name));
+            }
+
+            @Override
+            public Optional<PodNetwork> network(String nicPolicy) {
+                return nicPolicy.equals("e810") ? Optional.of(NETWORK) : Optional.empty();
+            }
+        });
     }
 
     private static String outcome(InjectionDecision decision) {

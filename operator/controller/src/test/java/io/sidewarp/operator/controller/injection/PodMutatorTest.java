@@ -106,8 +106,15 @@ class PodMutatorTest {
 
     @Test
     void onlyChosenContainersGetTheSocketAndTheRegions() {
-        Inject decision =
-                new Inject("p", profile("{mountPath: /opt/rdma}"), Set.of("worker"), 0, new Quantity("1Gi"), true);
+        Inject decision = new Inject(
+                "p",
+                profile("{mountPath: /opt/rdma}"),
+                Set.of("worker"),
+                0,
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                new Quantity("1Gi"),
+                true);
 
         Pod pod = MUTATOR.mutate(parse(RICH), decision);
 
@@ -133,6 +140,28 @@ class PodMutatorTest {
         assertThat(pod.getMetadata().getLabels())
                 .containsEntry("app", "shop")
                 .containsEntry("sidewarp.io/sidecar", "true");
+    }
+
+    @Test
+    void devicesOfANetworkAreAskedForWithIt() {
+        SidecarProfileSpec profile = profile("{}");
+        Inject decision = new Inject(
+                "p",
+                profile,
+                Set.of("app"),
+                2,
+                Optional.of("default/e810,default/e810"),
+                "openshift.io/sidewarp_e810",
+                profile.sharedMemory(),
+                true);
+
+        Pod pod = MUTATOR.mutate(parse(SIMPLE), decision);
+
+        assertThat(pod.getMetadata().getAnnotations())
+                .containsEntry("k8s.v1.cni.cncf.io/networks", "default/e810,default/e810");
+        assertThat(sidecar(pod).getResources().getLimits())
+                .containsEntry("openshift.io/sidewarp_e810", new Quantity("2"))
+                .doesNotContainKey("sidewarp.io/rnic");
     }
 
     @Test
@@ -186,7 +215,15 @@ class PodMutatorTest {
     void aContainerThatCameLaterGetsTheMountsToo() {
         Pod once = MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0));
         once.getSpec().getContainers().add(Yaml.parse("{name: late, image: l}", Container.class));
-        Inject again = new Inject("p", profile("{}"), Set.of("app", "late"), 0, new Quantity("1Gi"), true);
+        Inject again = new Inject(
+                "p",
+                profile("{}"),
+                Set.of("app", "late"),
+                0,
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                new Quantity("1Gi"),
+                true);
 
         assertThat(mounts(MUTATOR.mutate(once, again), "late")).containsKeys("sidewarp-api", "sidewarp-shared");
     }
@@ -236,7 +273,15 @@ class PodMutatorTest {
 
     private static Inject inject(String profile, boolean nativeSidecar, int rnics) {
         SidecarProfileSpec spec = profile(profile);
-        return new Inject("p", spec, Set.of("app", "worker"), rnics, spec.sharedMemory(), nativeSidecar);
+        return new Inject(
+                "p",
+                spec,
+                Set.of("app", "worker"),
+                rnics,
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                spec.sharedMemory(),
+                nativeSidecar);
     }
 
     private static Container sidecar(Pod pod) {

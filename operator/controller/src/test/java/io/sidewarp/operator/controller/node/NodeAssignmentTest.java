@@ -9,6 +9,7 @@ import io.sidewarp.operator.api.v1alpha1.Fallback;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.util.List;
@@ -42,7 +43,8 @@ class NodeAssignmentTest {
                         policy("b", "priority: 5"),
                         policy("a", "priority: 1"),
                         policy("d", "priority: 0")),
-                UNSELECTED);
+                UNSELECTED,
+                false);
 
         assertThat(spec.policies()).extracting(NodePolicy::name).containsExactly("b", "a", "c", "d");
     }
@@ -54,7 +56,7 @@ class NodeAssignmentTest {
                 policy("one", "nodeSelector: {x: '1'}"),
                 policy("other", "nodeSelector: {x: '2'}"));
 
-        assertThat(NodeAssignment.of(Map.of("x", "1", "z", "9"), policies, UNSELECTED)
+        assertThat(NodeAssignment.of(Map.of("x", "1", "z", "9"), policies, UNSELECTED, false)
                         .policies())
                 .extracting(NodePolicy::name)
                 .containsExactly("one");
@@ -65,7 +67,8 @@ class NodeAssignmentTest {
         IwarpNodeSpec spec = NodeAssignment.of(
                 Map.of(),
                 List.of(policy("b", "fallback: [Software], software: {devices: 9}"), policy("a", "fallback: []")),
-                UNSELECTED);
+                UNSELECTED,
+                false);
 
         assertThat(spec.fallback()).isEmpty();
         assertThat(spec.software().devices()).isEqualTo(256);
@@ -73,7 +76,7 @@ class NodeAssignmentTest {
 
     @Test
     void aNodeThatNoPolicySelectsOffersWhatTheOperatorIsSetTo() {
-        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), UNSELECTED);
+        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), UNSELECTED, false);
 
         assertThat(spec.policies()).isEmpty();
         assertThat(spec.fallback()).containsExactly(Fallback.SOFTWARE);
@@ -86,10 +89,19 @@ class NodeAssignmentTest {
         IwarpNicPolicy going = policy("going", "priority: 9");
         going.getMetadata().setDeletionTimestamp("2030-01-01T00:00:00Z");
 
-        assertThat(NodeAssignment.of(Map.of(), List.of(going, policy("stays", "priority: 1")), UNSELECTED)
+        assertThat(NodeAssignment.of(Map.of(), List.of(going, policy("stays", "priority: 1")), UNSELECTED, false)
                         .policies())
                 .extracting(NodePolicy::name)
                 .containsExactly("stays");
+    }
+
+    @Test
+    void theNodeIsToldWhoMakesItsVirtualFunctions() {
+        List<IwarpNicPolicy> policies = List.of(policy("a", "virtualFunctions: 4"), policy("b", "mtu: 9000"));
+
+        assertThat(NodeAssignment.of(Map.of(), policies, UNSELECTED, true).policies())
+                .extracting(NodePolicy::provisionedBy)
+                .containsExactly(ProvisionedBy.SRIOV_NETWORK_OPERATOR, ProvisionedBy.NODE_AGENT);
     }
 
     private static IwarpNicPolicy policy(String name, String spec) {

@@ -7,13 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.network.NetworkState;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class PolicyRollupTest {
+    private static final NetworkState NETWORK =
+            new NetworkState(ProvisionedBy.NODE_AGENT, Optional.empty(), "sidewarp.io/rnic", Optional.empty());
     private static final String CURRENT = "observedGeneration: 3";
     private static final String READY = condition("Ready", "fine");
     private static final String DEGRADED = condition("Degraded", "write failed: EBUSY");
@@ -63,11 +68,31 @@ class PolicyRollupTest {
     }
 
     @Test
+    void degradedWhenOthersDoNotCarryOutTheirPart() {
+        NetworkState refused = new NetworkState(
+                ProvisionedBy.SRIOV_NETWORK_OPERATOR,
+                Optional.of("default/p"),
+                "openshift.io/sidewarp_p",
+                Optional.of(new NetworkState.Problem("SriovNetworkOperatorRefused", "vendor 1425 is not supported")));
+
+        IwarpNicPolicyStatus status =
+                PolicyRollup.of("p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), refused);
+
+        assertThat(holding(status).type()).isEqualTo("Degraded");
+        assertThat(holding(status).reason()).isEqualTo("SriovNetworkOperatorRefused");
+        assertThat(holding(status).message()).isEqualTo("vendor 1425 is not supported");
+        assertThat(status.provisionedBy()).isEqualTo(ProvisionedBy.SRIOV_NETWORK_OPERATOR);
+        assertThat(status.network()).isEqualTo("default/p");
+        assertThat(status.resourceName()).isEqualTo("openshift.io/sidewarp_p");
+    }
+
+    @Test
     void theTimeOfATransitionIsKeptWhileTheStatusStays() {
         List<StatusCondition> former =
                 List.of(new StatusCondition("Ready", "True", "Old", "old", "2020-01-01T00:00:00Z", 1L));
 
-        IwarpNicPolicyStatus status = PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)));
+        IwarpNicPolicyStatus status =
+                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), NETWORK);
 
         assertThat(holding(status).lastTransitionTime()).isEqualTo("2020-01-01T00:00:00Z");
     }
@@ -85,7 +110,7 @@ class PolicyRollupTest {
     }
 
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
-        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes));
+        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), NETWORK);
     }
 
     private static StatusCondition holding(IwarpNicPolicyStatus status) {

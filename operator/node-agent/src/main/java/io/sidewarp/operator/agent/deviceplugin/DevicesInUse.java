@@ -21,9 +21,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
-/** Asks the kubelet which containers have which devices of {@code sidewarp.io/rnic}. */
+/** Asks the kubelet which containers have which devices: those of {@code sidewarp.io/rnic}, and PCI functions of any plugin. */
 public final class DevicesInUse implements AutoCloseable {
+
+    /** How device plugins for SR-IOV name a device. */
+    private static final Pattern PCI_FUNCTION = Pattern.compile("[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}[.][0-7]");
 
     private final UnixTransport transport = new UnixTransport("pod-resources");
     private final Path socket;
@@ -62,11 +66,11 @@ public final class DevicesInUse implements AutoCloseable {
             for (ContainerResources container : pod.getContainersList()) {
                 DeviceUser user = new DeviceUser(pod.getNamespace(), pod.getName(), container.getName());
                 for (ContainerDevices devices : container.getDevicesList()) {
-                    if (devices.getResourceName().equals(SidewarpApi.RNIC_RESOURCE)) {
-                        devices.getDeviceIdsList()
-                                .forEach(id -> users.computeIfAbsent(id, _ -> new ArrayList<>())
-                                        .add(user));
-                    }
+                    boolean own = devices.getResourceName().equals(SidewarpApi.RNIC_RESOURCE);
+                    devices.getDeviceIdsList().stream()
+                            .filter(id -> own || PCI_FUNCTION.matcher(id).matches())
+                            .forEach(id -> users.computeIfAbsent(id, _ -> new ArrayList<>())
+                                    .add(user));
                 }
             }
         }

@@ -11,9 +11,16 @@ import java.util.OptionalInt;
  *
  * @param name for messages
  * @param selector which NICs
+ * @param ownsFunctions whether the number of virtual functions and the MTU are the agent's to change; otherwise they are
+ *     somebody else's, and not even restored
  * @param virtualFunctions how many virtual functions
  * @param mtu octets
  * @param iwarp whether iWARP is on, in NICs that have a parameter for it
  */
 public record NicPolicy(
-        String name, NicSelector selector, OptionalInt virtualFunctions, OptionalInt mtu, Optional<Boolean> iwarp) {}
+        String name,
+        NicSelector selector,
+        boolean ownsFunctions,
+        OptionalInt virtualFunctions,
+        OptionalInt mtu,
+        Optional<Boolean> iwarp) {}

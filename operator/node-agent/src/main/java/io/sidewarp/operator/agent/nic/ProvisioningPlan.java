@@ -55,6 +55,10 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         SortedMap<NicAttribute, Integer> target = new TreeMap<>(originals);
         target.putAll(wanted);
         target.keySet().retainAll(observed.keySet());
+        if (policy.isPresent() && !policy.get().ownsFunctions()) {
+            target.keySet().removeIf(attribute -> !attribute.isSwitch());
+            wanted.keySet().removeIf(attribute -> !attribute.isSwitch());
+        }
 
         Set<NicAttribute> remembered = new HashSet<>();
         wanted.forEach((attribute, value) -> {

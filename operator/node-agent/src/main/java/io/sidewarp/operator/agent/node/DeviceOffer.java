@@ -29,8 +29,11 @@ final class DeviceOffer {
      * place, so that a link that goes down does not move a node to another provider.
      *
      * @param ruled addresses of NICs that a policy rules
+     * @param foreign how many virtual functions somebody else makes of which of these NICs, and offers; the NIC itself is offered
+     *     here, where they are there and none has RDMA
      */
-    static List<RnicDevice> hardware(Inventory inventory, Map<PciAddress, String> ruled) {
+    static List<RnicDevice> hardware(
+            Inventory inventory, Map<PciAddress, String> ruled, Map<PciAddress, Integer> foreign) {
         List<RnicDevice> devices = new ArrayList<>();
         for (Nic nic : inventory.nics()) {
             if (!ruled.containsKey(nic.address())) {
@@ -39,7 +42,13 @@ final class DeviceOffer {
             List<RnicDevice> functions = nic.virtualFunctions().stream()
                     .flatMap(function -> virtual(nic, function).stream())
                     .toList();
-            devices.addAll(functions.isEmpty() ? physical(nic) : functions);
+            Integer expected = foreign.get(nic.address());
+            if (functions.isEmpty()
+                    && (expected == null || nic.virtualFunctions().size() >= expected)) {
+                devices.addAll(physical(nic));
+            } else if (expected == null) {
+                devices.addAll(functions);
+            }
         }
         return devices;
     }

@@ -20,7 +20,8 @@ import java.util.Optional;
  * @param provider of what kind they are; empty when there are none
  * @param counts how many devices of each kind could be offered, as far as the look went
  * @param failed what could not be done, and what to do
- * @param waiting what is waited for
+ * @param waiting what is waited for, until pods have gone
+ * @param missing virtual functions that somebody else has not made yet
  */
 record Look(
         List<NicStatus> nics,
@@ -28,11 +29,12 @@ record Look(
         Optional<ProviderKind> provider,
         ProviderCounts counts,
         List<String> failed,
-        List<String> waiting) {
+        List<String> waiting,
+        List<String> missing) {
 
     /** Whether the node should be looked at again soon. */
     boolean isWaiting(PluginStatus plugin) {
-        return !waiting.isEmpty() || !plugin.registered();
+        return !waiting.isEmpty() || !missing.isEmpty() || !plugin.registered();
     }
 
     /** The conditions that follow from it. */
@@ -44,6 +46,14 @@ record Look(
         if (!waiting.isEmpty()) {
             return StatusCondition.of(
                     former, StatusCondition.PROGRESSING, "WaitingForPods", String.join("; ", waiting), generation);
+        }
+        if (!missing.isEmpty()) {
+            return StatusCondition.of(
+                    former,
+                    StatusCondition.PROGRESSING,
+                    "WaitingForVirtualFunctions",
+                    String.join("; ", missing),
+                    generation);
         }
         if (provider.isEmpty()) {
             return StatusCondition.of(

@@ -24,6 +24,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,8 +81,10 @@ final class NodeLooker {
         }
 
         Inventory inventory = discovery.discover();
+        Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
+        List<String> missing = missing(inventory, foreign);
         Optional<Map<String, List<DeviceUser>>> users = users();
-        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled));
+        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign));
         int hardware = devices.size();
         int siw = 0;
         int software = 0;
@@ -120,7 +123,37 @@ final class NodeLooker {
                 provider,
                 new ProviderCounts(hardware, siw, software),
                 failed,
-                waiting);
+                waiting,
+                missing);
+    }
+
+    /** How many virtual functions the SR-IOV network operator shall make of which NICs. */
+    private static Map<PciAddress, Integer> foreign(
+            Inventory inventory, Map<PciAddress, String> ruled, IwarpNodeSpec spec) {
+        Map<PciAddress, Integer> foreign = new HashMap<>();
+        for (NodePolicy policy : spec.policies()) {
+            if (policy.provisionedBy() == ProvisionedBy.SRIOV_NETWORK_OPERATOR && policy.virtualFunctions() != null) {
+                int wanted = policy.virtualFunctions();
+                inventory.nics().stream()
+                        .filter(nic -> policy.name().equals(ruled.get(nic.address())))
+                        // More than it can have were refused.
+                        .filter(nic -> nic.sriov()
+                                .filter(sriov -> sriov.total() >= wanted)
+                                .isPresent())
+                        .forEach(nic -> foreign.put(nic.address(), wanted));
+            }
+        }
+        return foreign;
+    }
+
+    private static List<String> missing(Inventory inventory, Map<PciAddress, Integer> foreign) {
+        return inventory.nics().stream()
+                .filter(nic -> nic.virtualFunctions().size() < foreign.getOrDefault(nic.address(), 0))
+                .map(nic -> NodeStatus.nameOf(nic) + " has "
+                        + nic.virtualFunctions().size() + " of "
+                        + foreign.get(nic.address()) + " virtual functions that the SR-IOV network operator shall make;"
+                        + " its SriovNetworkNodeState of this node tells why")
+                .toList();
     }
 
     private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Instant now) {
@@ -182,9 +215,10 @@ final class NodeLooker {
                         policy.nicSelector().pciAddresses().stream()
                                 .map(PciAddress::new)
                                 .toList()),
+                policy.provisionedBy() == ProvisionedBy.NODE_AGENT,
                 optional(policy.virtualFunctions()),
                 optional(policy.mtu()),
-                Optional.of(policy.enableIwarp()));
+                Optional.ofNullable(policy.enableIwarp()));
     }
 
     private static OptionalInt optional(@Nullable Integer value) {

@@ -53,6 +53,7 @@ final class KernelSriovSuite {
         return new NicPolicy(
                 "igb",
                 new NicSelector(List.of("8086"), List.of(), List.of("igb"), List.of(), List.of()),
+                true,
                 virtualFunctions == null ? OptionalInt.empty() : OptionalInt.of(virtualFunctions),
                 mtu == null ? OptionalInt.empty() : OptionalInt.of(mtu),
                 Optional.of(true));

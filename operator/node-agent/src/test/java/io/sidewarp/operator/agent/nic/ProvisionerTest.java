@@ -47,6 +47,7 @@ class ProvisionerTest {
         return new NicPolicy(
                 "fast",
                 NicSelector.ofAddress(nic),
+                true,
                 virtualFunctions == null ? OptionalInt.empty() : OptionalInt.of(virtualFunctions),
                 mtu == null ? OptionalInt.empty() : OptionalInt.of(mtu),
                 Optional.ofNullable(iwarp));
@@ -141,6 +142,7 @@ class ProvisionerTest {
         NicPolicy vendor = new NicPolicy(
                 "vendor",
                 new NicSelector(List.of("8086"), List.of(), List.of(), List.of(), List.of()),
+                true,
                 OptionalInt.of(2),
                 OptionalInt.of(1500),
                 Optional.empty());

@@ -36,6 +36,7 @@ class ProvisioningPlanTest {
         return Optional.of(new NicPolicy(
                 "fast",
                 NicSelector.ofAddress(new PciAddress("0000:00:00.0")),
+                true,
                 virtualFunctions == null ? OptionalInt.empty() : OptionalInt.of(virtualFunctions),
                 mtu == null ? OptionalInt.empty() : OptionalInt.of(mtu),
                 Optional.ofNullable(iwarp)));
@@ -88,6 +89,25 @@ class ProvisioningPlanTest {
 
         assertThat(plan.changes().stream().map(Change::toString).collect(Collectors.joining("; ")))
                 .isEqualTo(changes == null ? "" : changes);
+    }
+
+    @Test
+    void leavesAndForgetsWhatSomebodyElseProvides() throws HostException {
+        NicPolicy policy = new NicPolicy(
+                "fast",
+                NicSelector.ofAddress(new PciAddress("0000:18:00.1")),
+                false,
+                OptionalInt.of(8),
+                OptionalInt.of(1500),
+                Optional.of(false));
+
+        ProvisioningPlan plan = ProvisioningPlan.of(
+                nic("intel-e810", "0000:18:00.1"),
+                Optional.of(policy),
+                originals("mtu/ens1f1=1500 virtualFunctions=0"));
+
+        assertThat(plan.changes()).extracting(Change::toString).containsExactly("enable_iwarp from true to false");
+        assertThat(plan.remembered()).containsExactly(NicAttribute.IWARP);
     }
 
     @ParameterizedTest

@@ -217,6 +217,26 @@ class NodeLookerTest {
                 .satisfies(nic -> assertThat(nic.message()).contains("Refused"));
     }
 
+    @Test
+    void leavesVirtualFunctionsToTheSriovNetworkOperatorAndDoesNotOfferThem() throws Exception {
+        RecordedHost host = host("intel-e810");
+        String policy =
+                "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, virtualFunctions: %d, mtu: 1500,"
+                        + " enableIwarp: true, provisionedBy: SriovNetworkOperator}], fallback: [Software], software: {devices: 5}";
+
+        Look made = looker(host, none()).look(spec(policy.formatted(2)), NOW);
+        Look missing = looker(host, none()).look(spec(policy.formatted(4)), NOW);
+
+        assertThat(host.changes()).isEmpty();
+        // RDMA of this NIC is with the physical function, which that operator does not offer.
+        assertThat(made.devices()).extracting(RnicDevice::id).containsExactly("0000:18:00.1");
+        assertThat(holding(made, REGISTERED)).isEqualTo("Ready HardwareOffered");
+        assertThat(missing.provider()).contains(ProviderKind.SOFTWARE);
+        assertThat(holding(missing, REGISTERED)).isEqualTo("Progressing WaitingForVirtualFunctions");
+        assertThat(missing.missing()).singleElement().asString().contains("ens1f1 has 2 of 4 virtual functions");
+        assertThat(missing.isWaiting(REGISTERED)).isTrue();
+    }
+
     private static VirtualFunctionUse none() {
         return function -> List.of();
     }

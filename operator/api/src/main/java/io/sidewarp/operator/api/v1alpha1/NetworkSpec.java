@@ -1,0 +1,33 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.api.v1alpha1;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.fabric8.generator.annotation.Max;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Pattern;
+import io.fabric8.generator.annotation.Size;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The network that pods get with a virtual function.
+ *
+ * @param ipam configuration of an IPAM plugin, a JSON object; null for no addresses
+ * @param vlan VLAN id of the virtual functions; null for none
+ */
+@JsonIgnoreProperties(ignoreUnknown = true)
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record NetworkSpec(
+        @JsonPropertyDescription(
+                "Configuration of an IPAM plugin of CNI, a JSON object in a string. Unset: the interface gets no"
+                        + " addresses.")
+        @Size(max = 4096)
+        @Pattern("^\\s*[{](.|\\s)*[}]\\s*$")
+        @Nullable
+        String ipam,
+
+        @JsonPropertyDescription("VLAN id of the virtual functions. Unset: none.") @Min(1) @Max(4094) @Nullable
+        Integer vlan) {}

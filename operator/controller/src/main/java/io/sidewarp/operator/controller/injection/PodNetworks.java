@@ -1,0 +1,75 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The annotation that tells Multus which networks a pod gets: names separated by commas, each {@code [namespace/]name[@interface]},
+ * or a JSON list of objects with {@code name} and {@code namespace}. Depends on nothing but its arguments.
+ */
+final class PodNetworks {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private PodNetworks() {}
+
+    /**
+     * The annotation with a network as often as it is wanted. What is there stays, and counts.
+     *
+     * @param present the annotation, or null for none
+     * @param podNamespace namespace of the pod, where names without one are
+     * @throws IllegalArgumentException if {@code present} is neither of the forms, with the reason
+     */
+    static String with(@Nullable String present, String podNamespace, PodNetwork network, int times) {
+        String text = present == null ? "" : present.strip();
+        return text.startsWith("[")
+                ? inJson(text, podNamespace, network, times)
+                : inText(text, podNamespace, network, times);
+    }
+
+    private static String inText(String text, String podNamespace, PodNetwork network, int times) {
+        List<String> names = new ArrayList<>(Arrays.stream(text.split(",", -1))
+                .map(String::strip)
+                .filter(name -> !name.isEmpty())
+                .toList());
+        long there = names.stream()
+                .map(name -> name.split("@", 2)[0])
+                .map(name -> name.contains("/") ? name : podNamespace + "/" + name)
+                .filter(network.toString()::equals)
+                .count();
+        for (long i = there; i < times; i++) {
+            names.add(network.toString());
+        }
+        return String.join(",", names);
+    }
+
+    private static String inJson(String text, String podNamespace, PodNetwork network, int times) {
+        ArrayNode list;
+        try {
+            JsonNode parsed = JSON.readTree(text);
+            if (!(parsed instanceof ArrayNode array)) {
+                throw new IllegalArgumentException("it is no JSON list");
+            }
+            list = array;
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException(e.getOriginalMessage(), e);
+        }
+        long there = StreamSupport.stream(list.spliterator(), false)
+                .filter(entry -> entry.path("name").asText().equals(network.name())
+                        && entry.path("namespace").asText(podNamespace).equals(network.namespace()))
+                .count();
+        for (long i = there; i < times; i++) {
+            list.addObject().put("name", network.name()).put("namespace", network.namespace());
+        }
+        return list.toString();
+    }
+}

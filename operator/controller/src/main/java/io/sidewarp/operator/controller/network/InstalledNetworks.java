@@ -1,0 +1,204 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.network;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.MixedOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.jboss.logging.Logger;
+
+/**
+ * Knows whether the cluster has the resources of the SR-IOV network operator and of Multus, from the moment on that it has
+ * them, and what this operator has written of them.
+ */
+@ApplicationScoped
+public class InstalledNetworks implements AutoCloseable {
+    static final String MANAGED_LABEL = "app.kubernetes.io/managed-by";
+    static final String MANAGER = "sidewarp-controller";
+
+    private static final Logger LOG = Logger.getLogger(InstalledNetworks.class);
+
+    private final KubernetesClient client;
+    private final OperatorConfig config;
+    private final List<SharedIndexInformer<CustomResourceDefinition>> definitions = new ArrayList<>();
+    private final Map<Upstream, SharedIndexInformer<GenericKubernetesResource>> written = new EnumMap<>(Upstream.class);
+    private final List<Runnable> installationFollowers = new CopyOnWriteArrayList<>();
+    private final List<Consumer<String>> policyFollowers = new CopyOnWriteArrayList<>();
+
+    public InstalledNetworks(KubernetesClient client, OperatorConfig config) {
+        this.client = client;
+        this.config = config;
+    }
+
+    /**
+     * Begins to follow. Returns when it is known what is installed: who reconciles before would have the node agents make
+     * virtual functions that are not theirs.
+     */
+    public void start() {
+        if (config.sriov().enabled()) {
+            follow(Upstream.SRIOV_POLICY);
+        }
+        if (config.multus().enabled()) {
+            follow(Upstream.NETWORK);
+        }
+    }
+
+    private void follow(Upstream upstream) {
+        SharedIndexInformer<CustomResourceDefinition> informer = client.apiextensions()
+                .v1()
+                .customResourceDefinitions()
+                .withName(upstream.definition())
+                .runnableInformer(0)
+                .exceptionHandler((started, failure) -> {
+                    LOG.warnf("event=definition-not-followed name=%s cause=\"%s\"", upstream.definition(), failure);
+                    return true;
+                })
+                .addEventHandler(new ResourceEventHandler<>() {
+                    @Override
+                    public void onAdd(CustomResourceDefinition definition) {
+                        use(upstream, isServed(definition));
+                    }
+
+                    @Override
+                    public void onUpdate(CustomResourceDefinition former, CustomResourceDefinition definition) {
+                        use(upstream, isServed(definition));
+                    }
+
+                    @Override
+                    public void onDelete(CustomResourceDefinition definition, boolean finalStateUnknown) {
+                        use(upstream, false);
+                    }
+                });
+        definitions.add(informer);
+        informer.start().toCompletableFuture().join();
+        CustomResourceDefinition present = informer.getStore().getByKey(upstream.definition());
+        use(upstream, present != null && isServed(present));
+    }
+
+    private static boolean isServed(CustomResourceDefinition definition) {
+        return definition.getStatus() != null
+                && definition.getStatus().getConditions().stream()
+                        .anyMatch(condition -> condition.getType().equals("Established")
+                                && condition.getStatus().equals("True"));
+    }
+
+    private void use(Upstream upstream, boolean served) {
+        synchronized (written) {
+            if (served == written.containsKey(upstream)) {
+                return;
+            }
+            LOG.infof("event=%s definition=%s", served ? "network-found" : "network-gone", upstream.definition());
+            if (served) {
+                SharedIndexInformer<GenericKubernetesResource> informer = resources(upstream)
+                        .inNamespace(namespace(upstream))
+                        .withLabel(MANAGED_LABEL, MANAGER)
+                        .runnableInformer(0)
+                        .exceptionHandler((started, failure) -> {
+                            LOG.warnf("event=network-not-followed kind=%s cause=\"%s\"", upstream.kind(), failure);
+                            return true;
+                        })
+                        .addEventHandler(new ResourceEventHandler<>() {
+                            @Override
+                            public void onAdd(GenericKubernetesResource object) {
+                                tell(object);
+                            }
+
+                            @Override
+                            public void onUpdate(GenericKubernetesResource former, GenericKubernetesResource object) {
+                                tell(object);
+                            }
+
+                            @Override
+                            public void onDelete(GenericKubernetesResource object, boolean finalStateUnknown) {
+                                tell(object);
+                            }
+                        });
+                written.put(upstream, informer);
+                informer.start();
+            } else {
+                Objects.requireNonNull(written.remove(upstream)).close();
+            }
+        }
+        installationFollowers.forEach(Runnable::run);
+    }
+
+    private void tell(GenericKubernetesResource object) {
+        object.getMetadata().getOwnerReferences().stream()
+                .filter(owner -> owner.getKind().equals(HasMetadata.getKind(IwarpNicPolicy.class)))
+                .map(OwnerReference::getName)
+                .forEach(policy -> policyFollowers.forEach(follower -> follower.accept(policy)));
+    }
+
+    /** Has {@code follower} hear of each change of what is installed. */
+    public void onInstallation(Runnable follower) {
+        installationFollowers.add(follower);
+    }
+
+    /** Has {@code follower} hear the names of policies whose objects have changed. */
+    public void onPolicy(Consumer<String> follower) {
+        policyFollowers.add(follower);
+    }
+
+    /** Whether the SR-IOV network operator is installed. */
+    public boolean hasSriovOperator() {
+        return has(Upstream.SRIOV_POLICY);
+    }
+
+    boolean has(Upstream upstream) {
+        synchronized (written) {
+            return written.containsKey(upstream);
+        }
+    }
+
+    /** What this operator has written for a policy, as far as it is known. */
+    List<GenericKubernetesResource> of(Upstream upstream, IwarpNicPolicy policy) {
+        synchronized (written) {
+            return Stream.ofNullable(written.get(upstream))
+                    .flatMap(informer -> informer.getStore().list().stream())
+                    .filter(object -> isOwned(object, policy))
+                    .toList();
+        }
+    }
+
+    static boolean isOwned(HasMetadata object, IwarpNicPolicy policy) {
+        return object.getMetadata().getOwnerReferences().stream()
+                .anyMatch(owner -> owner.getUid().equals(policy.getMetadata().getUid()));
+    }
+
+    String namespace(Upstream upstream) {
+        return upstream == Upstream.SRIOV_POLICY
+                ? config.sriov().namespace()
+                : config.multus().namespace();
+    }
+
+    MixedOperation<GenericKubernetesResource, ?, Resource<GenericKubernetesResource>> resources(Upstream upstream) {
+        return client.genericKubernetesResources(upstream.context());
+    }
+
+    @Override
+    public void close() {
+        definitions.forEach(SharedIndexInformer::close);
+        synchronized (written) {
+            written.values().forEach(SharedIndexInformer::close);
+            written.clear();
+        }
+    }
+}

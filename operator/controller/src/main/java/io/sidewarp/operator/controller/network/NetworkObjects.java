@@ -1,0 +1,248 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.network;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.NetworkSpec;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
+import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.network.NetworkState.Problem;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.net.HttpURLConnection;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Writes what the SR-IOV network operator and Multus shall do for a policy. What is written belongs to the policy. */
+@ApplicationScoped
+public class NetworkObjects {
+    /** Members of specifications that are written at times; all others always are, or never. */
+    private static final Set<String> OPTIONAL_MEMBERS = Set.of(SriovPolicies.MTU);
+
+    private final InstalledNetworks installed;
+    private final OperatorConfig config;
+
+    public NetworkObjects(InstalledNetworks installed, OperatorConfig config) {
+        this.installed = installed;
+        this.config = config;
+    }
+
+    /**
+     * Writes what differs, and removes what is not wanted any more.
+     *
+     * @param rank number of policies that come before this one
+     * @param nodes all nodes
+     */
+    public NetworkState apply(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes) {
+        ProvisionedBy provisionedBy = Provisioning.of(policy.getSpec(), installed.hasSriovOperator());
+        String resource = resourceName(policy, provisionedBy);
+        Optional<Problem> problem = sriov(policy, provisionedBy, rank, nodes);
+        Optional<Problem> networkProblem = network(policy, resource);
+        boolean hasNetwork = policy.getSpec().network() != null && networkProblem.isEmpty();
+        return new NetworkState(
+                provisionedBy,
+                hasNetwork ? Optional.of(networkName(policy)) : Optional.empty(),
+                resource,
+                problem.or(() -> networkProblem));
+    }
+
+    /** Removes all that was written for a policy. */
+    public void remove(IwarpNicPolicy policy) {
+        for (Upstream upstream : Upstream.values()) {
+            keep(upstream, policy, Set.of());
+        }
+    }
+
+    private String resourceName(IwarpNicPolicy policy, ProvisionedBy provisionedBy) {
+        return provisionedBy == ProvisionedBy.NODE_AGENT
+                ? SidewarpApi.RNIC_RESOURCE
+                : config.sriov().resourcePrefix() + "/"
+                        + SriovPolicies.resourceName(policy.getMetadata().getName());
+    }
+
+    private String networkName(IwarpNicPolicy policy) {
+        return config.multus().namespace() + "/" + policy.getMetadata().getName();
+    }
+
+    private Optional<Problem> sriov(
+            IwarpNicPolicy policy, ProvisionedBy provisionedBy, int rank, Collection<IwarpNode> nodes) {
+        if (provisionedBy == ProvisionedBy.NODE_AGENT) {
+            keep(Upstream.SRIOV_POLICY, policy, Set.of());
+            return Optional.empty();
+        }
+        if (!installed.has(Upstream.SRIOV_POLICY)) {
+            return Optional.of(new Problem(
+                    "SriovNetworkOperatorMissing",
+                    "provisioner is SriovNetworkOperator, and the cluster has no definition "
+                            + Upstream.SRIOV_POLICY.definition()
+                            + " (or sidewarp.operator.sriov.enabled is false); install"
+                            + " that operator, or set provisioner to NodeAgent"));
+        }
+        SriovPolicies derived = SriovPolicies.of(policy, rank, nodes);
+        if (derived.refusal().isPresent()) {
+            // What there is stays: without it the virtual functions would go, and with them the pods' networks.
+            return Optional.of(new Problem("NotExpressible", derived.refusal().get()));
+        }
+        for (Map.Entry<String, Map<String, Object>> spec : derived.specs().entrySet()) {
+            Optional<Problem> refused = write(Upstream.SRIOV_POLICY, policy, spec.getKey(), Map.of(), spec.getValue());
+            if (refused.isPresent()) {
+                return refused;
+            }
+        }
+        keep(Upstream.SRIOV_POLICY, policy, derived.specs().keySet());
+        return Optional.empty();
+    }
+
+    private Optional<Problem> network(IwarpNicPolicy policy, String resource) {
+        NetworkSpec network = policy.getSpec().network();
+        if (network == null) {
+            keep(Upstream.NETWORK, policy, Set.of());
+            return Optional.empty();
+        }
+        if (!installed.has(Upstream.NETWORK)) {
+            return Optional.of(new Problem(
+                    "MultusMissing",
+                    "the policy has a network, and the cluster has no definition " + Upstream.NETWORK.definition()
+                            + " (or sidewarp.operator.multus.enabled is false); install Multus, or remove network"));
+        }
+        String name = policy.getMetadata().getName();
+        String configuration;
+        try {
+            configuration = NetworkAttachment.configuration(name, network);
+        } catch (IllegalArgumentException e) {
+            return Optional.of(new Problem(
+                    "InvalidNetwork", "network.ipam is no configuration of an IPAM plugin: " + e.getMessage()));
+        }
+        return write(
+                Upstream.NETWORK,
+                policy,
+                name,
+                Map.of(NetworkAttachment.RESOURCE_NAME, resource),
+                Map.of("config", configuration));
+    }
+
+    private Optional<Problem> write(
+            Upstream upstream,
+            IwarpNicPolicy policy,
+            String name,
+            Map<String, String> annotations,
+            Map<String, Object> spec) {
+        Optional<GenericKubernetesResource> present = installed.of(upstream, policy).stream()
+                .filter(object -> object.getMetadata().getName().equals(name))
+                .findFirst();
+        if (present.isPresent() && says(present.get(), annotations, spec)) {
+            return Optional.empty();
+        }
+        GenericKubernetesResource object = object(upstream, policy, name, annotations, spec);
+        try {
+            if (present.isEmpty()) {
+                create(upstream, policy, object);
+            } else {
+                replace(upstream, present.get(), object);
+            }
+            return Optional.empty();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() < HttpURLConnection.HTTP_BAD_REQUEST
+                    || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+                throw e;
+            }
+            return Optional.of(new Problem(
+                    upstream == Upstream.SRIOV_POLICY ? "SriovNetworkOperatorRefused" : "NetworkRefused",
+                    upstream.kind() + " " + installed.namespace(upstream) + "/" + name + ": " + reasonOf(e)));
+        }
+    }
+
+    private void create(Upstream upstream, IwarpNicPolicy policy, GenericKubernetesResource object) {
+        try {
+            installed
+                    .resources(upstream)
+                    .inNamespace(installed.namespace(upstream))
+                    .resource(object)
+                    .create();
+        } catch (KubernetesClientException e) {
+            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                throw e;
+            }
+            // Written before, and not in the cache yet; or somebody else's, which is left alone.
+            GenericKubernetesResource found = installed
+                    .resources(upstream)
+                    .inNamespace(installed.namespace(upstream))
+                    .withName(object.getMetadata().getName())
+                    .get();
+            if (found == null || !InstalledNetworks.isOwned(found, policy)) {
+                throw e;
+            }
+            replace(upstream, found, object);
+        }
+    }
+
+    private void replace(Upstream upstream, GenericKubernetesResource present, GenericKubernetesResource object) {
+        object.getMetadata().setResourceVersion(present.getMetadata().getResourceVersion());
+        installed
+                .resources(upstream)
+                .inNamespace(installed.namespace(upstream))
+                .resource(object)
+                .update();
+    }
+
+    private GenericKubernetesResource object(
+            Upstream upstream,
+            IwarpNicPolicy policy,
+            String name,
+            Map<String, String> annotations,
+            Map<String, Object> spec) {
+        GenericKubernetesResource object = new GenericKubernetesResource();
+        object.setApiVersion(upstream.apiVersion());
+        object.setKind(upstream.kind());
+        object.setMetadata(new ObjectMetaBuilder()
+                .withNamespace(installed.namespace(upstream))
+                .withName(name)
+                .withAnnotations(new TreeMap<>(annotations))
+                .addToLabels(InstalledNetworks.MANAGED_LABEL, InstalledNetworks.MANAGER)
+                .withOwnerReferences(new OwnerReferenceBuilder()
+                        .withApiVersion(policy.getApiVersion())
+                        .withKind(policy.getKind())
+                        .withName(policy.getMetadata().getName())
+                        .withUid(policy.getMetadata().getUid())
+                        .build())
+                .build());
+        object.setAdditionalProperty("spec", spec);
+        return object;
+    }
+
+    private void keep(Upstream upstream, IwarpNicPolicy policy, Set<String> names) {
+        installed.of(upstream, policy).stream()
+                .filter(object -> !names.contains(object.getMetadata().getName()))
+                .forEach(object -> installed
+                        .resources(upstream)
+                        .inNamespace(object.getMetadata().getNamespace())
+                        .withName(object.getMetadata().getName())
+                        .delete());
+    }
+
+    /** Whether all that is wanted is there; what the API server or somebody else added does not matter. */
+    private static boolean says(
+            GenericKubernetesResource present, Map<String, String> annotations, Map<String, Object> spec) {
+        Map<String, String> presentAnnotations = present.getMetadata().getAnnotations();
+        return present.getAdditionalProperties().get("spec") instanceof Map<?, ?> found
+                && found.entrySet().containsAll(spec.entrySet())
+                && OPTIONAL_MEMBERS.stream().allMatch(member -> spec.containsKey(member) || !found.containsKey(member))
+                && (presentAnnotations == null ? Map.of() : presentAnnotations)
+                        .entrySet()
+                        .containsAll(annotations.entrySet());
+    }
+
+    private static String reasonOf(KubernetesClientException e) {
+        String message = e.getStatus() == null ? null : e.getStatus().getMessage();
+        return message == null ? String.valueOf(e.getMessage()) : message;
+    }
+}

@@ -1,0 +1,177 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.network;
+
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicySpec;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Stream;
+
+/**
+ * The SriovNetworkNodePolicies that say what an {@link IwarpNicPolicy} says: one for each model of NIC that the policy rules,
+ * since those name one vendor and one device at most, no driver, and no pattern. Depends on nothing but its arguments.
+ *
+ * @param specs specifications by name
+ * @param refusal why the policy cannot be said so, and what to do
+ */
+record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<String> refusal) {
+    /** Of the priorities of a SriovNetworkNodePolicy 0 is the highest, and this the lowest. */
+    private static final int LOWEST_PRIORITY = 99;
+
+    /** What Kubernetes allows after the prefix of an extended resource. */
+    private static final int MAX_RESOURCE_NAME = 63;
+
+    /** Member of a specification that is there only if the policy says something about it. */
+    static final String MTU = "mtu";
+
+    private static final String RESOURCE_PREFIX = "sidewarp_";
+    private static final String NAME_PREFIX = "sidewarp-";
+
+    private record Model(String vendor, String device) {}
+
+    /**
+     * Derives them.
+     *
+     * @param rank number of policies that come before this one
+     * @param nodes all nodes
+     */
+    static SriovPolicies of(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes) {
+        String name = policy.getMetadata().getName();
+        if (resourceName(name).length() > MAX_RESOURCE_NAME) {
+            return refused(
+                    "the SR-IOV network operator offers virtual functions under the policy's name, which is longer"
+                            + " than " + (MAX_RESOURCE_NAME - RESOURCE_PREFIX.length())
+                            + " characters; give it a shorter one, or set provisioner to NodeAgent");
+        }
+        List<IwarpNode> selected = nodes.stream()
+                .filter(node -> node.getStatus() != null && indexOf(name, node) >= 0)
+                .toList();
+        Map<Model, Selection> models = new LinkedHashMap<>();
+        for (IwarpNode node : selected) {
+            for (NicStatus nic : node.getStatus().nics()) {
+                if (name.equals(nic.policy()) && nic.totalVirtualFunctions() > 0) {
+                    models.computeIfAbsent(
+                                    new Model(nic.vendor(), nic.device()),
+                                    model -> new Selection(model, policy.getSpec()))
+                            .add(nic);
+                }
+            }
+        }
+        SortedMap<String, Map<String, Object>> specs = new TreeMap<>();
+        for (Selection selection : models.values()) {
+            Optional<String> others = selected.stream()
+                    .flatMap(node -> foreign(name, node, selection))
+                    .findFirst();
+            if (others.isPresent()) {
+                return refused(
+                        "a SriovNetworkNodePolicy would also take " + others.get() + ", which this policy does not"
+                                + " select: it knows no drivers; use pciAddresses, pfNames or the nodeSelector, or set provisioner"
+                                + " to NodeAgent");
+            }
+            specs.put(
+                    NAME_PREFIX + name + "-" + selection.model.vendor() + "-" + selection.model.device(),
+                    spec(policy, rank, selection));
+        }
+        return new SriovPolicies(specs, Optional.empty());
+    }
+
+    /** The resource name of a policy: letters, digits and underscores, another one for each policy. */
+    static String resourceName(String policy) {
+        return RESOURCE_PREFIX + policy.replace('-', '_').replace('.', 'D');
+    }
+
+    private static SriovPolicies refused(String why) {
+        return new SriovPolicies(new TreeMap<>(), Optional.of(why));
+    }
+
+    private static Map<String, Object> spec(IwarpNicPolicy policy, int rank, Selection selection) {
+        IwarpNicPolicySpec asked = policy.getSpec();
+        Map<String, Object> spec = new LinkedHashMap<>();
+        spec.put("resourceName", resourceName(policy.getMetadata().getName()));
+        spec.put("nodeSelector", asked.nodeSelector());
+        spec.put("priority", Math.min(rank, LOWEST_PRIORITY));
+        spec.put("nicSelector", selection.nicSelector());
+        spec.put("numVfs", Objects.requireNonNull(asked.virtualFunctions()));
+        if (asked.mtu() != null) {
+            spec.put(MTU, asked.mtu());
+        }
+        spec.put("deviceType", "netdevice");
+        spec.put("isRdma", true);
+        return spec;
+    }
+
+    /** NICs that a selection takes and that neither this policy rules nor one before it, which wins there as well. */
+    private static Stream<String> foreign(String policy, IwarpNode node, Selection selection) {
+        if (!Objects.equals(
+                node.getStatus().observedGeneration(), node.getMetadata().getGeneration())) {
+            // It has not been told of the policy yet.
+            return Stream.of();
+        }
+        int index = indexOf(policy, node);
+        return node.getStatus().nics().stream()
+                .filter(nic -> nic.totalVirtualFunctions() > 0 && selection.takes(nic))
+                .filter(nic -> nic.policy() == null || indexOf(nic.policy(), node) > index)
+                .map(nic -> nic.name() + " of node " + node.getMetadata().getName());
+    }
+
+    private static int indexOf(String policy, IwarpNode node) {
+        return node.getSpec() == null
+                ? -1
+                : node.getSpec().policies().stream()
+                        .map(NodePolicy::name)
+                        .toList()
+                        .indexOf(policy);
+    }
+
+    /** NICs of one model, by name and address where the policy tells NICs apart by that. */
+    private static final class Selection {
+        private final Model model;
+        private final boolean byName;
+        private final boolean byAddress;
+        private final TreeSet<String> names = new TreeSet<>();
+        private final TreeSet<String> addresses = new TreeSet<>();
+
+        Selection(Model model, IwarpNicPolicySpec policy) {
+            this.model = model;
+            byName = !policy.nicSelector().pfNames().isEmpty();
+            byAddress = !policy.nicSelector().pciAddresses().isEmpty();
+        }
+
+        void add(NicStatus nic) {
+            names.add(nic.name());
+            addresses.add(nic.pciAddress());
+        }
+
+        boolean takes(NicStatus nic) {
+            return nic.vendor().equals(model.vendor())
+                    && nic.device().equals(model.device())
+                    && (!byName || names.contains(nic.name()))
+                    && (!byAddress || addresses.contains(nic.pciAddress()));
+        }
+
+        Map<String, Object> nicSelector() {
+            Map<String, Object> selector = new LinkedHashMap<>();
+            selector.put("vendor", model.vendor());
+            selector.put("deviceID", model.device());
+            if (byName) {
+                selector.put("pfNames", List.copyOf(names));
+            }
+            if (byAddress) {
+                selector.put("rootDevices", List.copyOf(addresses));
+            }
+            return selector;
+        }
+    }
+}

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** Uses the SR-IOV network operator and Multus where they are installed, by their own resources. */
+@NullMarked
+package io.sidewarp.operator.controller.network;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,50 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PodNetworksTest {
+    private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", quoteCharacter = '"', textBlock = """
+            # present | times | expected
+            - | 1 | default/e810
+            - | 2 | default/e810,default/e810
+            "" | 1 | default/e810
+            macvlan | 1 | macvlan,default/e810
+            macvlan@net1, default/e810@rdma0 | 1 | macvlan@net1,default/e810@rdma0
+            default/e810 | 2 | default/e810,default/e810
+            e810 | 1 | e810,default/e810
+            default/e810,default/e810 | 1 | default/e810,default/e810
+            [] | 1 | [{'name':'e810','namespace':'default'}]
+            [{'name':'e810','namespace':'default','ips':['192.0.2.1/24']}] | 1 | [{'name':'e810','namespace':'default','ips':['192.0.2.1/24']}]
+            [{'name':'e810'}] | 1 | [{'name':'e810'},{'name':'e810','namespace':'default'}]
+            """)
+    void addsWhatIsMissingAndKeepsWhatIsThere(String present, int times, String expected) {
+        String quoted = present == null ? null : present.replace('\'', '"');
+
+        String once = PodNetworks.with(quoted, "shop", NETWORK, times);
+
+        assertThat(once).isEqualTo(expected.replace('\'', '"'));
+        assertThat(PodNetworks.with(once, "shop", NETWORK, times)).as("again").isEqualTo(once);
+    }
+
+    @Test
+    void aNameWithoutNamespaceIsOfThatOfThePod() {
+        assertThat(PodNetworks.with("e810", "default", NETWORK, 1)).isEqualTo("e810");
+    }
+
+    @Test
+    void whatIsNoListIsRefused() {
+        assertThatThrownBy(() -> PodNetworks.with("[{", "shop", NETWORK, 1))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+}

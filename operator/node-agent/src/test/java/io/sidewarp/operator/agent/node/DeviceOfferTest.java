@@ -1,0 +1,82 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.LinkState;
+import io.sidewarp.operator.agent.nic.NetworkInterface;
+import io.sidewarp.operator.agent.nic.Nic;
+import io.sidewarp.operator.agent.nic.NodeType;
+import io.sidewarp.operator.agent.nic.PciAddress;
+import io.sidewarp.operator.agent.nic.PortState;
+import io.sidewarp.operator.agent.nic.RdmaDevice;
+import io.sidewarp.operator.agent.nic.RdmaPort;
+import io.sidewarp.operator.agent.nic.SrIov;
+import io.sidewarp.operator.agent.nic.VirtualFunction;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class DeviceOfferTest {
+    private static final PciAddress NIC = new PciAddress("0000:18:00.0");
+    private static final PciAddress FUNCTION = new PciAddress("0000:18:11.0");
+
+    @ParameterizedTest
+    @CsvSource({
+        // RDMA of the VF, VFs that somebody else shall make, what is offered here
+        "true, , 0000:18:11.0",
+        "false, , 0000:18:00.0",
+        "true, 1, ",
+        "false, 1, 0000:18:00.0",
+        "true, 2, ",
+        "false, 2, ",
+    })
+    void noFunctionIsOfferedByTwo(boolean rdmaOfFunction, Integer foreign, String offered) {
+        Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of());
+
+        List<RnicDevice> devices =
+                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign));
+
+        assertThat(devices).extracting(RnicDevice::id).isEqualTo(offered == null ? List.of() : List.of(offered));
+    }
+
+    private static Nic nic(boolean rdmaOfFunction) {
+        VirtualFunction function = new VirtualFunction(
+                0,
+                FUNCTION,
+                "1889",
+                Optional.of("iavf"),
+                List.of(),
+                rdmaOfFunction ? List.of(rdma("iwp1", FUNCTION)) : List.of());
+        return new Nic(
+                NIC,
+                "8086",
+                "1592",
+                Optional.of("ice"),
+                OptionalInt.empty(),
+                List.of(new NetworkInterface(
+                        "e0", LinkState.UP, OptionalInt.of(1500), OptionalInt.empty(), Optional.empty())),
+                List.of(rdma("iwp0", NIC)),
+                Optional.of(new SrIov(8, 1, List.of(function))),
+                Optional.of(true),
+                Optional.of(false));
+    }
+
+    private static RdmaDevice rdma(String name, PciAddress function) {
+        return new RdmaDevice(
+                name,
+                NodeType.RNIC,
+                Optional.of(function),
+                Optional.empty(),
+                OptionalInt.empty(),
+                List.of(new RdmaPort(1, PortState.ACTIVE, Optional.of("e0"))),
+                Optional.of("uverbs" + name.charAt(name.length() - 1)));
+    }
+}
