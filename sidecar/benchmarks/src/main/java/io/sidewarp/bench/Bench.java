@@ -1,0 +1,54 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench;
+
+import io.sidewarp.bench.part.Lab;
+import io.sidewarp.bench.part.PartRunner;
+import io.sidewarp.bench.result.Facts;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Results;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+
+/** Measures parts one after the other, and keeps what there is after each. */
+final class Bench {
+
+    private final BenchSettings settings;
+    private final Path directory;
+    private final PrintWriter progress;
+
+    /** @param directory for logs and other files of a run */
+    Bench(BenchSettings settings, Path directory, PrintWriter progress) {
+        this.settings = settings;
+        this.directory = directory;
+        this.progress = progress;
+    }
+
+    Results run() {
+        Results results = Results.read(settings.json());
+        for (Part part : settings.parts()) {
+            results = results.with(part, measure(part));
+            results.write(settings.json());
+        }
+        return results;
+    }
+
+    private PartResult measure(Part part) {
+        Facts facts = Machine.facts(settings);
+        Recorder recorder = new Recorder();
+        for (int repetition = 1; repetition <= settings.repetitions(); repetition++) {
+            String prefix = part + " " + repetition + "/" + settings.repetitions() + "  ";
+            Lab lab = new Lab(
+                    settings.pinning(),
+                    directory,
+                    settings.time(),
+                    settings.quick(),
+                    line -> progress.println(prefix + line));
+            PartRunner.of(part).repeat(lab, recorder);
+        }
+        return new PartResult(facts, recorder.figures());
+    }
+}

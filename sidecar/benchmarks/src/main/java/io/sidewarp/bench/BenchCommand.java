@@ -1,0 +1,150 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench;
+
+import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.Results;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Times;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code ./sidewarp bench}. */
+@Command(
+        name = "bench",
+        mixinStandardHelpOptions = true,
+        header = "Measure Sidewarp beside what else moves octets on this machine.",
+        description = {
+            "Peers and Sidewarp alternate, each end has its own processors, and every figure is a median over"
+                    + " repetitions with its spread. docs/performance.md explains parts and figures.",
+            ""
+        },
+        sortOptions = false,
+        usageHelpAutoWidth = true)
+public final class BenchCommand implements Callable<Integer> {
+
+    private static final Duration QUICK_TIME = Duration.ofMillis(200);
+
+    @Spec
+    private CommandSpec spec;
+
+    @Option(
+            names = "--only",
+            paramLabel = "PART",
+            split = ",",
+            description = "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all.")
+    private Set<Part> only = EnumSet.noneOf(Part.class);
+
+    @Option(
+            names = "--repetitions",
+            paramLabel = "N",
+            description = "How often each measurement is made. Default: 5, with --quick 1.")
+    private Optional<Integer> repetitions = Optional.empty();
+
+    @Option(
+            names = "--time",
+            paramLabel = "TIME",
+            converter = Times.class,
+            description = "Time of a measurement; half of it again goes before. Default: 400ms, with --quick 200ms.")
+    private Optional<Duration> time = Optional.empty();
+
+    @Option(names = "--quick", description = "A short look: one repetition, fewer sizes, less warming up.")
+    private boolean quick;
+
+    @Option(
+            names = "--pin",
+            paramLabel = "A:B",
+            defaultValue = "auto",
+            description = "Processors of the end that keeps the time and of the other end, such as 0:1 or 0-1:2-3, or"
+                    + " none. Default: one each, or two where there are four.")
+    private String pin = "auto";
+
+    @Option(
+            names = "--json",
+            paramLabel = "FILE",
+            description = "Where the results go; parts that are not measured now are kept. Default: target/bench.json.")
+    private Optional<Path> json = Optional.empty();
+
+    public static void main(String[] arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new BenchCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true)
+                .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+                    if (failure instanceof Failure known) {
+                        commandLine.getErr().println("sidewarp bench: " + known.getMessage());
+                        return known.exitCode();
+                    }
+                    failure.printStackTrace(commandLine.getErr());
+                    return ExitCode.INTERNAL;
+                });
+    }
+
+    @Override
+    public Integer call() throws IOException {
+        PrintWriter out = spec.commandLine().getOut();
+        BenchSettings settings = settings();
+        Path directory = Files.createTempDirectory("sidewarp-bench-");
+        Results results = new Bench(settings, directory, spec.commandLine().getErr()).run();
+        delete(directory);
+        out.println(settings.json() + ": " + results.parts().keySet());
+        return ExitCode.OK;
+    }
+
+    private BenchSettings settings() {
+        int count = repetitions.orElse(quick ? 1 : 5);
+        if (count < 1) {
+            throw new ParameterException(spec.commandLine(), "--repetitions is " + count + "; at least 1 is needed");
+        }
+        Duration each = time.orElse(quick ? QUICK_TIME : Duration.ofMillis(400));
+        if (!each.isPositive()) {
+            throw new ParameterException(spec.commandLine(), "--time has to be more than 0");
+        }
+        Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."));
+        return new BenchSettings(
+                root,
+                only.isEmpty() ? EnumSet.allOf(Part.class) : EnumSet.copyOf(only),
+                count,
+                each,
+                quick,
+                pinning(),
+                json.orElse(root.resolve("target/bench.json")));
+    }
+
+    private Pinning pinning() {
+        try {
+            return Pinning.parse(pin);
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+    }
+
+    /** Removes logs of processes; kept when something failed. */
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.list(directory)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(directory);
+    }
+}

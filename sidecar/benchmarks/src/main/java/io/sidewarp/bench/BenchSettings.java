@@ -1,0 +1,20 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench;
+
+import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.result.Part;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * What the command was called with.
+ *
+ * @param root directory of the sources
+ * @param time of a measurement
+ * @param json file of the results; its other parts are kept
+ */
+record BenchSettings(
+        Path root, Set<Part> parts, int repetitions, Duration time, boolean quick, Pinning pinning, Path json) {}

@@ -1,0 +1,42 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end;
+
+import io.sidewarp.bench.end.copy.CopyEnd;
+import io.sidewarp.bench.end.engine.EngineActiveEnd;
+import io.sidewarp.bench.end.engine.EnginePassiveEnd;
+import io.sidewarp.bench.end.grpc.GrpcActiveEnd;
+import io.sidewarp.bench.end.grpc.GrpcPassiveEnd;
+import io.sidewarp.bench.end.nio.NioActiveEnd;
+import io.sidewarp.bench.end.nio.NioPassiveEnd;
+
+/** Programs that an end can be. */
+public enum EndKind {
+    /** Sidewarp's engine as a library. */
+    ENGINE,
+    /** Bare socket channels of the JDK. */
+    NIO,
+    /** Streaming calls of grpc-java. */
+    GRPC,
+    /** Copies in memory: the active end alone does something. */
+    COPY;
+
+    PassiveEnd passive() {
+        return switch (this) {
+            case ENGINE -> new EnginePassiveEnd();
+            case NIO -> new NioPassiveEnd();
+            case GRPC -> new GrpcPassiveEnd();
+            case COPY -> new CopyEnd.Idle();
+        };
+    }
+
+    ActiveEnd active() {
+        return switch (this) {
+            case ENGINE -> new EngineActiveEnd();
+            case NIO -> new NioActiveEnd();
+            case GRPC -> new GrpcActiveEnd();
+            case COPY -> new CopyEnd();
+        };
+    }
+}

@@ -1,0 +1,65 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end;
+
+/**
+ * One measurement. Ends that know no RDMA use what they understand of it.
+ *
+ * @param size octets of a message, 1 to 2^31 - 1
+ * @param depth messages under way on a connection
+ * @param signal one completion is asked for each so many messages; divides the depth
+ * @param connections at the same time
+ * @param crc whether both ends want CRC32c in FPDUs (RFC 5044 section 4.4)
+ * @param markers whether both ends want Markers (RFC 5044 section 4.3)
+ */
+public record TransferPlan(
+        Operation operation,
+        Mode mode,
+        int size,
+        int depth,
+        int signal,
+        int connections,
+        boolean crc,
+        boolean markers,
+        Waiting waiting) {
+
+    public TransferPlan {
+        if (size < 1 || depth < 1 || signal < 1 || connections < 1) {
+            throw new IllegalArgumentException("size, depth, signal and connections are at least 1");
+        }
+        if (depth % signal != 0) {
+            throw new IllegalArgumentException("depth " + depth + " is no multiple of signal " + signal);
+        }
+    }
+
+    /** Streaming over one connection with CRC, without Markers, in the engine's own way of waiting, each completion asked for. */
+    public static TransferPlan stream(Operation operation, int size, int depth) {
+        return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, true, false, Waiting.ADAPTIVE);
+    }
+
+    /** One message at a time over one connection with CRC. */
+    public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
+        return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, true, false, waiting);
+    }
+
+    public TransferPlan withSignal(int messages) {
+        return new TransferPlan(operation, mode, size, depth, messages, connections, crc, markers, waiting);
+    }
+
+    public TransferPlan withConnections(int count) {
+        return new TransferPlan(operation, mode, size, depth, signal, count, crc, markers, waiting);
+    }
+
+    public TransferPlan withCrc(boolean wanted) {
+        return new TransferPlan(operation, mode, size, depth, signal, connections, wanted, markers, waiting);
+    }
+
+    public TransferPlan withMarkers(boolean wanted) {
+        return new TransferPlan(operation, mode, size, depth, signal, connections, crc, wanted, waiting);
+    }
+
+    public TransferPlan withWaiting(Waiting other) {
+        return new TransferPlan(operation, mode, size, depth, signal, connections, crc, markers, other);
+    }
+}

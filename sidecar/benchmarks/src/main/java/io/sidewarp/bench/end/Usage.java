@@ -1,0 +1,41 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end;
+
+import com.sun.management.ThreadMXBean;
+import io.sidewarp.cli.perf.ProcessCpu;
+import java.lang.management.GarbageCollectorMXBean;
+import java.lang.management.ManagementFactory;
+
+/**
+ * What this process has used so far.
+ *
+ * @param cpuNanos user and system time of all threads, in steps of 10 ms
+ * @param allocatedOctets of the heap, by all threads that ever lived
+ * @param collections garbage collections
+ * @param collectionMillis time in them
+ */
+public record Usage(long cpuNanos, long allocatedOctets, long collections, long collectionMillis) {
+
+    /** Up to now. */
+    public static Usage now() {
+        long collections = 0;
+        long millis = 0;
+        for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {
+            collections += Math.max(0, collector.getCollectionCount());
+            millis += Math.max(0, collector.getCollectionTime());
+        }
+        long allocated = ManagementFactory.getPlatformMXBean(ThreadMXBean.class).getTotalThreadAllocatedBytes();
+        return new Usage(ProcessCpu.own().nanos().orElse(0), allocated, collections, millis);
+    }
+
+    /** Of the time between an earlier usage and this one. */
+    public Usage since(Usage earlier) {
+        return new Usage(
+                cpuNanos - earlier.cpuNanos,
+                allocatedOctets - earlier.allocatedOctets,
+                collections - earlier.collections,
+                collectionMillis - earlier.collectionMillis);
+    }
+}

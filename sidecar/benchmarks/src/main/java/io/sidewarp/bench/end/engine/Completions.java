@@ -1,0 +1,43 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end.engine;
+
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import java.util.stream.Stream;
+
+/** Takes completions in batches and has no patience with failures. */
+final class Completions {
+
+    private static final int BATCH = 64;
+
+    private final CompletionQueue queue;
+    private final WorkCompletion[] batch =
+            Stream.generate(WorkCompletion::new).limit(BATCH).toArray(WorkCompletion[]::new);
+
+    Completions(CompletionQueue queue) {
+        this.queue = queue;
+    }
+
+    /**
+     * Takes what is there, at most one batch.
+     *
+     * @throws IllegalStateException when work has failed
+     */
+    int poll() {
+        int count = queue.poll(batch);
+        for (int i = 0; i < count; i++) {
+            if (batch[i].status() != CompletionStatus.SUCCESS) {
+                throw new IllegalStateException(
+                        batch[i].opcode() + " ended with " + batch[i].status() + ": " + batch[i].error());
+            }
+        }
+        return count;
+    }
+
+    WorkCompletion get(int index) {
+        return batch[index];
+    }
+}

@@ -1,0 +1,126 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end.engine;
+
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.WorkRequest;
+import java.util.List;
+
+/**
+ * RDMA Writes or Reads, as many under way on each connection as the plan says, for a given time. It ends with a Read on each
+ * connection: the peer answers that after it has placed all earlier Writes (RFC 5040 section 5.5).
+ */
+final class StreamDuty implements Duty {
+
+    private static final long FENCE_ID = -1;
+
+    private final EngineEnd end;
+    private final TransferPlan plan;
+    private final List<Link> links;
+    private final Completions completions;
+    private final WorkRequest request = new WorkRequest();
+    private final Opcode opcode;
+    private final long nanos;
+    private final long[] posted;
+    private final int[] underWay;
+    private long begin;
+    private long last;
+    private long messages;
+    private int fences;
+    private boolean started;
+
+    StreamDuty(EngineEnd end, List<Link> links, long nanos) {
+        this.end = end;
+        this.plan = end.plan();
+        this.links = links;
+        this.nanos = nanos;
+        completions = new Completions(end.completions());
+        opcode = plan.operation() == Operation.READ ? Opcode.RDMA_READ : Opcode.RDMA_WRITE;
+        posted = new long[links.size()];
+        underWay = new int[links.size()];
+    }
+
+    @Override
+    public boolean poll() {
+        if (!started) {
+            started = true;
+            begin = System.nanoTime();
+            last = begin;
+            for (int i = 0; i < links.size(); i++) {
+                post(i, plan.depth());
+            }
+            return true;
+        }
+        int count = completions.poll();
+        if (count == 0) {
+            return false;
+        }
+        last = System.nanoTime();
+        boolean timeIsUp = last - begin >= nanos;
+        for (int i = 0; i < count; i++) {
+            long id = completions.get(i).id();
+            if (id == FENCE_ID) {
+                fences--;
+            } else {
+                messages += plan.signal();
+                underWay[(int) id] -= plan.signal();
+                if (!timeIsUp) {
+                    post((int) id, plan.signal());
+                } else if (underWay[(int) id] == 0) {
+                    fence((int) id);
+                }
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public boolean isDone() {
+        return started && last - begin >= nanos && fences == 0 && isIdle();
+    }
+
+    @Override
+    public boolean followsCompletions() {
+        return true;
+    }
+
+    Outcome outcome() {
+        return Outcome.stream(last - begin, messages);
+    }
+
+    private boolean isIdle() {
+        for (int count : underWay) {
+            if (count > 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void post(int index, int count) {
+        Link link = links.get(index);
+        for (int i = 1; i <= count; i++) {
+            long offset = end.layout().slot(index, posted[index]++);
+            request.reset(index, opcode)
+                    .addSge(end.region(), offset, plan.size())
+                    .remote(link.peer().stag(), link.peer().taggedOffset() + offset)
+                    .signaled(i % plan.signal() == 0);
+            EngineEnd.require(link.queuePair().postSend(request));
+        }
+        underWay[index] += count;
+    }
+
+    private void fence(int index) {
+        Link link = links.get(index);
+        long offset = end.layout().fence(index);
+        request.reset(FENCE_ID, Opcode.RDMA_READ)
+                .addSge(end.region(), offset, Layout.FENCE)
+                .remote(link.peer().stag(), link.peer().taggedOffset() + offset);
+        EngineEnd.require(link.queuePair().postSend(request));
+        fences++;
+    }
+}

@@ -1,0 +1,67 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end.grpc;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.BytesValue;
+import com.google.protobuf.UnsafeByteOperations;
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.sidewarp.bench.end.ActiveEnd;
+import io.sidewarp.bench.end.Mode;
+import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.TransferPlan;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Streams messages as fast as flow control lets it, or one at a time. */
+public final class GrpcActiveEnd implements ActiveEnd {
+
+    private static final long PATIENCE_SECONDS = 60;
+
+    private @Nullable ManagedChannel channel;
+    private @Nullable TransferPlan plan;
+    private BytesValue message = BytesValue.getDefaultInstance();
+
+    @Override
+    public void connect(TransferPlan newPlan, int port) {
+        plan = newPlan;
+        // As an application does that has its payload in an array already.
+        ByteString payload = UnsafeByteOperations.unsafeWrap(new byte[newPlan.size()]);
+        message = BytesValue.of(payload);
+        channel = NettyChannelBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+                .usePlaintext()
+                .directExecutor()
+                .maxInboundMessageSize(Integer.MAX_VALUE)
+                .build();
+    }
+
+    @Override
+    public Outcome run(long nanos) throws Exception {
+        if (channel == null || plan == null) {
+            throw new IllegalStateException("not connected");
+        }
+        if (plan.mode() == Mode.STREAM) {
+            StreamCall call = new StreamCall(message, nanos);
+            ClientCalls.asyncClientStreamingCall(channel.newCall(Methods.TAKE, CallOptions.DEFAULT), call);
+            return call.outcome().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
+        EchoCall call = new EchoCall(message, nanos);
+        ClientCalls.asyncBidiStreamingCall(channel.newCall(Methods.ECHO, CallOptions.DEFAULT), call);
+        call.start();
+        return call.outcome().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        if (channel != null) {
+            channel.shutdownNow().awaitTermination(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            channel = null;
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Measurement;
+import io.sidewarp.bench.process.Pinning;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * What the measurements of a run have in common.
+ *
+ * @param directory for logs and other files, which goes away after the run
+ * @param time of a measurement
+ * @param quick for a short look: fewer sizes, less warming up
+ * @param progress takes what has been measured, for people
+ */
+public record Lab(Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
+
+    /** How long a measurement goes on before it counts. */
+    Duration warmup() {
+        return time.dividedBy(2);
+    }
+
+    /** Starts two ends and has them do a little of each plan, so that the JVMs compile what matters. */
+    EndPair start(EndKind kind, List<TransferPlan> plans) {
+        EndPair pair = EndPair.start(kind, pinning, directory);
+        try {
+            Duration settling = quick ? Duration.ZERO : Duration.ofSeconds(1);
+            for (TransferPlan plan : settling.isZero() ? List.<TransferPlan>of() : plans) {
+                pair.measure(plan, Duration.ZERO, settling);
+            }
+            return pair;
+        } catch (RuntimeException e) {
+            pair.close();
+            throw e;
+        }
+    }
+
+    /** Measures a plan. */
+    Measurement measure(EndPair pair, TransferPlan plan) {
+        return pair.measure(plan, warmup(), time);
+    }
+}

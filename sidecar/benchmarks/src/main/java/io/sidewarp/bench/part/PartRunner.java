@@ -1,0 +1,24 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.Recorder;
+
+/** Measures a part. */
+@FunctionalInterface
+public interface PartRunner {
+
+    /** One repetition: everything once, peers and Sidewarp by turns, in processes of its own. */
+    void repeat(Lab lab, Recorder recorder);
+
+    /** Who measures a part. */
+    static PartRunner of(Part part) {
+        return switch (part) {
+            case THROUGHPUT -> new ThroughputPart();
+            case RATE -> new RatePart();
+            case LATENCY -> new LatencyPart();
+        };
+    }
+}

@@ -1,0 +1,79 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Measurement;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import java.util.List;
+import java.util.Locale;
+
+/** Messages of 64 octets, from one to 256 under way. */
+public final class RatePart implements PartRunner {
+
+    /** Octets of a message. */
+    public static final int SIZE = 64;
+
+    /** Messages under way. */
+    public static final List<Integer> DEPTHS = List.of(1, 4, 16, 64, 128, 256);
+
+    private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
+    private static final int MOST_UNSIGNALED = 16;
+    private static final int LARGE = 16 << 10;
+
+    /** As {@code sidewarp perf}: a quarter of the depth but at most 16, and 1 for messages from 16 KiB on. */
+    static int signal(int size, int depth) {
+        return size >= LARGE ? 1 : Math.clamp(depth / 4, 1, MOST_UNSIGNALED);
+    }
+
+    /** A measurement; the application runs on the event loop, or on a thread of its own. */
+    public static TransferPlan plan(Operation operation, int depth, Waiting waiting) {
+        return TransferPlan.stream(operation, SIZE, depth)
+                .withSignal(signal(SIZE, depth))
+                .withWaiting(waiting);
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        TransferPlan peer = TransferPlan.stream(Operation.SEND, SIZE, 1).withWaiting(Waiting.SLEEP);
+        List<TransferPlan> settling = List.of(
+                plan(Operation.WRITE, 128, Waiting.ADAPTIVE),
+                plan(Operation.READ, 128, Waiting.ADAPTIVE),
+                plan(Operation.WRITE, 128, Waiting.YIELD));
+        try (EndPair grpc = lab.start(EndKind.GRPC, List.of(peer));
+                EndPair engine = lab.start(EndKind.ENGINE, settling)) {
+            record(lab, recorder, grpc, peer, Peers.grpcStream(SIZE));
+            for (int depth : lab.quick() ? QUICK_DEPTHS : DEPTHS) {
+                engine(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.ADAPTIVE));
+                engine(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.YIELD));
+                engine(lab, recorder, engine, plan(Operation.READ, depth, Waiting.ADAPTIVE));
+            }
+            engine(
+                    lab,
+                    recorder,
+                    engine,
+                    plan(Operation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1));
+        }
+    }
+
+    private static void engine(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan) {
+        record(lab, recorder, pair, plan, Samples.engine(plan));
+    }
+
+    private static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
+        Measurement measurement = lab.measure(pair, plan);
+        Samples.add(recorder, subject, measurement);
+        lab.progress()
+                .accept(String.format(
+                        Locale.ROOT,
+                        "%s: %.0f messages/s",
+                        Samples.describe(subject),
+                        measurement.messagesPerSecond()));
+    }
+}

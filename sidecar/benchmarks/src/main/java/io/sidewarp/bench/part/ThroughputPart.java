@@ -1,0 +1,125 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Iperf;
+import io.sidewarp.bench.process.Measurement;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * Writes and Reads of 64 octets to 16 MiB: with and without CRC, over one and several connections, with Markers. For each
+ * size the peers come first.
+ */
+public final class ThroughputPart implements PartRunner {
+
+    private static final int KIB = 1024;
+    private static final int MIB = KIB * KIB;
+
+    /** Connections of the measurements with several. */
+    public static final int CONNECTIONS = 8;
+
+    /** Fits into the caches twice. */
+    public static final int WARM_COPY = 64 * KIB;
+
+    /** Much larger than the caches. */
+    public static final int COLD_COPY = 256 * MIB;
+
+    /** Message sizes, and how many are under way. */
+    public static final List<Step> STEPS = List.of(
+            new Step(64, 128),
+            new Step(512, 128),
+            new Step(4 * KIB, 64),
+            new Step(64 * KIB, 16),
+            new Step(MIB, 8),
+            new Step(16 * MIB, 2));
+
+    private static final List<Integer> QUICK_SIZES = List.of(64 * KIB, MIB);
+
+    /** A size and its depth. */
+    public record Step(int size, int depth) {
+
+        /** Over one connection with CRC. */
+        public TransferPlan plan(Operation operation) {
+            return TransferPlan.stream(operation, size, depth).withSignal(RatePart.signal(size, depth));
+        }
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        try (EndPair copy = lab.start(EndKind.COPY, List.of());
+                EndPair nio = lab.start(EndKind.NIO, List.of(nio(MIB)));
+                EndPair grpc = lab.start(EndKind.GRPC, List.of(nio(64), nio(64 * KIB), nio(MIB)));
+                EndPair engine = lab.start(EndKind.ENGINE, settling())) {
+            for (int size : List.of(WARM_COPY, COLD_COPY)) {
+                record(lab, recorder, copy, TransferPlan.stream(Operation.SEND, size, 1), Peers.copy(size));
+            }
+            for (Step step : STEPS) {
+                if (!lab.quick() || QUICK_SIZES.contains(step.size())) {
+                    measure(lab, recorder, step, nio, grpc, engine);
+                }
+            }
+        }
+    }
+
+    private static void measure(Lab lab, Recorder recorder, Step step, EndPair nio, EndPair grpc, EndPair engine) {
+        if (step.size() == 64 * KIB) {
+            iperf(lab, recorder, Peers.IPERF_DEFAULT);
+        } else if (step.size() == MIB) {
+            iperf(lab, recorder, Peers.IPERF_LARGE);
+        }
+        record(lab, recorder, nio, nio(step.size()), Peers.nioStream(step.size()));
+        record(lab, recorder, grpc, nio(step.size()), Peers.grpcStream(step.size()));
+        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+            for (TransferPlan plan : lab.quick() ? List.of(step.plan(operation)) : variants(step.plan(operation))) {
+                record(lab, recorder, engine, plan, Samples.engine(plan));
+            }
+        }
+    }
+
+    /** One connection with CRC, without, with Markers, and several connections. */
+    public static List<TransferPlan> variants(TransferPlan plan) {
+        return List.of(plan, plan.withCrc(false), plan.withMarkers(true), plan.withConnections(CONNECTIONS));
+    }
+
+    private static void iperf(Lab lab, Recorder recorder, int length) {
+        int seconds = (int) Math.max(1, lab.time().toSeconds());
+        Iperf.Result result = new Iperf(lab.pinning()).measure(length, seconds);
+        Samples.add(recorder, Peers.iperf(length), result);
+        lab.progress()
+                .accept(String.format(
+                        Locale.ROOT, "iperf3 -l %dK: %.1f Gbit/s", length / KIB, result.gigabitsPerSecond()));
+    }
+
+    private static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
+        Measurement measurement = lab.measure(pair, plan);
+        Samples.add(recorder, subject, measurement);
+        lab.progress()
+                .accept(String.format(
+                        Locale.ROOT,
+                        "%s: %.1f Gbit/s, %.0f messages/s",
+                        Samples.describe(subject),
+                        measurement.gigabitsPerSecond(),
+                        measurement.messagesPerSecond()));
+    }
+
+    /** What programs without RDMA do for a size. */
+    private static TransferPlan nio(int size) {
+        return TransferPlan.stream(Operation.SEND, size, 1).withWaiting(Waiting.SLEEP);
+    }
+
+    private static List<TransferPlan> settling() {
+        return Stream.of(STEPS.getFirst(), new Step(64 * KIB, 16))
+                .flatMap(step -> Stream.of(step.plan(Operation.WRITE), step.plan(Operation.READ)))
+                .toList();
+    }
+}

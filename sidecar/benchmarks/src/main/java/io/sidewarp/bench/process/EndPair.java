@@ -1,0 +1,66 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.bench.end.EndCommand;
+import io.sidewarp.bench.end.EndCommand.Verb;
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.EndReply;
+import io.sidewarp.bench.end.TransferPlan;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Objects;
+
+/** Two ends of one kind, which measure one plan after the other. */
+public final class EndPair implements AutoCloseable {
+
+    private final EndProcess passive;
+    private final EndProcess active;
+
+    private EndPair(EndProcess passive, EndProcess active) {
+        this.passive = passive;
+        this.active = active;
+    }
+
+    /** Starts both. */
+    public static EndPair start(EndKind kind, Pinning pinning, Path directory) {
+        EndProcess passive = EndProcess.start(kind, "passive", pinning.passive(), directory);
+        try {
+            return new EndPair(passive, EndProcess.start(kind, "active", pinning.active(), directory));
+        } catch (RuntimeException e) {
+            passive.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Measures.
+     *
+     * @param warmup how long the same goes on before
+     * @param time of the measurement
+     */
+    public Measurement measure(TransferPlan plan, Duration warmup, Duration time) {
+        int port = passive.call(EndCommand.listen(plan)).port();
+        active.call(EndCommand.connect(plan, port));
+        if (warmup.isPositive()) {
+            active.call(EndCommand.run(warmup.toNanos()));
+        }
+        passive.call(EndCommand.of(Verb.BEGIN));
+        EndReply ran = active.call(EndCommand.run(time.toNanos()));
+        EndReply used = passive.call(EndCommand.of(Verb.END));
+        active.call(EndCommand.of(Verb.RELEASE));
+        passive.call(EndCommand.of(Verb.RELEASE));
+        return new Measurement(
+                plan,
+                Objects.requireNonNull(ran.outcome()),
+                Objects.requireNonNull(ran.usage()),
+                Objects.requireNonNull(used.usage()));
+    }
+
+    @Override
+    public void close() {
+        active.close();
+        passive.close();
+    }
+}

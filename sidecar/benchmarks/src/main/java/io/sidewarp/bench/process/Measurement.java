@@ -1,0 +1,41 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.bench.end.Outcome;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Usage;
+
+/**
+ * What one plan gave.
+ *
+ * @param active what the end that kept the time used meanwhile
+ * @param passive what the other end used
+ */
+public record Measurement(TransferPlan plan, Outcome outcome, Usage active, Usage passive) {
+
+    private static final double GIB = 1L << 30;
+
+    public double messagesPerSecond() {
+        return outcome.messages() * 1e9 / outcome.nanos();
+    }
+
+    public double gigabitsPerSecond() {
+        return octets() * 8 / outcome.nanos();
+    }
+
+    /** Seconds of processor time per GiB of payload. */
+    public double cpuPerGib(Usage end) {
+        return end.cpuNanos() / 1e9 / (octets() / GIB);
+    }
+
+    /** Octets of the heap. */
+    public double allocatedPerMessage(Usage end) {
+        return (double) end.allocatedOctets() / outcome.messages();
+    }
+
+    private double octets() {
+        return (double) outcome.messages() * plan.size();
+    }
+}

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** The processes of a measurement as the bench command sees them: it starts, pins, asks and ends them. */
+@NullMarked
+package io.sidewarp.bench.process;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,30 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.result;
+
+/**
+ * Under which circumstances a part was measured.
+ *
+ * @param begun time of day, ISO 8601
+ * @param commit of the sources, with {@code -dirty} behind it when they were changed; {@code unknown} without Git
+ * @param kernel name and release
+ * @param processor model
+ * @param processors that the command could use
+ * @param memoryMib of the machine
+ * @param jdk vendor and version
+ * @param pinning processors of the active and of the passive end
+ * @param repetitions of each measurement
+ * @param milliseconds of each measurement; iperf3 takes whole seconds
+ */
+public record Facts(
+        String begun,
+        String commit,
+        String kernel,
+        String processor,
+        int processors,
+        long memoryMib,
+        String jdk,
+        String pinning,
+        int repetitions,
+        long milliseconds) {}

@@ -1,0 +1,33 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.result;
+
+import com.fasterxml.jackson.annotation.JsonValue;
+import java.util.Locale;
+
+/** A figure of a measurement; the name says its unit. In JSON in lower case. */
+public enum Metric {
+    GIGABITS_PER_SECOND,
+    MESSAGES_PER_SECOND,
+    P50_MICROSECONDS,
+    P99_MICROSECONDS,
+    P99_9_MICROSECONDS,
+    /** Seconds of processor time per GiB of payload, at the end that keeps the time. */
+    ACTIVE_CPU_SECONDS_PER_GIB,
+    /** The same at the other end. */
+    PASSIVE_CPU_SECONDS_PER_GIB,
+    /** Octets of the heap, at the end that keeps the time. */
+    ACTIVE_ALLOCATED_OCTETS_PER_MESSAGE,
+    /** The same at the other end. */
+    PASSIVE_ALLOCATED_OCTETS_PER_MESSAGE,
+    /** Garbage collections at both ends. */
+    COLLECTIONS,
+    /** Time in them. */
+    COLLECTION_MILLISECONDS;
+
+    @JsonValue
+    public String key() {
+        return name().toLowerCase(Locale.ROOT);
+    }
+}

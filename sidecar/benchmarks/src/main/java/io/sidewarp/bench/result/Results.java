@@ -1,0 +1,73 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.result;
+
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.Map;
+
+/**
+ * All parts that were measured, and their file.
+ *
+ * @param version of the file
+ */
+public record Results(int version, Map<Part, PartResult> parts) {
+
+    private static final int VERSION = 1;
+
+    private static final ObjectMapper JSON = JsonMapper.builder()
+            .enable(SerializationFeature.INDENT_OUTPUT)
+            .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+            .build();
+
+    public static Results empty() {
+        return new Results(VERSION, Map.of());
+    }
+
+    /** These with another part, which replaces an earlier one. */
+    public Results with(Part part, PartResult result) {
+        Map<Part, PartResult> changed = new EnumMap<>(Part.class);
+        changed.putAll(parts);
+        changed.put(part, result);
+        return new Results(VERSION, changed);
+    }
+
+    /** Reads a file, or returns no results when there is none. */
+    public static Results read(Path file) {
+        if (!Files.exists(file)) {
+            return empty();
+        }
+        try {
+            Results results = JSON.readValue(file.toFile(), Results.class);
+            if (results.version() != VERSION) {
+                throw new Failure(
+                        ExitCode.NO_INPUT,
+                        file + " has version " + results.version() + ", not " + VERSION + ": remove it");
+            }
+            return results;
+        } catch (IOException e) {
+            throw new Failure(ExitCode.NO_INPUT, file + " does not hold results of a benchmark: " + e.getMessage(), e);
+        }
+    }
+
+    public void write(Path file) {
+        try {
+            Path directory = file.toAbsolutePath().getParent();
+            if (directory != null) {
+                Files.createDirectories(directory);
+            }
+            Files.writeString(file, JSON.writeValueAsString(this) + "\n");
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + file + ": " + e.getMessage(), e);
+        }
+    }
+}

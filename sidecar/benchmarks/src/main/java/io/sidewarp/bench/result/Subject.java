@@ -1,0 +1,34 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.result;
+
+/**
+ * What a measurement is of.
+ *
+ * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer
+ * @param operation {@code write}, {@code read}, {@code send}; of peers {@code stream}, {@code echo} or {@code copy}
+ * @param size octets of a message; of iperf3 of each call
+ * @param depth messages under way on a connection
+ * @param signal one completion is asked for each so many messages
+ * @param connections at the same time
+ * @param crc whether FPDUs carry a CRC32c
+ * @param markers whether FPDUs carry Markers, both ways
+ * @param waiting how both ends wait: {@code adaptive}, {@code sleep}, {@code spin}, {@code yield}
+ */
+public record Subject(
+        String program,
+        String operation,
+        long size,
+        int depth,
+        int signal,
+        int connections,
+        boolean crc,
+        boolean markers,
+        String waiting) {
+
+    /** A peer that knows no RDMA and has one message or stream at a time. */
+    public static Subject peer(String program, String operation, long size, String waiting) {
+        return new Subject(program, operation, size, 1, 1, 1, false, false, waiting);
+    }
+}

@@ -1,0 +1,32 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.result;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SeriesTest {
+
+    @Test
+    void theMedianOfAnOddNumberIsTheOneInTheMiddle() {
+        Series series = new Series(List.of(5.0, 1.0, 3.0));
+
+        assertThat(series.median()).isEqualTo(3);
+        assertThat(series.min()).isEqualTo(1);
+        assertThat(series.max()).isEqualTo(5);
+    }
+
+    @Test
+    void theMedianOfAnEvenNumberIsTheMeanOfTheTwoInTheMiddle() {
+        assertThat(new Series(List.of(8.0, 1.0, 2.0, 4.0)).median()).isEqualTo(3);
+    }
+
+    @Test
+    void aSeriesHasASample() {
+        assertThatThrownBy(() -> new Series(List.of())).isInstanceOf(IllegalArgumentException.class);
+    }
+}
