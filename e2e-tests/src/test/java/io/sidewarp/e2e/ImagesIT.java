@@ -174,8 +174,18 @@ class ImagesIT {
     @Test
     void theNodeAgentStarts() throws IOException {
         ContainerImage image = unpack("node-agent", "node-agent");
-        try (OwnedProcess agent = image.start("image-node-agent", Map.of("QUARKUS_HTTP_PORT", "0"), List.of())) {
+        Map<String, String> environment = Map.of("QUARKUS_HTTP_PORT", "0", "NODE_NAME", "some-node");
+        try (OwnedProcess agent = image.start("image-node-agent", environment, List.of())) {
             agent.awaitLine(line -> line.contains("Installed features: "));
+        }
+    }
+
+    @Test
+    void theNodeAgentSaysThatItNeedsTheNameOfItsNode() throws IOException {
+        ContainerImage image = unpack("node-agent", "nameless");
+        try (OwnedProcess agent = image.start("image-nameless", Map.of("QUARKUS_HTTP_PORT", "0"), List.of())) {
+            assertThat(agent.awaitExit()).as(agent.text()).isNotZero();
+            assertThat(agent.text()).contains("set NODE_NAME from spec.nodeName");
         }
     }
 

@@ -7,13 +7,14 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 
 /** Settings of the node agent that are about its node. */
 @ConfigMapping(prefix = "sidewarp.agent")
 public interface AgentConfig {
     /** Name of the node, as Kubernetes has it. */
     @WithDefault("${NODE_NAME:}")
-    String nodeName();
+    Optional<String> nodeName();
 
     /** Version of the agent, for the status. */
     @WithDefault("${quarkus.application.version}")

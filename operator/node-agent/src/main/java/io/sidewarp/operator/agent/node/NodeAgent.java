@@ -99,12 +99,11 @@ public class NodeAgent {
     }
 
     void start(@Observes StartupEvent event) {
-        if (config.nodeName().isBlank()) {
-            throw new IllegalStateException(
-                    "the node's name is unknown; set NODE_NAME from spec.nodeName, as the chart does");
-        }
+        String node = config.nodeName()
+                .orElseThrow(() -> new IllegalStateException(
+                        "the node's name is unknown; set NODE_NAME from spec.nodeName, as the chart does"));
         informer = client.resources(IwarpNode.class)
-                .withName(config.nodeName())
+                .withName(node)
                 .runnableInformer(0)
                 .exceptionHandler((started, failure) -> {
                     LOG.warnf("event=api-server-away cause=\"%s\"", failure.getMessage());
