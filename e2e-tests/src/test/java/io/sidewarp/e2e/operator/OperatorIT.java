@@ -30,6 +30,7 @@ import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.net.URI;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -207,13 +208,7 @@ class OperatorIT {
     @Test
     @Order(4)
     void aDryRunIsAnsweredAsTheRealCall() {
-        Pod dry = client.pods()
-                .inNamespace(APPLICATIONS)
-                .resource(parse("dry", ""))
-                .dryRun()
-                .create();
-
-        assertThat(containers(dry)).contains("sidewarp");
+        assertThat(containers(dryRun())).contains("sidewarp");
         assertThat(client.pods().inNamespace(APPLICATIONS).withName("dry").get())
                 .isNull();
     }
@@ -275,8 +270,36 @@ class OperatorIT {
         eventually(() -> assertThat(iwarpNode("node-a").getStatus().devices()).isEqualTo(256));
     }
 
+    /** The API server would refuse a certificate whose authority it does not know yet, and with it every pod. */
     @Test
     @Order(8)
+    void aCertificateIsReplacedWithoutAPodRefused() {
+        X509Certificate former = webhook.certificate();
+
+        client.secrets()
+                .inNamespace(NAMESPACE)
+                .withName("sidewarp-webhook-certificate")
+                .delete();
+        await().atMost(Patience.LONG_LIMIT).until(() -> {
+            for (int i = 0; i < 5; i++) {
+                assertThat(containers(dryRun())).contains("sidewarp");
+            }
+            return !webhook.certificate().equals(former);
+        });
+
+        assertThat(containers(dryRun())).contains("sidewarp");
+    }
+
+    private static Pod dryRun() {
+        return client.pods()
+                .inNamespace(APPLICATIONS)
+                .resource(parse("dry", ""))
+                .dryRun()
+                .create();
+    }
+
+    @Test
+    @Order(9)
     void anUpgradeKeepsRunningPodsAndReachesNewOnes() {
         Pod before =
                 client.pods().inNamespace(APPLICATIONS).withName("injected").get();
@@ -307,7 +330,7 @@ class OperatorIT {
     }
 
     @Test
-    @Order(9)
+    @Order(10)
     void uninstallLeavesNothingBehind() {
         release.uninstall();
 

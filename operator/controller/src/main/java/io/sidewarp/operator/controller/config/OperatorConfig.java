@@ -70,6 +70,10 @@ public interface OperatorConfig {
         @WithDefault("sidewarp-webhook")
         String service();
 
+        /** MutatingWebhookConfiguration that tells the API server of it. */
+        @WithDefault("sidewarp")
+        String configuration();
+
         /** Secret with {@code tls.crt}, {@code tls.key} and {@code ca.crt}. */
         @WithDefault("sidewarp-webhook-certificate")
         String certificateSecret();
@@ -81,6 +85,10 @@ public interface OperatorConfig {
         /** How long a certificate is valid that the operator makes. It is replaced when a third of that is left. */
         @WithDefault("365d")
         Duration certificateValidity();
+
+        /** How long the API server has to hear of the authority of a new certificate, before that is served. */
+        @WithDefault("5s")
+        Duration certificateSwitchDelay();
 
         /** Additional names or IP addresses that the certificate is made out to. */
         Optional<List<String>> certificateNames();

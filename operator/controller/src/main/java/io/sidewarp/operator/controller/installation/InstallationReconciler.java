@@ -21,6 +21,7 @@ import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -59,7 +60,6 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     private static final String FIELD_MANAGER = "sidewarp-controller";
     private static final String MANAGED = "app.kubernetes.io/managed-by=sidewarp-controller";
     private static final Duration CERTIFICATE_CHECK = Duration.ofMinutes(10);
-    private static final Duration CERTIFICATE_WAIT = Duration.ofSeconds(1);
     private static final Duration UNINSTALL_CHECK = Duration.ofSeconds(1);
 
     private final OperatorConfig config;
@@ -88,7 +88,9 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
                         .withSecondaryToPrimaryMapper(webhook -> Set.of(installation))
                         .build(),
                 context);
-        return List.of(nodeAgents, webhooks);
+        SimpleInboundEventSource<ConfigMap> authorities = new SimpleInboundEventSource<>("webhook-authorities");
+        certificates.onAuthorities(() -> authorities.propagateEvent(installation));
+        return List.of(nodeAgents, webhooks, authorities);
     }
 
     @Override
@@ -108,7 +110,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         Optional<String> authorities = certificates.authorities();
         if (authorities.isEmpty()) {
             LOG.info("event=webhook-configuration-waits reason=\"there is no certificate yet\"");
-            return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CERTIFICATE_WAIT);
+            return UpdateControl.noUpdate();
         }
         String bundle = Base64.getEncoder().encodeToString(authorities.get().getBytes(StandardCharsets.UTF_8));
         for (MutatingWebhook entry : webhook.getWebhooks()) {

@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.webhook;
 
 import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -27,7 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The webhook's certificate as it is in the cluster. Every replica follows the Secret, and every one replaces a certificate
- * that is missing or due: the API server's optimistic locking lets one of them win.
+ * that is missing or due: the API server's optimistic locking lets one of them win. A certificate that replaces another one is
+ * served only after the webhook configuration tells the API server to trust its authority; until then the former one is.
  */
 @ApplicationScoped
 public class CertificateStore implements AutoCloseable {
@@ -37,22 +39,25 @@ public class CertificateStore implements AutoCloseable {
 
     private final KubernetesClient client;
     private final OperatorConfig config;
-    private final AtomicReference<@Nullable WebhookCertificate> current = new AtomicReference<>();
-    private final List<Consumer<WebhookCertificate>> followers = new CopyOnWriteArrayList<>();
+    private final AtomicReference<@Nullable WebhookCertificate> newest = new AtomicReference<>();
+    private final AtomicReference<@Nullable WebhookCertificate> served = new AtomicReference<>();
+    private final List<Consumer<WebhookCertificate>> servers = new CopyOnWriteArrayList<>();
+    private final List<Runnable> authorityListeners = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("webhook-certificate").factory());
-    private @Nullable SharedIndexInformer<Secret> informer;
+    private @Nullable SharedIndexInformer<Secret> secrets;
+    private @Nullable SharedIndexInformer<MutatingWebhookConfiguration> configurations;
 
     public CertificateStore(KubernetesClient client, OperatorConfig config) {
         this.client = client;
         this.config = config;
     }
 
-    /** Begins to follow the Secret. {@code follower} hears of the certificate that there is and of each that replaces it. */
-    void follow(Consumer<WebhookCertificate> follower) {
-        followers.add(follower);
-        if (informer == null) {
-            informer = secret().inform(new ResourceEventHandler<>() {
+    /** Begins to follow the Secret. {@code server} hears of the certificate to serve, and of each that it shall serve instead. */
+    void serve(Consumer<WebhookCertificate> server) {
+        servers.add(server);
+        if (secrets == null) {
+            secrets = secret().inform(new ResourceEventHandler<>() {
                 @Override
                 public void onAdd(Secret secret) {
                     take(secret);
@@ -68,15 +73,44 @@ public class CertificateStore implements AutoCloseable {
                     checks.execute(CertificateStore.this::checkSafely);
                 }
             });
+            configurations = configuration().inform(new ResourceEventHandler<>() {
+                @Override
+                public void onAdd(MutatingWebhookConfiguration configuration) {
+                    switchLater(configuration);
+                }
+
+                @Override
+                public void onUpdate(MutatingWebhookConfiguration before, MutatingWebhookConfiguration configuration) {
+                    switchLater(configuration);
+                }
+
+                @Override
+                public void onDelete(MutatingWebhookConfiguration configuration, boolean finalStateUnknown) {
+                    // Nobody calls then.
+                }
+            });
             checks.execute(this::checkSafely);
             checks.scheduleWithFixedDelay(this::checkSafely, CHECK_MINUTES, CHECK_MINUTES, TimeUnit.MINUTES);
         }
-        Optional.ofNullable(current.get()).ifPresent(follower);
+        Optional.ofNullable(served.get()).ifPresent(server);
     }
 
-    /** What the API server shall trust, in PEM. */
+    /** {@code listener} is called when {@link #authorities} gives something else. */
+    public void onAuthorities(Runnable listener) {
+        authorityListeners.add(listener);
+    }
+
+    /** What the API server shall trust, in PEM: who stands for the certificate that is served, and for the next one. */
     public Optional<String> authorities() {
-        return Optional.ofNullable(current.get()).map(WebhookCertificate::authorities);
+        WebhookCertificate next = newest.get();
+        WebhookCertificate present = served.get();
+        if (next == null) {
+            return Optional.empty();
+        }
+        String former = present == null || present.isTrustedBy(next.authorities())
+                ? ""
+                : present.validAuthorities(Instant.now());
+        return Optional.of(next.authorities() + former);
     }
 
     private Resource<Secret> secret() {
@@ -85,11 +119,50 @@ public class CertificateStore implements AutoCloseable {
                 .withName(config.webhook().certificateSecret());
     }
 
+    private Resource<MutatingWebhookConfiguration> configuration() {
+        return client.admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withName(config.webhook().configuration());
+    }
+
     private void take(Secret secret) {
         Optional<WebhookCertificate> certificate = WebhookCertificate.of(secret);
-        if (certificate.isPresent() && !certificate.get().equals(current.getAndSet(certificate.get()))) {
+        if (certificate.isPresent() && !certificate.get().equals(newest.getAndSet(certificate.get()))) {
             LOG.infof("event=certificate-loaded secret=%s", config.webhook().certificateSecret());
-            followers.forEach(follower -> follower.accept(certificate.get()));
+            WebhookCertificate present = served.get();
+            if (present == null || present.isExpired(Instant.now())) {
+                serveNow(certificate.get());
+            }
+            authorityListeners.forEach(Runnable::run);
+            // The controller that leads may have been faster.
+            if (configurations != null) {
+                configurations.getStore().list().forEach(this::switchLater);
+            }
+        }
+    }
+
+    /** When a webhook configuration makes the API server trust the newest certificate: its caches get a moment, too. */
+    private void switchLater(MutatingWebhookConfiguration configuration) {
+        WebhookCertificate next = newest.get();
+        if (next != null && !next.equals(served.get()) && isTrusted(next, configuration) && !checks.isShutdown()) {
+            checks.schedule(
+                    () -> serveNow(next),
+                    config.webhook().certificateSwitchDelay().toMillis(),
+                    TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private static boolean isTrusted(WebhookCertificate certificate, MutatingWebhookConfiguration configuration) {
+        return configuration.getWebhooks().stream()
+                .map(webhook -> webhook.getClientConfig().getCaBundle())
+                .allMatch(bundle -> bundle != null && certificate.isTrustedBy(WebhookCertificate.decode(bundle)));
+    }
+
+    private synchronized void serveNow(WebhookCertificate certificate) {
+        if (certificate.equals(newest.get()) && !certificate.equals(served.getAndSet(certificate))) {
+            LOG.info("event=certificate-served");
+            servers.forEach(server -> server.accept(certificate));
         }
     }
 
@@ -156,8 +229,11 @@ public class CertificateStore implements AutoCloseable {
     @Override
     public void close() {
         checks.shutdownNow();
-        if (informer != null) {
-            informer.close();
+        if (secrets != null) {
+            secrets.close();
+        }
+        if (configurations != null) {
+            configurations.close();
         }
     }
 }

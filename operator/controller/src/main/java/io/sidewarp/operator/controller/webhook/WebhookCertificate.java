@@ -60,6 +60,15 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
                 .build();
     }
 
+    /** Whether it is valid no more, or it is none at all. */
+    boolean isExpired(Instant now) {
+        try {
+            return now.isAfter(parse(certificate).getFirst().getNotAfter().toInstant());
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return true;
+        }
+    }
+
     /** Whether less than a third of its validity is left, or it is none at all. */
     boolean isDue(Instant now) {
         try {
@@ -87,6 +96,15 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         return valid.toString();
     }
 
+    /** Whether who trusts these authorities, in PEM, trusts all of this certificate's. */
+    boolean isTrustedBy(String trusted) {
+        try {
+            return parse(trusted).containsAll(parse(authorities));
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return false;
+        }
+    }
+
     private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {
         List<X509Certificate> certificates = new ArrayList<>();
         JcaX509CertificateConverter converter = new JcaX509CertificateConverter();
@@ -100,7 +118,7 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         return certificates;
     }
 
-    private static String decode(String base64) {
+    static String decode(String base64) {
         return new String(Base64.getDecoder().decode(base64), StandardCharsets.UTF_8);
     }
 

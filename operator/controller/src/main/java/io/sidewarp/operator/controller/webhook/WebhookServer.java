@@ -70,7 +70,7 @@ public class WebhookServer implements AutoCloseable {
                 facts,
                 meters));
         facts.start();
-        certificates.follow(this::use);
+        certificates.serve(this::use);
     }
 
     /** Whether pods can be decided about. */

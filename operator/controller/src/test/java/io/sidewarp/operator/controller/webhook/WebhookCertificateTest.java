@@ -57,6 +57,18 @@ class WebhookCertificateTest {
     }
 
     @Test
+    void onlyWhoKnowsItsAuthorityTrustsIt() {
+        WebhookCertificate first = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+        WebhookCertificate second = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+
+        assertThat(first.isTrustedBy(first.authorities())).isTrue();
+        assertThat(first.isTrustedBy(second.authorities() + first.authorities()))
+                .isTrue();
+        assertThat(first.isTrustedBy(second.authorities())).isFalse();
+        assertThat(first.isTrustedBy("rubbish")).isFalse();
+    }
+
+    @Test
     void rubbishIsDue() {
         assertThat(new WebhookCertificate("x", "y", "z").isDue(NOW)).isTrue();
         assertThat(new WebhookCertificate("x", "y", "z").validAuthorities(NOW)).isEmpty();
