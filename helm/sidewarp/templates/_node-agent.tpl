@@ -42,7 +42,7 @@ spec:
                 fieldRef:
                   fieldPath: metadata.namespace
             - name: SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY
-              value: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+              value: {{ .Values.nodeAgent.devicePluginDirectory }}
             - name: SIDEWARP_AGENT_POD_RESOURCES_SOCKET
               value: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources/kubelet.sock
             - name: QUARKUS_HTTP_PORT
@@ -95,7 +95,7 @@ spec:
             - name: state
               mountPath: /var/lib/sidewarp
             - name: device-plugins
-              mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+              mountPath: {{ .Values.nodeAgent.devicePluginDirectory }}
             - name: pod-resources
               mountPath: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources
               readOnly: true
@@ -117,7 +117,7 @@ spec:
             type: DirectoryOrCreate
         - name: device-plugins
           hostPath:
-            path: {{ .Values.nodeAgent.kubeletDirectory }}/device-plugins
+            path: {{ .Values.nodeAgent.devicePluginDirectory }}
             type: DirectoryOrCreate
         - name: pod-resources
           hostPath:

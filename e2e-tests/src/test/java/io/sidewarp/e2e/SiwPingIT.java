@@ -204,7 +204,7 @@ class SiwPingIT {
         String rping(int rounds) {
             return "rping -c -a " + SiwGuest.HOST + " -p " + port + " -C " + rounds + " -S 4096 -V -v >log.$i 2>&1"
                     + " && [ $(grep -c '^ping data' log.$i) = " + rounds + " ]"
-                    + " || { echo \"rping $i:\"; tail -n 5 log.$i; false; }";
+                    + " || { echo \"rping $i:\"; tail -n 5 log.$i | cut -c 1-100; false; }";
         }
 
         long served() {

@@ -6,36 +6,36 @@ package io.sidewarp.e2e.operator;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.abort;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.ExecWatch;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.utils.Serialization;
-import io.sidewarp.e2e.support.Directories;
-import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
-import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
-import io.sidewarp.operator.testing.KubeApiServer;
-import io.sidewarp.operator.testing.RealApiServer;
-import io.sidewarp.operator.testing.kubelet.StandInKubelet;
-import java.net.URI;
-import java.nio.file.Path;
+import io.sidewarp.operator.testing.KubeUnavailableException;
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
@@ -46,112 +46,57 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /**
- * The life of an installation on a real API server: the chart is installed by Helm; the packaged controller and node agents run
- * as processes with the environment, the service accounts and the permissions that the chart gives them; a stand-in speaks the
- * kubelet's device protocols. The tests are chapters of one story, in this order.
+ * The life of an installation: the chart is installed by Helm, pods get sidecars, policies reach nodes, the certificate is
+ * replaced, the chart upgraded and uninstalled. The tests are chapters of one story, in this order. What a cluster is here,
+ * {@link TestCluster#start} says. The story is told in {@code operator-transcript.txt} beside the logs.
  */
-@RealApiServer(controllerManager = true)
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OperatorIT {
-    private static final String NAMESPACE = "sidewarp-system";
+    private static final String NAMESPACE = TestCluster.NAMESPACE;
     private static final String APPLICATIONS = "shop";
-    private static final List<String> NODES = List.of("node-a", "node-b");
+    private static final String SIDEWARP = "/apis/sidewarp.io/v1alpha1";
 
-    private static KubeApiServer server;
+    /** How many pods are timed from their admission to a ready sidecar. */
+    private static final int TIMED_PODS = 5;
+
+    private static TestCluster cluster;
     private static KubernetesClient client;
-    private static PodProcesses pods;
     private static HelmRelease release;
-    private static final Map<String, StandInKubelet> KUBELETS = new HashMap<>();
-    private static final Map<String, Integer> AGENT_PORTS = new HashMap<>();
-    private static StandInService webhook;
+    private static Transcript transcript;
 
     @BeforeAll
-    static void start(KubeApiServer shared) throws Exception {
-        server = shared;
-        client = shared.client();
-        release = new HelmRelease(shared.kubeconfig(), NAMESPACE);
-        for (String name : NODES) {
-            StandInKubelet kubelet = new StandInKubelet(Directories.temporary(name)).start();
-            KUBELETS.put(name, kubelet);
-            AGENT_PORTS.put(name, Ports.free());
-            Node node = new NodeBuilder()
-                    .withNewMetadata()
-                    .withName(name)
-                    .addToLabels("kubernetes.io/os", "linux")
-                    .addToLabels("rack", name.substring(name.length() - 1))
-                    .endMetadata()
-                    .build();
-            client.nodes().resource(node).create();
-            kubelet.reportTo(client, name);
+    static void start() {
+        try {
+            cluster = TestCluster.start();
+        } catch (KubeUnavailableException e) {
+            abort("no API server: " + e.getMessage());
         }
-        webhook = new StandInService(() -> pods == null ? List.of() : pods.readyPorts("sidewarp-controller"));
-        pods = new PodProcesses(shared, NAMESPACE, NODES.getFirst(), OperatorIT::program);
+        client = cluster.client();
+        release = new HelmRelease(cluster.kubeconfig(), NAMESPACE);
+        transcript = new Transcript(client);
+        transcript.heading(cluster.description());
     }
 
     @AfterAll
     static void stop() {
-        if (pods != null) {
-            pods.close();
+        if (cluster == null) {
+            return;
         }
-        if (webhook != null) {
-            webhook.close();
-        }
-        KUBELETS.values().forEach(StandInKubelet::close);
-        if (client != null) {
+        try {
+            transcript.write(Programs.output().resolve("operator-transcript.txt"));
             client.namespaces().withName(APPLICATIONS).delete();
-            NODES.forEach(name -> client.nodes().withName(name).delete());
+        } finally {
+            cluster.close();
         }
-    }
-
-    private static Optional<PodProcesses.Program> program(
-            Pod pod, Container container, Map<String, String> environment) {
-        String application = switch (container.getName()) {
-            case "controller", "uninstall" -> "controller";
-            case "node-agent" -> "node-agent";
-            default -> throw new IllegalArgumentException("nothing runs as " + container.getName());
-        };
-        int port = container.getName().equals("node-agent")
-                ? AGENT_PORTS.get(pod.getSpec().getNodeName())
-                : Ports.free();
-        environment.put("QUARKUS_HTTP_PORT", Integer.toString(port));
-        environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
-        environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
-        int webhookPort = Ports.free();
-        environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
-        environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
-        if (application.equals("node-agent")) {
-            String node = pod.getSpec().getNodeName();
-            StandInKubelet kubelet = KUBELETS.get(node);
-            Path state = Directories.temporary("state-" + node);
-            environment.put("SIDEWARP_AGENT_STATE_DIRECTORY", state.toString());
-            environment.put(
-                    "SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY",
-                    kubelet.devicePluginDirectory().toString());
-            environment.put(
-                    "SIDEWARP_AGENT_POD_RESOURCES_SOCKET",
-                    kubelet.podResourcesSocket().toString());
-        }
-        List<String> command = new ArrayList<>(List.of(Programs.java()));
-        command.addAll(Programs.jvmFlags());
-        command.addAll(List.of(
-                "-Xmx128m",
-                "-jar",
-                Programs.root()
-                        .resolve("operator/" + application + "/target/quarkus-app/quarkus-run.jar")
-                        .toString()));
-        command.addAll(container.getArgs());
-        Optional<URI> readiness = container.getReadinessProbe() == null
-                ? Optional.empty()
-                : Optional.of(URI.create("http://127.0.0.1:" + port
-                        + container.getReadinessProbe().getHttpGet().getPath()));
-        return Optional.of(new PodProcesses.Program(command, readiness, webhookPort));
     }
 
     @Test
     @Order(1)
     void helmInstallsAndEverythingBecomesReady() {
-        release.install(Map.of(
-                "controller.replicas", 1, "webhook.url", "https://127.0.0.1:" + webhook.port() + "/mutate-pods"));
+        Map<String, Object> values = new LinkedHashMap<>(cluster.chartValues());
+        values.put("controller.replicas", 1);
+        release.install(values);
+        transcript.command("helm install sidewarp helm/sidewarp --namespace " + NAMESPACE + " --create-namespace", "");
 
         eventually(() -> assertThat(client.apps()
                         .deployments()
@@ -168,8 +113,8 @@ class OperatorIT {
                         .get()
                         .getStatus()
                         .getNumberReady())
-                .isEqualTo(NODES.size()));
-        for (String node : NODES) {
+                .isEqualTo(cluster.nodes().size()));
+        for (String node : cluster.nodes()) {
             eventually(() -> assertThat(holding(iwarpNode(node))).isEqualTo("Ready SoftwareOffered"));
             eventually(() -> assertThat(client.nodes()
                             .withName(node)
@@ -179,6 +124,8 @@ class OperatorIT {
                             .get(SidewarpApi.RNIC_RESOURCE))
                     .hasToString("256"));
         }
+        transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
+        transcript.get("iwarpnodes", SIDEWARP + "/iwarpnodes");
     }
 
     @Test
@@ -194,6 +141,16 @@ class OperatorIT {
 
         assertThat(injected.getSpec().getVolumes()).extracting("name").contains("sidewarp-api", "sidewarp-shared");
         assertThat(sidecar(injected).getResources().getLimits()).containsKey(SidewarpApi.RNIC_RESOURCE);
+        transcript.heading("A pod of a namespace with the label sidewarp.io/inject=enabled, and one that opts out");
+        transcript.get(
+                "sidecarprofiles --namespace " + APPLICATIONS,
+                SIDEWARP + "/namespaces/" + APPLICATIONS + "/sidecarprofiles");
+        transcript.command(
+                "kubectl get pod injected --namespace shop --output jsonpath='{..containers[*].name}'",
+                String.join(" ", containers(injected)));
+        transcript.command(
+                "kubectl get pod opted-out --namespace shop --output jsonpath='{..containers[*].name}'",
+                String.join(" ", containers(optedOut)));
         assertThat(containers(optedOut)).containsExactly("app");
     }
 
@@ -215,27 +172,142 @@ class OperatorIT {
 
     @Test
     @Order(5)
-    void aPolicyReachesTheNodesItSelectsAndTellsItsState() {
-        apply(
-                "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: rack-a}, spec: {nodeSelector: {rack: a},"
-                        + " nicSelector: {vendors: ['1425']}, software: {devices: 3}}}");
+    void twoInjectedPodsMoveData() {
+        assumeTrue(cluster.runsApplications(), "no application runs in this cluster");
+        pod("server", "sidewarp.io/profile: fast", "serve, --dir, /opt/java/lib, '0.0.0.0:7472'");
+        String server = awaitReady("server").getStatus().getPodIP();
+        pod("client", "sidewarp.io/profile: fast");
+        awaitReady("client");
 
-        eventually(() -> assertThat(iwarpNode("node-a").getStatus().devices()).isEqualTo(3));
-        eventually(() -> assertThat(KUBELETS.get("node-a").allocatable(SidewarpApi.RNIC_RESOURCE))
-                .isEqualTo(3));
-        eventually(() -> assertThat(conditions(policy("rack-a"))).contains("Ready AllNodesReady"));
-        assertThat(policy("rack-a").getStatus().selectedNodes()).isEqualTo(1);
-        assertThat(iwarpNode("node-b").getSpec().policies()).isEmpty();
-        eventually(() -> assertThat(
-                        client.v1().events().inNamespace("default").list().getItems())
-                .anySatisfy(event -> {
-                    assertThat(event.getInvolvedObject().getName()).isEqualTo("rack-a");
-                    assertThat(event.getReason()).isEqualTo("AllNodesReady");
-                }));
+        transcript.heading("Two pods: one serves a directory, the other one copies a file from it by RDMA Read");
+        transcript.get("pods --namespace " + APPLICATIONS, "/api/v1/namespaces/" + APPLICATIONS + "/pods");
+        assertThat(exec("client", "sidewarp cp " + server + ":7472/modules /tmp/modules"))
+                .contains("verified");
+        assertThat(exec("client", "sidewarp show device")).contains("provider");
+        assertThat(exec("client", "sidewarp show connections --json")).startsWith("[");
     }
 
     @Test
     @Order(6)
+    void sidecarsBecomeReady() throws InterruptedException {
+        assumeTrue(cluster.runsApplications(), "no application runs in this cluster");
+        List<Long> millis = new ArrayList<>();
+        for (int i = 0; i < TIMED_PODS; i++) {
+            String name = "timed-" + i;
+            CountDownLatch ready = new CountDownLatch(1);
+            AtomicLong at = new AtomicLong();
+            try (SharedIndexInformer<Pod> watch = client.pods()
+                    .inNamespace(APPLICATIONS)
+                    .withName(name)
+                    .inform(new WhenReady(() -> {
+                        at.compareAndSet(0, System.nanoTime());
+                        ready.countDown();
+                    }))) {
+                pod(name, "");
+                long admitted = System.nanoTime();
+                assertThat(ready.await(Patience.LONG_LIMIT.toSeconds(), TimeUnit.SECONDS))
+                        .isTrue();
+                millis.add(TimeUnit.NANOSECONDS.toMillis(at.get() - admitted));
+            }
+            client.pods().inNamespace(APPLICATIONS).withName(name).delete();
+        }
+        transcript.heading("From the admission of a pod to its ready sidecar, milliseconds, " + TIMED_PODS
+                + " pods one after the other, images on the node");
+        transcript.command(
+                "sort -n",
+                String.join(" ", millis.stream().sorted().map(Object::toString).toList()));
+    }
+
+    /** Hears of a pod whose sidecar is ready. */
+    private record WhenReady(Runnable action) implements ResourceEventHandler<Pod> {
+        @Override
+        public void onAdd(Pod pod) {
+            look(pod);
+        }
+
+        @Override
+        public void onUpdate(Pod before, Pod pod) {
+            look(pod);
+        }
+
+        @Override
+        public void onDelete(Pod pod, boolean finalStateUnknown) {
+            // It was ready before.
+        }
+
+        private void look(Pod pod) {
+            boolean ready = Stream.concat(
+                            pod.getStatus().getContainerStatuses().stream(),
+                            pod.getStatus().getInitContainerStatuses().stream())
+                    .anyMatch(status -> status.getName().equals("sidewarp") && status.getReady());
+            if (ready) {
+                action.run();
+            }
+        }
+    }
+
+    private static Pod awaitReady(String name) {
+        return client.pods()
+                .inNamespace(APPLICATIONS)
+                .withName(name)
+                .waitUntilReady(Patience.LONG_LIMIT.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    /** Runs a command in the application's container of a pod; it has to succeed. */
+    private static String exec(String pod, String command) {
+        ByteArrayOutputStream output = new ByteArrayOutputStream();
+        try (ExecWatch watch = client.pods()
+                .inNamespace(APPLICATIONS)
+                .withName(pod)
+                .inContainer("app")
+                .writingOutput(output)
+                .writingError(output)
+                .exec(command.split(" ", -1))) {
+            int status = Patience.get(watch.exitCode());
+            String text = output.toString(StandardCharsets.UTF_8);
+            transcript.command(
+                    "kubectl exec " + pod + " --namespace " + APPLICATIONS + " --container app -- " + command, text);
+            assertThat(status).as(text).isZero();
+            return text;
+        }
+    }
+
+    @Test
+    @Order(7)
+    void aPolicyReachesTheNodesItSelectsAndTellsItsState() {
+        String first = cluster.nodes().getFirst();
+        apply("{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: numbered}, spec: "
+                + policyOfNode(0, 3) + "}");
+
+        eventually(() -> assertThat(iwarpNode(first).getStatus().devices()).isEqualTo(3));
+        eventually(() -> assertThat(cluster.deviceCount(first)).isEqualTo(3));
+        eventually(() -> assertThat(conditions(policy("numbered"))).contains("Ready AllNodesReady"));
+        assertThat(policy("numbered").getStatus().selectedNodes()).isEqualTo(1);
+        assertThat(cluster.nodes().stream().skip(1))
+                .allSatisfy(other ->
+                        assertThat(iwarpNode(other).getSpec().policies()).isEmpty());
+        eventually(() -> assertThat(
+                        client.v1().events().inNamespace("default").list().getItems())
+                .anySatisfy(event -> {
+                    assertThat(event.getInvolvedObject().getName()).isEqualTo("numbered");
+                    assertThat(event.getReason()).isEqualTo("AllNodesReady");
+                }));
+        transcript.heading("A policy for the first node");
+        transcript.get("iwarpnicpolicies", SIDEWARP + "/iwarpnicpolicies");
+        transcript.get("iwarpnodes", SIDEWARP + "/iwarpnodes");
+        transcript.get(
+                "events --field-selector involvedObject.kind=IwarpNicPolicy",
+                "/api/v1/namespaces/default/events?fieldSelector=involvedObject.kind%3DIwarpNicPolicy");
+    }
+
+    /** Of NICs that no node has. */
+    private static String policyOfNode(int number, int devices) {
+        return "{nodeSelector: {" + TestCluster.NUMBER_LABEL + ": '" + number
+                + "'}, nicSelector: {pfNames: [e2e-none]}," + " software: {devices: " + devices + "}}";
+    }
+
+    @Test
+    @Order(8)
     void anInvalidProfileIsDegradedAndItsPodsAreRefused() {
         apply(
                 "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: odd, namespace: shop}, spec: {settings:"
@@ -247,34 +319,31 @@ class OperatorIT {
     }
 
     @Test
-    @Order(7)
+    @Order(9)
     void anAbsentApiServerIsOutlived() {
-        server.stopApiServer();
-        try {
-            KUBELETS.values()
-                    .forEach(kubelet -> assertThat(kubelet.allocatable(SidewarpApi.RNIC_RESOURCE))
-                            .isPositive());
-        } finally {
-            server.startApiServer();
-        }
+        cluster.withoutApiServer(() -> cluster.nodes()
+                .forEach(node -> assertThat(cluster.deviceCount(node)).isPositive()));
 
         eventually(() -> assertThat(containers(pod("after-restart-" + System.nanoTime(), "")))
                 .contains("sidewarp"));
-        client.resources(IwarpNicPolicy.class).withName("rack-a").edit(policy -> {
+        client.resources(IwarpNicPolicy.class).withName("numbered").edit(policy -> {
             policy.setSpec(Serialization.unmarshal(
-                    "---\n{nodeSelector: {rack: b}, nicSelector: {vendors: ['1425']}, software: {devices: 5}}",
-                    policy.getSpec().getClass()));
+                    "---\n" + policyOfNode(1, 5), policy.getSpec().getClass()));
             return policy;
         });
-        eventually(() -> assertThat(iwarpNode("node-b").getStatus().devices()).isEqualTo(5));
-        eventually(() -> assertThat(iwarpNode("node-a").getStatus().devices()).isEqualTo(256));
+        eventually(
+                () -> assertThat(iwarpNode(cluster.nodes().get(1)).getStatus().devices())
+                        .isEqualTo(5));
+        eventually(
+                () -> assertThat(iwarpNode(cluster.nodes().get(0)).getStatus().devices())
+                        .isEqualTo(256));
     }
 
     /** The API server would refuse a certificate whose authority it does not know yet, and with it every pod. */
     @Test
-    @Order(8)
+    @Order(10)
     void aCertificateIsReplacedWithoutAPodRefused() {
-        X509Certificate former = webhook.certificate();
+        X509Certificate former = cluster.servedCertificate();
 
         client.secrets()
                 .inNamespace(NAMESPACE)
@@ -284,7 +353,7 @@ class OperatorIT {
             for (int i = 0; i < 5; i++) {
                 assertThat(containers(dryRun())).contains("sidewarp");
             }
-            return !webhook.certificate().equals(former);
+            return !cluster.servedCertificate().equals(former);
         });
 
         assertThat(containers(dryRun())).contains("sidewarp");
@@ -293,32 +362,26 @@ class OperatorIT {
     private static Pod dryRun() {
         return client.pods()
                 .inNamespace(APPLICATIONS)
-                .resource(parse("dry", ""))
+                .resource(parse("dry", "", "show"))
                 .dryRun()
                 .create();
     }
 
     @Test
-    @Order(9)
+    @Order(11)
     void anUpgradeKeepsRunningPodsAndReachesNewOnes() {
         Pod before =
                 client.pods().inNamespace(APPLICATIONS).withName("injected").get();
-        List<Long> agents = pods.processes("sidewarp-node-agent").stream()
-                .map(OwnedProcess::pid)
-                .toList();
+        List<String> agents = nodeAgents();
 
         release.upgrade(Map.of("sidecar.image.tag", "next", "nodeAgent.logLevel", "DEBUG"));
 
         eventually(() -> assertThat(sidecar(pod("new-" + System.nanoTime(), "")).getImage())
                 .endsWith(":next"));
-        eventually(() -> assertThat(pods.processes("sidewarp-node-agent").stream()
-                        .map(OwnedProcess::pid)
-                        .toList())
-                .hasSize(NODES.size())
-                .doesNotContainAnyElementsOf(agents));
-        for (String node : NODES) {
-            eventually(() -> assertThat(KUBELETS.get(node).allocatable(SidewarpApi.RNIC_RESOURCE))
-                    .isPositive());
+        eventually(
+                () -> assertThat(nodeAgents()).hasSize(cluster.nodes().size()).doesNotContainAnyElementsOf(agents));
+        for (String node : cluster.nodes()) {
+            eventually(() -> assertThat(cluster.deviceCount(node)).isPositive());
         }
         assertThat(client.pods()
                         .inNamespace(APPLICATIONS)
@@ -330,14 +393,30 @@ class OperatorIT {
     }
 
     @Test
-    @Order(10)
+    @Order(12)
     void uninstallLeavesNothingBehind() {
         release.uninstall();
 
         eventually(() -> assertThat(left()).isEmpty());
-        eventually(() -> assertThat(pods.processes("sidewarp")).isEmpty());
+        eventually(() -> assertThat(client.pods().inNamespace(NAMESPACE).list().getItems())
+                .isEmpty());
+        transcript.heading("Uninstalled");
+        transcript.command("helm uninstall sidewarp --namespace " + NAMESPACE, "");
+        transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
         assertThat(client.pods().inNamespace(APPLICATIONS).withName("injected").get())
                 .isNotNull();
+    }
+
+    private static List<String> nodeAgents() {
+        return client
+                .pods()
+                .inNamespace(NAMESPACE)
+                .withLabel("app.kubernetes.io/component", "node-agent")
+                .list()
+                .getItems()
+                .stream()
+                .map(pod -> pod.getMetadata().getUid())
+                .toList();
     }
 
     private static List<String> left() {
@@ -386,16 +465,22 @@ class OperatorIT {
     }
 
     private static Pod pod(String name, String annotations) {
+        return pod(name, annotations, "ping, --listen, '0.0.0.0:7471'");
+    }
+
+    private static Pod pod(String name, String annotations, String command) {
         return client.pods()
                 .inNamespace(APPLICATIONS)
-                .resource(parse(name, annotations))
+                .resource(parse(name, annotations, command))
                 .create();
     }
 
-    private static Pod parse(String name, String annotations) {
+    private static Pod parse(String name, String annotations, String command) {
         return Serialization.unmarshal(
                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", annotations: {" + annotations
-                        + "}}, spec: {containers: [{name: app, image: example}]}}",
+                        + "}}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: '"
+                        + cluster.applicationImage() + "', command: [sidewarp, --wait, 60s, " + command
+                        + "], volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]}}",
                 Pod.class);
     }
 

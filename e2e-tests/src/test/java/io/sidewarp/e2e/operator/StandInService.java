@@ -11,16 +11,10 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
-import java.security.GeneralSecurityException;
-import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509TrustManager;
 
 /** Stands in for a Service: one port in front of those pods that are ready. */
 final class StandInService implements AutoCloseable {
@@ -42,36 +36,6 @@ final class StandInService implements AutoCloseable {
 
     int port() {
         return listener.getLocalPort();
-    }
-
-    /** The certificate that is served to a new client, whoever made it. */
-    X509Certificate certificate() {
-        try {
-            SSLContext trusting = SSLContext.getInstance("TLS");
-            trusting.init(null, new TrustManager[] {new TrustAll()}, null);
-            try (SSLSocket socket =
-                    (SSLSocket) trusting.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port())) {
-                return (X509Certificate) socket.getSession().getPeerCertificates()[0];
-            }
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException(e);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
-
-    /** For a look at what is served only. */
-    private static final class TrustAll implements X509TrustManager {
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type) {}
-
-        @Override
-        public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
-        }
     }
 
     private void accept() {

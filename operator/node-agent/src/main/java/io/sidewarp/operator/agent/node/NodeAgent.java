@@ -16,6 +16,7 @@ import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.DevicePluginConfig;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.host.Host;
@@ -165,8 +166,10 @@ public class NodeAgent {
             Look look = looker.look(present.getSpec(), Instant.now());
             devices.publish(look.devices());
             looked = true;
-            report(present, look);
-            return look.isWaiting(plugin.status());
+            PluginStatus kubelet = plugin.status();
+            report(present, look, kubelet);
+            // By what was reported: what came after it has to be reported soon, too.
+            return look.isWaiting(kubelet);
         } catch (HostException e) {
             LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
             return false;
@@ -176,7 +179,7 @@ public class NodeAgent {
         }
     }
 
-    private void report(IwarpNode present, Look look) {
+    private void report(IwarpNode present, Look look, PluginStatus kubelet) {
         Optional<IwarpNodeStatus> former = Optional.ofNullable(present.getStatus());
         List<StatusCondition> conditions =
                 former.map(IwarpNodeStatus::conditions).orElseGet(List::of);
@@ -188,8 +191,7 @@ public class NodeAgent {
                 look.counts(),
                 look.provider().orElse(null),
                 (int) look.devices().stream().filter(RnicDevice::healthy).count(),
-                look.conditions(
-                        conditions, plugin.status(), present.getMetadata().getGeneration()));
+                look.conditions(conditions, kubelet, present.getMetadata().getGeneration()));
         if (former.isPresent() && former.get().equals(status)) {
             return;
         }
