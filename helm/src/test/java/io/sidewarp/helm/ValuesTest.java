@@ -33,6 +33,7 @@ class ValuesTest {
                     {image: {registry: "https://registry.example.com"}}    | registry
                     {nodeAgent: {maxUnavailable: 0%}}                      | maxUnavailable
                     {nodeAgent: {kubeletDirectory: var/lib/kubelet}}       | kubeletDirectory
+                    {nodeAgent: {devicePluginDirectory: plugins}}           | devicePluginDirectory
                     {unselectedNodes: {fallback: [Hardware]}}              | fallback
                     {unselectedNodes: {softwareDevices: 100000}}           | softwareDevices
                     {networks: {multus: {namespace: Default}}}             | namespace

@@ -9,14 +9,10 @@ import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.ExecWatch;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
@@ -26,16 +22,12 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.testing.KubeUnavailableException;
-import java.io.ByteArrayOutputStream;
-import java.nio.charset.StandardCharsets;
 import java.security.cert.X509Certificate;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
@@ -53,7 +45,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OperatorIT {
     private static final String NAMESPACE = TestCluster.NAMESPACE;
-    private static final String APPLICATIONS = "shop";
+    private static final String APPLICATIONS = Applications.NAMESPACE;
     private static final String SIDEWARP = "/apis/sidewarp.io/v1alpha1";
 
     /** How many pods are timed from their admission to a ready sidecar. */
@@ -62,6 +54,7 @@ class OperatorIT {
     private static TestCluster cluster;
     private static KubernetesClient client;
     private static HelmRelease release;
+    private static Applications applications;
     private static Transcript transcript;
 
     @BeforeAll
@@ -73,6 +66,7 @@ class OperatorIT {
         }
         client = cluster.client();
         release = new HelmRelease(cluster.kubeconfig(), NAMESPACE);
+        applications = new Applications(cluster);
         transcript = new Transcript(client);
         transcript.heading(cluster.description());
     }
@@ -136,28 +130,28 @@ class OperatorIT {
                 "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: fast, namespace: shop}, spec: {rnics: 1}}");
         eventually(() -> assertThat(conditions(profile("fast"))).contains("Ready Valid"));
 
-        Pod injected = pod("injected", "sidewarp.io/profile: fast");
-        Pod optedOut = pod("opted-out", "sidewarp.io/inject: disabled");
+        Pod injected = applications.create("injected", "sidewarp.io/profile: fast");
+        Pod optedOut = applications.create("opted-out", "sidewarp.io/inject: disabled");
 
         assertThat(injected.getSpec().getVolumes()).extracting("name").contains("sidewarp-api", "sidewarp-shared");
-        assertThat(sidecar(injected).getResources().getLimits()).containsKey(SidewarpApi.RNIC_RESOURCE);
+        assertThat(Applications.sidecar(injected).getResources().getLimits()).containsKey(SidewarpApi.RNIC_RESOURCE);
         transcript.heading("A pod of a namespace with the label sidewarp.io/inject=enabled, and one that opts out");
         transcript.get(
                 "sidecarprofiles --namespace " + APPLICATIONS,
                 SIDEWARP + "/namespaces/" + APPLICATIONS + "/sidecarprofiles");
         transcript.command(
                 "kubectl get pod injected --namespace shop --output jsonpath='{..containers[*].name}'",
-                String.join(" ", containers(injected)));
+                String.join(" ", Applications.containers(injected)));
         transcript.command(
                 "kubectl get pod opted-out --namespace shop --output jsonpath='{..containers[*].name}'",
-                String.join(" ", containers(optedOut)));
-        assertThat(containers(optedOut)).containsExactly("app");
+                String.join(" ", Applications.containers(optedOut)));
+        assertThat(Applications.containers(optedOut)).containsExactly("app");
     }
 
     @Test
     @Order(3)
     void aPodThatContradictsItselfIsRefusedWithAHelpfulMessage() {
-        assertThatThrownBy(() -> pod("refused", "sidewarp.io/profile: missing"))
+        assertThatThrownBy(() -> applications.create("refused", "sidewarp.io/profile: missing"))
                 .isInstanceOf(KubernetesClientException.class)
                 .hasMessageContaining("SidecarProfile missing, which namespace shop does not have; create it there");
     }
@@ -165,26 +159,31 @@ class OperatorIT {
     @Test
     @Order(4)
     void aDryRunIsAnsweredAsTheRealCall() {
-        assertThat(containers(dryRun())).contains("sidewarp");
-        assertThat(client.pods().inNamespace(APPLICATIONS).withName("dry").get())
-                .isNull();
+        assertThat(Applications.containers(applications.dryRun())).contains("sidewarp");
+        assertThat(applications.get("dry")).isNull();
     }
 
     @Test
     @Order(5)
     void twoInjectedPodsMoveData() {
         assumeTrue(cluster.runsApplications(), "no application runs in this cluster");
-        pod("server", "sidewarp.io/profile: fast", "serve, --dir, /opt/java/lib, '0.0.0.0:7472'");
-        String server = awaitReady("server").getStatus().getPodIP();
-        pod("client", "sidewarp.io/profile: fast");
-        awaitReady("client");
+        applications.create("server", "sidewarp.io/profile: fast", "serve, --dir, /opt/java/lib, '0.0.0.0:7472'");
+        String server = applications.awaitReady("server").getStatus().getPodIP();
+        applications.create("client", "sidewarp.io/profile: fast");
+        applications.awaitReady("client");
 
         transcript.heading("Two pods: one serves a directory, the other one copies a file from it by RDMA Read");
         transcript.get("pods --namespace " + APPLICATIONS, "/api/v1/namespaces/" + APPLICATIONS + "/pods");
         assertThat(exec("client", "sidewarp cp " + server + ":7472/modules /tmp/modules"))
                 .contains("verified");
         assertThat(exec("client", "sidewarp show device")).contains("provider");
-        assertThat(exec("client", "sidewarp show connections --json")).startsWith("[");
+    }
+
+    private static String exec(String pod, String command) {
+        String output = applications.exec(pod, command);
+        transcript.command(
+                "kubectl exec " + pod + " --namespace " + APPLICATIONS + " --container app -- " + command, output);
+        return output;
     }
 
     @Test
@@ -193,83 +192,11 @@ class OperatorIT {
         assumeTrue(cluster.runsApplications(), "no application runs in this cluster");
         List<Long> millis = new ArrayList<>();
         for (int i = 0; i < TIMED_PODS; i++) {
-            String name = "timed-" + i;
-            CountDownLatch ready = new CountDownLatch(1);
-            AtomicLong at = new AtomicLong();
-            try (SharedIndexInformer<Pod> watch = client.pods()
-                    .inNamespace(APPLICATIONS)
-                    .withName(name)
-                    .inform(new WhenReady(() -> {
-                        at.compareAndSet(0, System.nanoTime());
-                        ready.countDown();
-                    }))) {
-                pod(name, "");
-                long admitted = System.nanoTime();
-                assertThat(ready.await(Patience.LONG_LIMIT.toSeconds(), TimeUnit.SECONDS))
-                        .isTrue();
-                millis.add(TimeUnit.NANOSECONDS.toMillis(at.get() - admitted));
-            }
-            client.pods().inNamespace(APPLICATIONS).withName(name).delete();
+            millis.add(applications.millisFromAdmissionToReadySidecar("timed-" + i));
         }
-        transcript.heading("From the admission of a pod to its ready sidecar, milliseconds, " + TIMED_PODS
-                + " pods one after the other, images on the node");
-        transcript.command(
-                "sort -n",
-                String.join(" ", millis.stream().sorted().map(Object::toString).toList()));
-    }
-
-    /** Hears of a pod whose sidecar is ready. */
-    private record WhenReady(Runnable action) implements ResourceEventHandler<Pod> {
-        @Override
-        public void onAdd(Pod pod) {
-            look(pod);
-        }
-
-        @Override
-        public void onUpdate(Pod before, Pod pod) {
-            look(pod);
-        }
-
-        @Override
-        public void onDelete(Pod pod, boolean finalStateUnknown) {
-            // It was ready before.
-        }
-
-        private void look(Pod pod) {
-            boolean ready = Stream.concat(
-                            pod.getStatus().getContainerStatuses().stream(),
-                            pod.getStatus().getInitContainerStatuses().stream())
-                    .anyMatch(status -> status.getName().equals("sidewarp") && status.getReady());
-            if (ready) {
-                action.run();
-            }
-        }
-    }
-
-    private static Pod awaitReady(String name) {
-        return client.pods()
-                .inNamespace(APPLICATIONS)
-                .withName(name)
-                .waitUntilReady(Patience.LONG_LIMIT.toSeconds(), TimeUnit.SECONDS);
-    }
-
-    /** Runs a command in the application's container of a pod; it has to succeed. */
-    private static String exec(String pod, String command) {
-        ByteArrayOutputStream output = new ByteArrayOutputStream();
-        try (ExecWatch watch = client.pods()
-                .inNamespace(APPLICATIONS)
-                .withName(pod)
-                .inContainer("app")
-                .writingOutput(output)
-                .writingError(output)
-                .exec(command.split(" ", -1))) {
-            int status = Patience.get(watch.exitCode());
-            String text = output.toString(StandardCharsets.UTF_8);
-            transcript.command(
-                    "kubectl exec " + pod + " --namespace " + APPLICATIONS + " --container app -- " + command, text);
-            assertThat(status).as(text).isZero();
-            return text;
-        }
+        Collections.sort(millis);
+        transcript.heading("From the admission of a pod to its ready sidecar: median " + millis.get(TIMED_PODS / 2)
+                + " ms, from " + millis.getFirst() + " to " + millis.getLast() + " ms, " + TIMED_PODS + " pods");
     }
 
     @Test
@@ -314,7 +241,7 @@ class OperatorIT {
                         + " {sidewarp.api.socket: /tmp/x}}}");
 
         eventually(() -> assertThat(conditions(profile("odd"))).contains("Degraded Invalid"));
-        assertThatThrownBy(() -> pod("odd", "sidewarp.io/profile: odd"))
+        assertThatThrownBy(() -> applications.create("odd", "sidewarp.io/profile: odd"))
                 .hasMessageContaining("settings has sidewarp.api.socket, which the operator sets itself");
     }
 
@@ -324,7 +251,8 @@ class OperatorIT {
         cluster.withoutApiServer(() -> cluster.nodes()
                 .forEach(node -> assertThat(cluster.deviceCount(node)).isPositive()));
 
-        eventually(() -> assertThat(containers(pod("after-restart-" + System.nanoTime(), "")))
+        eventually(() -> assertThat(
+                        Applications.containers(applications.create("after-restart-" + System.nanoTime(), "")))
                 .contains("sidewarp"));
         client.resources(IwarpNicPolicy.class).withName("numbered").edit(policy -> {
             policy.setSpec(Serialization.unmarshal(
@@ -351,44 +279,30 @@ class OperatorIT {
                 .delete();
         await().atMost(Patience.LONG_LIMIT).until(() -> {
             for (int i = 0; i < 5; i++) {
-                assertThat(containers(dryRun())).contains("sidewarp");
+                assertThat(Applications.containers(applications.dryRun())).contains("sidewarp");
             }
             return !cluster.servedCertificate().equals(former);
         });
 
-        assertThat(containers(dryRun())).contains("sidewarp");
-    }
-
-    private static Pod dryRun() {
-        return client.pods()
-                .inNamespace(APPLICATIONS)
-                .resource(parse("dry", "", "show"))
-                .dryRun()
-                .create();
+        assertThat(Applications.containers(applications.dryRun())).contains("sidewarp");
     }
 
     @Test
     @Order(11)
     void anUpgradeKeepsRunningPodsAndReachesNewOnes() {
-        Pod before =
-                client.pods().inNamespace(APPLICATIONS).withName("injected").get();
+        Pod before = applications.get("injected");
         List<String> agents = nodeAgents();
 
         release.upgrade(Map.of("sidecar.image.tag", "next", "nodeAgent.logLevel", "DEBUG"));
 
-        eventually(() -> assertThat(sidecar(pod("new-" + System.nanoTime(), "")).getImage())
+        eventually(() -> assertThat(Applications.sidecar(applications.dryRun()).getImage())
                 .endsWith(":next"));
         eventually(
                 () -> assertThat(nodeAgents()).hasSize(cluster.nodes().size()).doesNotContainAnyElementsOf(agents));
         for (String node : cluster.nodes()) {
             eventually(() -> assertThat(cluster.deviceCount(node)).isPositive());
         }
-        assertThat(client.pods()
-                        .inNamespace(APPLICATIONS)
-                        .withName("injected")
-                        .get()
-                        .getMetadata()
-                        .getUid())
+        assertThat(applications.get("injected").getMetadata().getUid())
                 .isEqualTo(before.getMetadata().getUid());
     }
 
@@ -403,8 +317,7 @@ class OperatorIT {
         transcript.heading("Uninstalled");
         transcript.command("helm uninstall sidewarp --namespace " + NAMESPACE, "");
         transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
-        assertThat(client.pods().inNamespace(APPLICATIONS).withName("injected").get())
-                .isNotNull();
+        assertThat(applications.get("injected")).isNotNull();
     }
 
     private static List<String> nodeAgents() {
@@ -464,26 +377,6 @@ class OperatorIT {
         client.resource("---\n" + yaml).create();
     }
 
-    private static Pod pod(String name, String annotations) {
-        return pod(name, annotations, "ping, --listen, '0.0.0.0:7471'");
-    }
-
-    private static Pod pod(String name, String annotations, String command) {
-        return client.pods()
-                .inNamespace(APPLICATIONS)
-                .resource(parse(name, annotations, command))
-                .create();
-    }
-
-    private static Pod parse(String name, String annotations, String command) {
-        return Serialization.unmarshal(
-                "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", annotations: {" + annotations
-                        + "}}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: '"
-                        + cluster.applicationImage() + "', command: [sidewarp, --wait, 60s, " + command
-                        + "], volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]}}",
-                Pod.class);
-    }
-
     private static IwarpNode iwarpNode(String name) {
         return client.resources(IwarpNode.class).withName(name).get();
     }
@@ -517,18 +410,5 @@ class OperatorIT {
                 .map(condition -> condition.type() + " " + condition.reason())
                 .findFirst()
                 .orElse("none");
-    }
-
-    private static Container sidecar(Pod pod) {
-        return Stream.concat(pod.getSpec().getInitContainers().stream(), pod.getSpec().getContainers().stream())
-                .filter(container -> container.getName().equals("sidewarp"))
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static List<String> containers(Pod pod) {
-        return Stream.concat(pod.getSpec().getInitContainers().stream(), pod.getSpec().getContainers().stream())
-                .map(Container::getName)
-                .toList();
     }
 }
