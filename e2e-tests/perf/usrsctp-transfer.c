@@ -2,7 +2,7 @@
  * Copyright The Sidewarp Authors
  * SPDX-License-Identifier: Apache-2.0
  *
- * usrsctp alone, for `compare --llp sctp`: messages of one process to another, encapsulated in UDP on the loopback
+ * usrsctp alone, for `./sidewarp bench --only SCTP`: messages of one process to another, encapsulated in UDP on the loopback
  * interface, with the path MTU, the buffers and the unordered delivery that a sidecar has. Prints a line of JSON.
  *
  *   usrsctp-transfer throughput|latency OCTETS SECONDS crc|no-crc

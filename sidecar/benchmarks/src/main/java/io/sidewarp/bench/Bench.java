@@ -30,25 +30,29 @@ final class Bench {
     Results run() {
         Results results = Results.read(settings.json());
         for (Part part : settings.parts()) {
-            results = results.with(part, measure(part));
-            results.write(settings.json());
+            results = measure(part, results);
         }
         return results;
     }
 
-    private PartResult measure(Part part) {
+    /** Each repetition is kept at once, so that a run which is ended early has measured something. */
+    private Results measure(Part part, Results before) {
         Facts facts = Machine.facts(settings);
         Recorder recorder = new Recorder();
+        Results results = before;
         for (int repetition = 1; repetition <= settings.repetitions(); repetition++) {
             String prefix = part + " " + repetition + "/" + settings.repetitions() + "  ";
             Lab lab = new Lab(
+                    settings.root(),
                     settings.pinning(),
                     directory,
                     settings.time(),
                     settings.quick(),
                     line -> progress.println(prefix + line));
             PartRunner.of(part).repeat(lab, recorder);
+            results = before.with(part, new PartResult(facts.withRepetitions(repetition), recorder.figures()));
+            results.write(settings.json());
         }
-        return new PartResult(facts, recorder.figures());
+        return results;
     }
 }

@@ -4,6 +4,7 @@
 package io.sidewarp.bench;
 
 import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.report.Report;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.Results;
 import io.sidewarp.cli.ExitCode;
@@ -14,7 +15,9 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -49,7 +52,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             paramLabel = "PART",
             split = ",",
-            description = "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all.")
+            description = "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
     @Option(
@@ -64,6 +67,9 @@ public final class BenchCommand implements Callable<Integer> {
             converter = Times.class,
             description = "Time of a measurement; half of it again goes before. Default: 400ms, with --quick 200ms.")
     private Optional<Duration> time = Optional.empty();
+
+    @Option(names = "--report", description = "Measure nothing: report what is in the file of --json.")
+    private boolean report;
 
     @Option(names = "--quick", description = "A short look: one repetition, fewer sizes, less warming up.")
     private boolean quick;
@@ -81,6 +87,12 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "FILE",
             description = "Where the results go; parts that are not measured now are kept. Default: target/bench.json.")
     private Optional<Path> json = Optional.empty();
+
+    @Option(
+            names = "--write",
+            paramLabel = "FILE",
+            description = "Put the tables into this document, between its marks, and the plots beside it.")
+    private Optional<Path> document = Optional.empty();
 
     public static void main(String[] arguments) {
         System.exit(commandLine().execute(arguments));
@@ -106,7 +118,9 @@ public final class BenchCommand implements Callable<Integer> {
         Path directory = Files.createTempDirectory("sidewarp-bench-");
         Results results = new Bench(settings, directory, spec.commandLine().getErr()).run();
         delete(directory);
-        out.println(settings.json() + ": " + results.parts().keySet());
+        out.print(Report.text(results));
+        out.flush();
+        document.ifPresent(file -> Report.write(results, file));
         return ExitCode.OK;
     }
 
@@ -119,15 +133,17 @@ public final class BenchCommand implements Callable<Integer> {
         if (!each.isPositive()) {
             throw new ParameterException(spec.commandLine(), "--time has to be more than 0");
         }
-        Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."));
+        Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
+                .toAbsolutePath();
         return new BenchSettings(
-                root,
-                only.isEmpty() ? EnumSet.allOf(Part.class) : EnumSet.copyOf(only),
-                count,
-                each,
-                quick,
-                pinning(),
-                json.orElse(root.resolve("target/bench.json")));
+                root, parts(), count, each, quick, pinning(), json.orElse(root.resolve("target/bench.json")));
+    }
+
+    private Set<Part> parts() {
+        if (report) {
+            return Set.of();
+        }
+        return only.isEmpty() ? EnumSet.complementOf(EnumSet.of(Part.SCTP)) : EnumSet.copyOf(only);
     }
 
     private Pinning pinning() {
@@ -140,11 +156,12 @@ public final class BenchCommand implements Callable<Integer> {
 
     /** Removes logs of processes; kept when something failed. */
     private static void delete(Path directory) throws IOException {
-        try (Stream<Path> files = Files.list(directory)) {
-            for (Path file : files.toList()) {
-                Files.delete(file);
-            }
+        List<Path> files;
+        try (Stream<Path> all = Files.walk(directory)) {
+            files = all.sorted(Comparator.reverseOrder()).toList();
         }
-        Files.delete(directory);
+        for (Path file : files) {
+            Files.delete(file);
+        }
     }
 }

@@ -28,6 +28,8 @@ public record EndCommand(Verb verb, @Nullable TransferPlan plan, int port, long 
         BEGIN,
         /** The reply has the usage since BEGIN. */
         END,
+        /** Collects garbage; the reply has the memory that is in use. */
+        MEMORY,
         /** Ends the plan. */
         RELEASE
     }

@@ -4,10 +4,13 @@
 package io.sidewarp.bench.end;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.process.Memory;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryUsage;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -76,11 +79,20 @@ public final class EndProgram {
                 yield EndReply.done();
             }
             case END -> EndReply.used(Usage.now().since(begin));
+            case MEMORY -> EndReply.uses(memoryInUse());
             case RELEASE -> {
                 release();
                 yield EndReply.done();
             }
         };
+    }
+
+    /** All of the heap is resident from the start ({@code AlwaysPreTouch}); of it counts what is used. */
+    @SuppressWarnings("DoNotCall") // Garbage is not memory that connections take.
+    private static long memoryInUse() {
+        System.gc();
+        MemoryUsage heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage();
+        return Memory.residentOctets(ProcessHandle.current().pid()) - heap.getCommitted() + heap.getUsed();
     }
 
     private ActiveEnd active() {

@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Answer of an end to a command.
  *
+ * @param memory octets of the process in use, heap and all else
  * @param error what went wrong, else null
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -16,25 +17,30 @@ public record EndReply(
         int port,
         @Nullable Outcome outcome,
         @Nullable Usage usage,
+        long memory,
         @Nullable String error) {
 
     static EndReply done() {
-        return new EndReply(0, null, null, null);
+        return new EndReply(0, null, null, 0, null);
     }
 
     static EndReply listening(int port) {
-        return new EndReply(port, null, null, null);
+        return new EndReply(port, null, null, 0, null);
     }
 
     static EndReply used(Usage usage) {
-        return new EndReply(0, null, usage, null);
+        return new EndReply(0, null, usage, 0, null);
     }
 
     static EndReply ran(Outcome outcome, Usage usage) {
-        return new EndReply(0, outcome, usage, null);
+        return new EndReply(0, outcome, usage, 0, null);
+    }
+
+    static EndReply uses(long octets) {
+        return new EndReply(0, null, null, octets, null);
     }
 
     static EndReply failed(String error) {
-        return new EndReply(0, null, null, error);
+        return new EndReply(0, null, null, 0, error);
     }
 }

@@ -10,6 +10,7 @@ package io.sidewarp.bench.end;
  * @param depth messages under way on a connection
  * @param signal one completion is asked for each so many messages; divides the depth
  * @param connections at the same time
+ * @param idle further connections, which do nothing
  * @param crc whether both ends want CRC32c in FPDUs (RFC 5044 section 4.4)
  * @param markers whether both ends want Markers (RFC 5044 section 4.3)
  */
@@ -20,12 +21,13 @@ public record TransferPlan(
         int depth,
         int signal,
         int connections,
+        int idle,
         boolean crc,
         boolean markers,
         Waiting waiting) {
 
     public TransferPlan {
-        if (size < 1 || depth < 1 || signal < 1 || connections < 1) {
+        if (size < 1 || depth < 1 || signal < 1 || connections < 1 || idle < 0) {
             throw new IllegalArgumentException("size, depth, signal and connections are at least 1");
         }
         if (depth % signal != 0) {
@@ -33,33 +35,40 @@ public record TransferPlan(
         }
     }
 
-    /** Streaming over one connection with CRC, without Markers, in the engine's own way of waiting, each completion asked for. */
+    /**
+     * Streaming over one connection with CRC, without Markers, in the engine's own way of waiting, each completion
+     * asked for.
+     */
     public static TransferPlan stream(Operation operation, int size, int depth) {
-        return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, true, false, Waiting.ADAPTIVE);
+        return new TransferPlan(operation, Mode.STREAM, size, depth, 1, 1, 0, true, false, Waiting.ADAPTIVE);
     }
 
     /** One message at a time over one connection with CRC. */
     public static TransferPlan pingPong(Operation operation, int size, Waiting waiting) {
-        return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, true, false, waiting);
+        return new TransferPlan(operation, Mode.PING_PONG, size, 1, 1, 1, 0, true, false, waiting);
     }
 
     public TransferPlan withSignal(int messages) {
-        return new TransferPlan(operation, mode, size, depth, messages, connections, crc, markers, waiting);
+        return new TransferPlan(operation, mode, size, depth, messages, connections, idle, crc, markers, waiting);
     }
 
     public TransferPlan withConnections(int count) {
-        return new TransferPlan(operation, mode, size, depth, signal, count, crc, markers, waiting);
+        return new TransferPlan(operation, mode, size, depth, signal, count, idle, crc, markers, waiting);
+    }
+
+    public TransferPlan withIdle(int count) {
+        return new TransferPlan(operation, mode, size, depth, signal, connections, count, crc, markers, waiting);
     }
 
     public TransferPlan withCrc(boolean wanted) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, wanted, markers, waiting);
+        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, wanted, markers, waiting);
     }
 
     public TransferPlan withMarkers(boolean wanted) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, crc, wanted, waiting);
+        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, crc, wanted, waiting);
     }
 
     public TransferPlan withWaiting(Waiting other) {
-        return new TransferPlan(operation, mode, size, depth, signal, connections, crc, markers, other);
+        return new TransferPlan(operation, mode, size, depth, signal, connections, idle, crc, markers, other);
     }
 }

@@ -8,15 +8,17 @@ import java.util.Locale;
 
 /** How an end waits for what comes next. Both ends of a measurement do the same. */
 public enum Waiting {
-    /** The engine's own way: its event loop polls for up to 50 us before it sleeps. The application runs on that loop. */
+    /**
+     * The engine's own way: its event loop polls for up to 50 us before it sleeps. The application runs on that loop.
+     */
     ADAPTIVE(Duration.ofNanos(50_000)),
     /** Asleep until the kernel has something. The application runs on the engine's event loop. */
     SLEEP(Duration.ZERO),
     /** Never asleep: looks again at once. The application runs on the engine's event loop. */
     SPIN(Duration.ofHours(1)),
     /**
-     * The application has a thread of its own, which looks at memory and completions and in between lets other threads of its
-     * processor run. The engine's event loop sleeps.
+     * The application has a thread of its own, which looks at memory and completions and in between lets other threads
+     * of its processor run. The engine's event loop sleeps.
      */
     YIELD(Duration.ZERO);
 

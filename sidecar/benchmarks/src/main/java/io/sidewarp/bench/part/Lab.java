@@ -16,12 +16,13 @@ import java.util.function.Consumer;
 /**
  * What the measurements of a run have in common.
  *
+ * @param root directory of the sources
  * @param directory for logs and other files, which goes away after the run
  * @param time of a measurement
  * @param quick for a short look: fewer sizes, less warming up
  * @param progress takes what has been measured, for people
  */
-public record Lab(Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
+public record Lab(Path root, Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
 
     /** How long a measurement goes on before it counts. */
     Duration warmup() {
@@ -32,7 +33,7 @@ public record Lab(Pinning pinning, Path directory, Duration time, boolean quick,
     EndPair start(EndKind kind, List<TransferPlan> plans) {
         EndPair pair = EndPair.start(kind, pinning, directory);
         try {
-            Duration settling = quick ? Duration.ZERO : Duration.ofSeconds(1);
+            Duration settling = quick ? Duration.ZERO : Duration.ofMillis(1500);
             for (TransferPlan plan : settling.isZero() ? List.<TransferPlan>of() : plans) {
                 pair.measure(plan, Duration.ZERO, settling);
             }

@@ -5,15 +5,11 @@ package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.Operation;
-import io.sidewarp.bench.end.Outcome.Latency;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Recorder;
-import io.sidewarp.bench.result.Subject;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * Messages of 8 octets, one at a time. Half of the way there and back, except of a Read, which is timed from posting to
@@ -44,27 +40,13 @@ public final class LatencyPart implements PartRunner {
                 EndPair engine = lab.start(EndKind.ENGINE, PLANS)) {
             for (TransferPlan plan : PLANS) {
                 if (plan.operation() == Operation.WRITE && plan.waiting() == Waiting.SPIN) {
-                    record(lab, recorder, nio, spinning, Peers.nioEcho(SIZE, Waiting.SPIN));
+                    Samples.record(lab, recorder, nio, spinning, Peers.nioEcho(SIZE, Waiting.SPIN));
                 } else if (plan.operation() == Operation.SEND && plan.waiting() == Waiting.SLEEP) {
-                    record(lab, recorder, nio, sleeping, Peers.nioEcho(SIZE, Waiting.SLEEP));
-                    record(lab, recorder, grpc, sleeping, Peers.grpcEcho(SIZE));
+                    Samples.record(lab, recorder, nio, sleeping, Peers.nioEcho(SIZE, Waiting.SLEEP));
+                    Samples.record(lab, recorder, grpc, sleeping, Peers.grpcEcho(SIZE));
                 }
-                record(lab, recorder, engine, plan, Samples.engine(plan));
+                Samples.record(lab, recorder, engine, plan);
             }
         }
-    }
-
-    private static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
-        Measurement measurement = lab.measure(pair, plan);
-        Samples.add(recorder, subject, measurement);
-        Latency latency = measurement.outcome().latency();
-        lab.progress()
-                .accept(String.format(
-                        Locale.ROOT,
-                        "%s: p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
-                        Samples.describe(subject),
-                        latency.p50() / 1e3,
-                        latency.p99() / 1e3,
-                        latency.p999() / 1e3));
     }
 }

@@ -19,6 +19,10 @@ public interface PartRunner {
             case THROUGHPUT -> new ThroughputPart();
             case RATE -> new RatePart();
             case LATENCY -> new LatencyPart();
+            case CONNECTIONS -> new ConnectionsPart();
+            case SIDECAR -> new SidecarPart();
+            case APPLICATION -> new ApplicationPart();
+            case SCTP -> new SctpPart();
         };
     }
 }

@@ -8,11 +8,8 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Recorder;
-import io.sidewarp.bench.result.Subject;
 import java.util.List;
-import java.util.Locale;
 
 /** Messages of 64 octets, from one to 256 under way. */
 public final class RatePart implements PartRunner {
@@ -22,6 +19,10 @@ public final class RatePart implements PartRunner {
 
     /** Messages under way. */
     public static final List<Integer> DEPTHS = List.of(1, 4, 16, 64, 128, 256);
+
+    /** Each message with a completion of its own. */
+    public static final TransferPlan FULLY_SIGNALED =
+            plan(Operation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1);
 
     private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
     private static final int MOST_UNSIGNALED = 16;
@@ -41,39 +42,20 @@ public final class RatePart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        TransferPlan peer = TransferPlan.stream(Operation.SEND, SIZE, 1).withWaiting(Waiting.SLEEP);
+        TransferPlan peer = Samples.peerStream(SIZE);
         List<TransferPlan> settling = List.of(
                 plan(Operation.WRITE, 128, Waiting.ADAPTIVE),
                 plan(Operation.READ, 128, Waiting.ADAPTIVE),
                 plan(Operation.WRITE, 128, Waiting.YIELD));
         try (EndPair grpc = lab.start(EndKind.GRPC, List.of(peer));
                 EndPair engine = lab.start(EndKind.ENGINE, settling)) {
-            record(lab, recorder, grpc, peer, Peers.grpcStream(SIZE));
+            Samples.record(lab, recorder, grpc, peer, Peers.grpcStream(SIZE));
             for (int depth : lab.quick() ? QUICK_DEPTHS : DEPTHS) {
-                engine(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.ADAPTIVE));
-                engine(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.YIELD));
-                engine(lab, recorder, engine, plan(Operation.READ, depth, Waiting.ADAPTIVE));
+                Samples.record(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.ADAPTIVE));
+                Samples.record(lab, recorder, engine, plan(Operation.WRITE, depth, Waiting.YIELD));
+                Samples.record(lab, recorder, engine, plan(Operation.READ, depth, Waiting.ADAPTIVE));
             }
-            engine(
-                    lab,
-                    recorder,
-                    engine,
-                    plan(Operation.WRITE, 128, Waiting.ADAPTIVE).withSignal(1));
+            Samples.record(lab, recorder, engine, FULLY_SIGNALED);
         }
-    }
-
-    private static void engine(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan) {
-        record(lab, recorder, pair, plan, Samples.engine(plan));
-    }
-
-    private static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
-        Measurement measurement = lab.measure(pair, plan);
-        Samples.add(recorder, subject, measurement);
-        lab.progress()
-                .accept(String.format(
-                        Locale.ROOT,
-                        "%s: %.0f messages/s",
-                        Samples.describe(subject),
-                        measurement.messagesPerSecond()));
     }
 }

@@ -4,25 +4,29 @@
 package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.end.Mode;
+import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.Outcome.Latency;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Iperf;
 import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.text.Sizes;
+import java.util.Locale;
 
 /** Turns what ends measured into samples. */
-final class Samples {
+public final class Samples {
 
     /** Below it the octets are not what costs. */
-    private static final int LEAST_SIZE_FOR_CPU = 1024;
+    static final int LEAST_SIZE_FOR_CPU = 1024;
 
     private Samples() {}
 
     /** The engine's, as the plan says. */
-    static Subject engine(TransferPlan plan) {
+    public static Subject engine(TransferPlan plan) {
         return new Subject(
                 "engine",
                 plan.operation().toString(),
@@ -42,7 +46,7 @@ final class Samples {
                 .append(subject.operation())
                 .append(' ')
                 .append(Sizes.format(subject.size()));
-        if (subject.program().equals("engine")) {
+        if (subject.depth() > 1 || subject.program().equals("engine")) {
             text.append(", depth ").append(subject.depth()).append(", signal ").append(subject.signal());
             text.append(subject.connections() > 1 ? ", " + subject.connections() + " connections" : "");
             text.append(subject.crc() ? "" : ", no CRC").append(subject.markers() ? ", Markers" : "");
@@ -50,7 +54,7 @@ final class Samples {
         return text.append(", ").append(subject.waiting()).toString();
     }
 
-    static void add(Recorder recorder, Subject subject, Measurement measurement) {
+    private static void add(Recorder recorder, Subject subject, Measurement measurement) {
         if (measurement.plan().mode() == Mode.PING_PONG) {
             Latency latency = measurement.outcome().latency();
             recorder.add(subject, Metric.P50_MICROSECONDS, latency.p50() / 1e3);
@@ -80,9 +84,46 @@ final class Samples {
         recorder.add(subject, Metric.COLLECTION_MILLISECONDS, (double) millis);
     }
 
-    static void add(Recorder recorder, Subject subject, Iperf.Result result) {
+    /** One stream of programs without RDMA. */
+    static TransferPlan peerStream(int size) {
+        return TransferPlan.stream(Operation.SEND, size, 1).withWaiting(Waiting.SLEEP);
+    }
+
+    /** Measures a plan of the engine. */
+    static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan) {
+        record(lab, recorder, pair, plan, engine(plan));
+    }
+
+    /** Measures a plan. */
+    static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
+        Measurement measurement = lab.measure(pair, plan);
+        add(recorder, subject, measurement);
+        Latency latency = measurement.outcome().latency();
+        lab.progress()
+                .accept(describe(subject)
+                        + (plan.mode() == Mode.PING_PONG
+                                ? String.format(
+                                        Locale.ROOT,
+                                        ": p50 %.1f us, p99 %.1f us, p99.9 %.1f us",
+                                        latency.p50() / 1e3,
+                                        latency.p99() / 1e3,
+                                        latency.p999() / 1e3)
+                                : String.format(
+                                        Locale.ROOT,
+                                        ": %.2f Gbit/s, %.0f messages/s",
+                                        measurement.gigabitsPerSecond(),
+                                        measurement.messagesPerSecond())));
+    }
+
+    /** Measures one stream of iperf3. */
+    static void iperf(Lab lab, Recorder recorder, int length) {
+        int seconds = (int) Math.max(1, lab.time().toSeconds());
+        Iperf.Result result = new Iperf(lab.pinning()).measure(length, seconds);
+        Subject subject = Peers.iperf(length);
         recorder.add(subject, Metric.GIGABITS_PER_SECOND, result.gigabitsPerSecond());
         recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, result.activeCpuPerGib());
         recorder.add(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB, result.passiveCpuPerGib());
+        lab.progress()
+                .accept(describe(subject) + String.format(Locale.ROOT, ": %.2f Gbit/s", result.gigabitsPerSecond()));
     }
 }

@@ -6,19 +6,14 @@ package io.sidewarp.bench.part;
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
-import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.Iperf;
-import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Recorder;
-import io.sidewarp.bench.result.Subject;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 
 /**
- * Writes and Reads of 64 octets to 16 MiB: with and without CRC, over one and several connections, with Markers. For each
- * size the peers come first.
+ * Writes and Reads of 64 octets to 16 MiB: with and without CRC, over one and several connections, with Markers. For
+ * each size the peers come first.
  */
 public final class ThroughputPart implements PartRunner {
 
@@ -57,11 +52,13 @@ public final class ThroughputPart implements PartRunner {
     @Override
     public void repeat(Lab lab, Recorder recorder) {
         try (EndPair copy = lab.start(EndKind.COPY, List.of());
-                EndPair nio = lab.start(EndKind.NIO, List.of(nio(MIB)));
-                EndPair grpc = lab.start(EndKind.GRPC, List.of(nio(64), nio(64 * KIB), nio(MIB)));
+                EndPair nio = lab.start(EndKind.NIO, List.of(Samples.peerStream(MIB)));
+                EndPair grpc = lab.start(
+                        EndKind.GRPC,
+                        List.of(Samples.peerStream(64), Samples.peerStream(64 * KIB), Samples.peerStream(MIB)));
                 EndPair engine = lab.start(EndKind.ENGINE, settling())) {
             for (int size : List.of(WARM_COPY, COLD_COPY)) {
-                record(lab, recorder, copy, TransferPlan.stream(Operation.SEND, size, 1), Peers.copy(size));
+                Samples.record(lab, recorder, copy, TransferPlan.stream(Operation.SEND, size, 1), Peers.copy(size));
             }
             for (Step step : STEPS) {
                 if (!lab.quick() || QUICK_SIZES.contains(step.size())) {
@@ -73,48 +70,22 @@ public final class ThroughputPart implements PartRunner {
 
     private static void measure(Lab lab, Recorder recorder, Step step, EndPair nio, EndPair grpc, EndPair engine) {
         if (step.size() == 64 * KIB) {
-            iperf(lab, recorder, Peers.IPERF_DEFAULT);
+            Samples.iperf(lab, recorder, Peers.IPERF_DEFAULT);
         } else if (step.size() == MIB) {
-            iperf(lab, recorder, Peers.IPERF_LARGE);
+            Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
         }
-        record(lab, recorder, nio, nio(step.size()), Peers.nioStream(step.size()));
-        record(lab, recorder, grpc, nio(step.size()), Peers.grpcStream(step.size()));
+        Samples.record(lab, recorder, nio, Samples.peerStream(step.size()), Peers.nioStream(step.size()));
+        Samples.record(lab, recorder, grpc, Samples.peerStream(step.size()), Peers.grpcStream(step.size()));
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
             for (TransferPlan plan : lab.quick() ? List.of(step.plan(operation)) : variants(step.plan(operation))) {
-                record(lab, recorder, engine, plan, Samples.engine(plan));
+                Samples.record(lab, recorder, engine, plan);
             }
         }
     }
 
-    /** One connection with CRC, without, with Markers, and several connections. */
+    /** One connection with CRC, without, with Markers, and several connections with CRC. */
     public static List<TransferPlan> variants(TransferPlan plan) {
         return List.of(plan, plan.withCrc(false), plan.withMarkers(true), plan.withConnections(CONNECTIONS));
-    }
-
-    private static void iperf(Lab lab, Recorder recorder, int length) {
-        int seconds = (int) Math.max(1, lab.time().toSeconds());
-        Iperf.Result result = new Iperf(lab.pinning()).measure(length, seconds);
-        Samples.add(recorder, Peers.iperf(length), result);
-        lab.progress()
-                .accept(String.format(
-                        Locale.ROOT, "iperf3 -l %dK: %.1f Gbit/s", length / KIB, result.gigabitsPerSecond()));
-    }
-
-    private static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
-        Measurement measurement = lab.measure(pair, plan);
-        Samples.add(recorder, subject, measurement);
-        lab.progress()
-                .accept(String.format(
-                        Locale.ROOT,
-                        "%s: %.1f Gbit/s, %.0f messages/s",
-                        Samples.describe(subject),
-                        measurement.gigabitsPerSecond(),
-                        measurement.messagesPerSecond()));
-    }
-
-    /** What programs without RDMA do for a size. */
-    private static TransferPlan nio(int size) {
-        return TransferPlan.stream(Operation.SEND, size, 1).withWaiting(Waiting.SLEEP);
     }
 
     private static List<TransferPlan> settling() {

@@ -35,27 +35,55 @@ public final class EndPair implements AutoCloseable {
     }
 
     /**
+     * Memory of both processes.
+     *
+     * @param activeOctets in use, without garbage
+     */
+    public record Footprint(long activeOctets, long passiveOctets) {}
+
+    /**
      * Measures.
      *
      * @param warmup how long the same goes on before
      * @param time of the measurement
      */
     public Measurement measure(TransferPlan plan, Duration warmup, Duration time) {
+        connect(plan);
+        Measurement measurement = run(plan, warmup, time);
+        release();
+        return measurement;
+    }
+
+    /** Gets both ready for a plan. */
+    public void connect(TransferPlan plan) {
         int port = passive.call(EndCommand.listen(plan)).port();
         active.call(EndCommand.connect(plan, port));
+    }
+
+    /** Measures the plan that both are ready for. */
+    public Measurement run(TransferPlan plan, Duration warmup, Duration time) {
         if (warmup.isPositive()) {
             active.call(EndCommand.run(warmup.toNanos()));
         }
         passive.call(EndCommand.of(Verb.BEGIN));
         EndReply ran = active.call(EndCommand.run(time.toNanos()));
         EndReply used = passive.call(EndCommand.of(Verb.END));
-        active.call(EndCommand.of(Verb.RELEASE));
-        passive.call(EndCommand.of(Verb.RELEASE));
         return new Measurement(
                 plan,
                 Objects.requireNonNull(ran.outcome()),
                 Objects.requireNonNull(ran.usage()),
                 Objects.requireNonNull(used.usage()));
+    }
+
+    public Footprint footprint() {
+        EndCommand memory = EndCommand.of(Verb.MEMORY);
+        return new Footprint(active.call(memory).memory(), passive.call(memory).memory());
+    }
+
+    /** Ends the plan. */
+    public void release() {
+        active.call(EndCommand.of(Verb.RELEASE));
+        passive.call(EndCommand.of(Verb.RELEASE));
     }
 
     @Override

@@ -33,6 +33,7 @@ final class EndProcess implements AutoCloseable {
             "-XX:+UseSerialGC",
             "-Xms256m",
             "-Xmx256m",
+            "-XX:+AlwaysPreTouch",
             "-XX:MaxDirectMemorySize=2g");
 
     private static final long PATIENCE_SECONDS = 120;
@@ -69,9 +70,8 @@ final class EndProcess implements AutoCloseable {
         command.addAll(List.of(EndProgram.class.getName(), kind.name(), role));
         Path log = directory.resolve(name + ".log");
         try {
-            Process process = new ProcessBuilder(Pinning.wrap(processors, command))
-                    .redirectError(log.toFile())
-                    .start();
+            Process process =
+                    Children.start(new ProcessBuilder(Pinning.wrap(processors, command)).redirectError(log.toFile()));
             return new EndProcess(name, process, log);
         } catch (IOException e) {
             throw new Failure(ExitCode.FAILED, name + " could not be started: " + e.getMessage(), e);

@@ -110,7 +110,7 @@ public final class Iperf {
     }
 
     private static Process start(List<String> command) throws IOException {
-        return new ProcessBuilder(command).redirectErrorStream(true).start();
+        return Children.start(new ProcessBuilder(command).redirectErrorStream(true));
     }
 
     private static int freePort() {

@@ -27,4 +27,10 @@ public record Facts(
         String jdk,
         String pinning,
         int repetitions,
-        long milliseconds) {}
+        long milliseconds) {
+
+    /** The same with another number of repetitions. */
+    public Facts withRepetitions(int count) {
+        return new Facts(begun, commit, kernel, processor, processors, memoryMib, jdk, pinning, count, milliseconds);
+    }
+}

@@ -24,7 +24,19 @@ public enum Metric {
     /** Garbage collections at both ends. */
     COLLECTIONS,
     /** Time in them. */
-    COLLECTION_MILLISECONDS;
+    COLLECTION_MILLISECONDS,
+    /** Set up at both ends, up to 64 at a time being under way. */
+    CONNECTIONS_PER_SECOND,
+    /** Memory of the process that connects, for each idle connection; what the kernel has for sockets is not in it. */
+    ACTIVE_OCTETS_PER_CONNECTION,
+    /** The same of the process that accepts. */
+    PASSIVE_OCTETS_PER_CONNECTION,
+    /** From the start of a process until it serves. */
+    READY_MILLISECONDS,
+    /** Memory of a process that is in use. */
+    RESIDENT_MIB,
+    /** A container image as a file. */
+    IMAGE_MIB;
 
     @JsonValue
     public String key() {

@@ -10,5 +10,13 @@ public enum Part {
     /** Engine to engine, messages of 64 octets, beside grpc-java. */
     RATE,
     /** Engine to engine, messages of 8 octets one at a time, beside bare TCP and grpc-java. */
-    LATENCY
+    LATENCY,
+    /** Engine to engine, 1 to 10,000 connections. */
+    CONNECTIONS,
+    /** Application to application through two sidecars, beside iperf3, bare TCP and grpc-java. */
+    APPLICATION,
+    /** What a sidecar takes to start, and of memory. */
+    SIDECAR,
+    /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */
+    SCTP
 }

@@ -30,6 +30,7 @@ class EndsTest {
                 arguments(EndKind.ENGINE, write.withSignal(4)),
                 arguments(EndKind.ENGINE, write.withConnections(3).withCrc(false)),
                 arguments(EndKind.ENGINE, write.withMarkers(true)),
+                arguments(EndKind.ENGINE, write.withIdle(100)),
                 arguments(EndKind.ENGINE, write.withWaiting(Waiting.YIELD)),
                 arguments(EndKind.ENGINE, write.withWaiting(Waiting.SPIN)),
                 arguments(EndKind.ENGINE, read),

@@ -12,8 +12,8 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@link MemorySegment#copy} from one buffer to another over and over, a message being the whole buffer: warm when both fit
- * into the processor's caches, cold when they are much larger.
+ * {@link MemorySegment#copy} from one buffer to another over and over, a message being the whole buffer: warm when
+ * both fit into the processor's caches, cold when they are much larger.
  */
 public final class CopyEnd implements ActiveEnd {
 

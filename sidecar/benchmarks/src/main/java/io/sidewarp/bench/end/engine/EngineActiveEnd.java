@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 public final class EngineActiveEnd implements ActiveEnd {
 
     private static final long PATIENCE_SECONDS = 60;
+
+    /** Idle connections that are set up at the same time. */
+    private static final int CONNECTING = 64;
 
     private @Nullable EngineEnd end;
     private final List<Link> links = new ArrayList<>();
@@ -37,6 +41,24 @@ public final class EngineActiveEnd implements ActiveEnd {
                     .privateData();
             links.add(new Link(queuePair, PeerMemory.decode(reply)));
         }
+        connectIdle(opened, address);
+    }
+
+    private static void connectIdle(EngineEnd end, InetSocketAddress address) throws Exception {
+        int first = end.plan().connections();
+        List<CompletableFuture<?>> underWay = new ArrayList<>();
+        for (int i = 0; i < end.plan().idle(); i++) {
+            underWay.add(end.createIdleQueuePair().connect(address, end.parameters(first + i)));
+            if (underWay.size() == CONNECTING) {
+                await(underWay);
+            }
+        }
+        await(underWay);
+    }
+
+    private static void await(List<CompletableFuture<?>> underWay) throws Exception {
+        CompletableFuture.allOf(underWay.toArray(CompletableFuture[]::new)).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        underWay.clear();
     }
 
     @Override

@@ -108,6 +108,11 @@ final class EngineEnd implements AutoCloseable {
         return queuePair;
     }
 
+    /** A queue pair of a connection that does nothing. */
+    QueuePair createIdleQueuePair() {
+        return device.createQueuePair(new QueuePairAttributes(domain, completions, completions, SPARE_WORK, RECEIVES));
+    }
+
     /** Parameters of the plan's connections, which tell the peer of this end's memory. */
     ConnectionParameters parameters(int connection) {
         int reads = Math.min(plan.depth(), device.attributes().maxOrd());

@@ -45,7 +45,9 @@ public final class EnginePassiveEnd implements PassiveEnd {
     /** On the event loop. */
     private void accept(EngineEnd opened, ConnectionRequest request) {
         PeerMemory peer = PeerMemory.decode(request.privateData());
-        QueuePair queuePair = opened.createQueuePair();
+        QueuePair queuePair = peer.connection() < opened.plan().connections()
+                ? opened.createQueuePair()
+                : opened.createIdleQueuePair();
         var accepted = request.accept(queuePair, opened.parameters(peer.connection()));
         if (opened.plan().mode() == Mode.PING_PONG) {
             accepted.thenRun(() -> serve(opened, new Link(queuePair, peer)));

@@ -8,9 +8,9 @@ import io.sidewarp.bench.end.TransferPlan;
 
 /**
  * Where messages are in the region of an end: for each connection an area of slots, which messages use in turn, and
- * behind it eight octets for the Read that ends a run. A ping-pong has two slots: the peer fills the first, the second is
- * what this end sends. As in {@code sidewarp perf}, an area's slots take 4 MiB at most unless one message is larger, so that
- * memory is as warm as that of a program which uses a few buffers.
+ * behind it eight octets for the Read that ends a run. A ping-pong has two slots: the peer fills the first, the second
+ * is what this end sends. As in {@code sidewarp perf}, an area's slots take 4 MiB at most unless one message is
+ * larger, so that memory is as warm as that of a program which uses a few buffers.
  */
 final class Layout {
 

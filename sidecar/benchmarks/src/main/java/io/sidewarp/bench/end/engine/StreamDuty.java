@@ -11,8 +11,8 @@ import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.List;
 
 /**
- * RDMA Writes or Reads, as many under way on each connection as the plan says, for a given time. It ends with a Read on each
- * connection: the peer answers that after it has placed all earlier Writes (RFC 5040 section 5.5).
+ * RDMA Writes or Reads, as many under way on each connection as the plan says, for a given time. It ends with a Read
+ * on each connection: the peer answers that after it has placed all earlier Writes (RFC 5040 section 5.5).
  */
 final class StreamDuty implements Duty {
 

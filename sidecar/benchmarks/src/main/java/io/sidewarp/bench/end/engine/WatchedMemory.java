@@ -10,8 +10,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * A ping-pong of RDMA Writes at one end: the peer writes the first slot, whose last octet is watched, and this end writes
- * its second slot there. The last octet counts the messages.
+ * A ping-pong of RDMA Writes at one end: the peer writes the first slot, whose last octet is watched, and this end
+ * writes its second slot there. The last octet counts the messages.
  */
 final class WatchedMemory {
 

@@ -1,0 +1,92 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
+import io.sidewarp.e2e.support.Programs;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** {@code ./sidewarp bench}, as short as it goes: that it measures, not what. */
+@ExtendWith(Logs.class)
+class BenchCommandIT {
+
+    private Path directory;
+
+    @BeforeEach
+    void prepare() {
+        directory = Directories.temporary("bench");
+    }
+
+    @AfterEach
+    void cleanUp() {
+        Directories.delete(directory);
+    }
+
+    private static OwnedProcess bench(String... arguments) {
+        List<String> command = new ArrayList<>(List.of("./sidewarp", "bench"));
+        command.addAll(List.of(arguments));
+        return OwnedProcess.start("bench", command, Programs.unbuilt(), Programs.root());
+    }
+
+    @Test
+    void measuresEnginesAndApplicationsBesideTheirPeers() throws IOException {
+        Path json = directory.resolve("bench.json");
+        Path document = Files.writeString(directory.resolve("performance.md"), """
+                <!-- begin: bench latency -->
+                <!-- end: bench latency -->
+                <!-- begin: bench application -->
+                <!-- end: bench application -->
+                <!-- begin: bench targets -->
+                <!-- end: bench targets -->
+                """);
+
+        try (OwnedProcess bench = bench(
+                "--quick",
+                "--time",
+                "20ms",
+                "--only",
+                "LATENCY,APPLICATION",
+                "--json",
+                json.toString(),
+                "--write",
+                document.toString())) {
+            assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+        }
+
+        JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
+        assertThat(programs(parts.get("LATENCY"))).contains("engine", "nio", "grpc-java");
+        assertThat(programs(parts.get("APPLICATION"))).contains("application", "iperf3", "grpc-java");
+        assertThat(Files.readString(document))
+                .contains("| write | spin | ", "| write 1 MiB | 8 | ", "| target | measured | met |");
+        assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
+    }
+
+    @Test
+    void saysHowProcessorsAreNamed() {
+        try (OwnedProcess bench = bench("--pin", "first:second")) {
+            assertThat(bench.awaitExit()).isEqualTo(ExitCodes.USAGE);
+            assertThat(bench.text()).contains("0-1:2-3");
+        }
+    }
+
+    private static List<String> programs(JsonNode part) {
+        return part.get("figures").findValuesAsText("program");
+    }
+}

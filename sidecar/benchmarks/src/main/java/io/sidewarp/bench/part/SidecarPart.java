@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Sidecar;
+import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * What a sidecar takes: time to ready and resident memory, idle and after load, on all processors. The size of its
+ * image is that of the file that {@code ./sidewarp images} wrote last, if it did.
+ */
+public final class SidecarPart implements PartRunner {
+
+    /** A sidecar without a client. */
+    public static final Subject IDLE = Subject.peer("sidecar", "idle", 0, "sleep");
+
+    /** A sidecar behind Writes of 1 MiB. */
+    public static final Subject LOADED = Subject.peer("sidecar", "write", 1 << 20, "sleep");
+
+    private static final double MIB = 1 << 20;
+
+    /** Behind it, what started has settled. */
+    private static final Duration SETTLING = Duration.ofSeconds(1);
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        try (Sidecar sidecar = Sidecar.start(lab.root(), "idle", "", lab.directory())) {
+            double ready = sidecar.readyNanos() / 1e6;
+            pause();
+            double resident = sidecar.residentOctets() / MIB;
+            recorder.add(IDLE, Metric.READY_MILLISECONDS, ready);
+            recorder.add(IDLE, Metric.RESIDENT_MIB, resident);
+            lab.progress()
+                    .accept(String.format(
+                            Locale.ROOT, "sidecar: ready after %.0f ms, %.0f MiB resident", ready, resident));
+        }
+        try (SidecarPair pair = SidecarPair.start(lab.root(), Pinning.NONE, "tcp")) {
+            pair.perf("write", lab.time(), lab.time().multipliedBy(2), "--size", "1M", "--depth", "8");
+            double resident = pair.residentOctets() / MIB;
+            recorder.add(LOADED, Metric.RESIDENT_MIB, resident);
+            lab.progress().accept(String.format(Locale.ROOT, "sidecar under load: %.0f MiB resident", resident));
+        }
+        image(lab.root()).ifPresent(octets -> recorder.add(IDLE, Metric.IMAGE_MIB, octets / MIB));
+    }
+
+    private static void pause() {
+        try {
+            Thread.sleep(SETTLING);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static Optional<Long> image(Path root) {
+        Path directory = root.resolve("target/images");
+        if (!Files.isDirectory(directory)) {
+            return Optional.empty();
+        }
+        try (Stream<Path> files = Files.list(directory)) {
+            Optional<Path> file = files.filter(
+                            each -> each.getFileName().toString().startsWith("sidecar"))
+                    .findFirst();
+            return file.isPresent() ? Optional.of(Files.size(file.get())) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.PerfReport;
+import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/** What is measured between two applications, whatever is below their sidecars. */
+public final class SidecarTests {
+
+    /** Message sizes of throughput, and how many are under way. */
+    public static final List<ThroughputPart.Step> STEPS = List.of(
+            new ThroughputPart.Step(64, 128),
+            new ThroughputPart.Step(4 << 10, 64),
+            new ThroughputPart.Step(64 << 10, 16),
+            new ThroughputPart.Step(1 << 20, 8));
+
+    /** Message sizes of latency. */
+    public static final List<Integer> LATENCY_SIZES = List.of(8, 4 << 10, 64 << 10, 1 << 20);
+
+    public static final List<String> OPERATIONS = List.of("write", "read");
+
+    /** A client is a new JVM, which has to compile what matters. */
+    private static final Duration WARMUP = Duration.ofSeconds(2);
+
+    private static final Duration SETTLING = Duration.ofSeconds(3);
+
+    /** A measurement takes so many times that of engines. */
+    private static final int FACTOR = 2;
+
+    private SidecarTests() {}
+
+    /** Streams of messages. */
+    public static Subject stream(String operation, ThroughputPart.Step step) {
+        return subject(operation, step.size(), step.depth(), RatePart.signal(step.size(), step.depth()));
+    }
+
+    /** One message at a time. */
+    public static Subject pingPong(String operation, int size) {
+        return subject(operation, size, 1, 1);
+    }
+
+    private static Subject subject(String operation, long size, int depth, int signal) {
+        return new Subject("application", operation, size, depth, signal, 1, true, false, Waiting.YIELD.toString());
+    }
+
+    /** Has sidecars do some work before anything counts, as their JVMs compile what matters. */
+    static void settle(Lab lab, SidecarPair pair) {
+        for (String operation : lab.quick() ? List.<String>of() : OPERATIONS) {
+            pair.perf(operation, Duration.ZERO, SETTLING, "--size", "64K", "--depth", "16");
+        }
+    }
+
+    /** Measures throughput of one size, by Write and Read. */
+    static void stream(Lab lab, Recorder recorder, SidecarPair pair, ThroughputPart.Step step) {
+        Duration warmup = lab.quick() ? lab.time() : WARMUP;
+        for (String operation : OPERATIONS) {
+            List<PerfReport> reports = pair.perf(
+                    operation,
+                    warmup,
+                    lab.time().multipliedBy(FACTOR),
+                    "--size",
+                    String.valueOf(step.size()),
+                    "--depth",
+                    String.valueOf(step.depth()),
+                    "--signal",
+                    String.valueOf(RatePart.signal(step.size(), step.depth())));
+            reports.forEach(report -> record(lab, recorder, report));
+        }
+    }
+
+    /** Measures latency, by Write and Read. */
+    static void pingPong(Lab lab, Recorder recorder, SidecarPair pair, List<Integer> sizes) {
+        String list = String.join(",", sizes.stream().map(String::valueOf).toList());
+        for (String operation : OPERATIONS) {
+            pair.perf(operation, lab.time(), lab.time(), "--latency", "--size", list)
+                    .forEach(report -> record(lab, recorder, report));
+        }
+    }
+
+    private static void record(Lab lab, Recorder recorder, PerfReport report) {
+        Subject subject = subject(report.operation(), report.size(), report.depth(), report.signal());
+        if (report.latency()) {
+            recorder.add(subject, Metric.P50_MICROSECONDS, report.p50Micros());
+            recorder.add(subject, Metric.P99_MICROSECONDS, report.p99Micros());
+            recorder.add(subject, Metric.P99_9_MICROSECONDS, report.p999Micros());
+        } else {
+            recorder.add(subject, Metric.GIGABITS_PER_SECOND, report.gigabitsPerSecond());
+            recorder.add(subject, Metric.MESSAGES_PER_SECOND, report.messagesPerSecond());
+            if (report.size() >= Samples.LEAST_SIZE_FOR_CPU) {
+                recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, report.activeCpuPerGib());
+                recorder.add(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB, report.passiveCpuPerGib());
+            }
+        }
+        lab.progress()
+                .accept(Samples.describe(subject)
+                        + (report.latency()
+                                ? String.format(
+                                        Locale.ROOT,
+                                        ": p50 %.1f us, p99 %.1f us",
+                                        report.p50Micros(),
+                                        report.p99Micros())
+                                : String.format(
+                                        Locale.ROOT,
+                                        ": %.2f Gbit/s, %.0f messages/s",
+                                        report.gigabitsPerSecond(),
+                                        report.messagesPerSecond())));
+    }
+}

@@ -1,0 +1,112 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** A process whose output goes to a file. Closing it ends it: by SIGTERM, and when that does not help, by SIGKILL. */
+final class ChildProcess implements AutoCloseable {
+
+    private static final long STOP_SECONDS = 15;
+    private static final long POLL_NANOS = 1_000_000;
+
+    private final String name;
+    private final Process process;
+    private final Path log;
+
+    private ChildProcess(String name, Process process, Path log) {
+        this.name = name;
+        this.process = process;
+        this.log = log;
+    }
+
+    /** @param environment is added to that of this process */
+    static ChildProcess start(String name, List<String> command, Map<String, String> environment, Path log) {
+        ProcessBuilder builder =
+                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
+        builder.environment().putAll(environment);
+        try {
+            return new ChildProcess(name, Children.start(builder), log);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.FAILED, name + " could not be started: " + e.getMessage(), e);
+        }
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** The first line with a text in it, which has to come in time. */
+    String awaitLine(String text, Duration patience) {
+        long deadline = System.nanoTime() + patience.toNanos();
+        while (true) {
+            boolean alive = process.isAlive();
+            Optional<String> line =
+                    output().lines().filter(each -> each.contains(text)).findFirst();
+            if (line.isPresent()) {
+                return line.get();
+            }
+            if (!alive || System.nanoTime() > deadline || Thread.currentThread().isInterrupted()) {
+                throw failure("did not say \"" + text + "\" within " + patience.toSeconds() + " s");
+            }
+            LockSupport.parkNanos(POLL_NANOS);
+        }
+    }
+
+    /** Everything that it printed, once it has ended by itself, with success and in time. */
+    String awaitSuccess(Duration patience) {
+        try {
+            if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
+                throw failure("did not end within " + patience.toSeconds() + " s");
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.interrupted();
+        }
+        if (process.exitValue() != 0) {
+            throw failure("failed with exit code " + process.exitValue());
+        }
+        return output();
+    }
+
+    private String output() {
+        try {
+            return Files.readString(log, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.IO_ERROR, "cannot read " + log + ": " + e.getMessage(), e);
+        }
+    }
+
+    private Failure failure(String what) {
+        return new Failure(ExitCode.FAILED, name + " " + what + ":\n" + output());
+    }
+
+    @Override
+    public void close() {
+        process.destroy();
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

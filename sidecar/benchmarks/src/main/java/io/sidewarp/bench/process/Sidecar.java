@@ -1,0 +1,105 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** A sidecar of this build, as {@code ./sidewarp sidecar} starts it, with a socket and a volume of its own. */
+public final class Sidecar implements AutoCloseable {
+
+    private static final Duration START_PATIENCE = Duration.ofSeconds(60);
+
+    private final Path root;
+    private final String name;
+    private final String processors;
+    private final Path directory;
+    private final ChildProcess process;
+    private final long readyNanos;
+    private int commands;
+
+    private Sidecar(Path root, String name, String processors, Path directory, ChildProcess process, long readyNanos) {
+        this.root = root;
+        this.name = name;
+        this.processors = processors;
+        this.directory = directory;
+        this.process = process;
+        this.readyNanos = readyNanos;
+    }
+
+    /**
+     * Starts one and waits until it serves.
+     *
+     * @param root directory of the sources
+     * @param processors that it may use
+     * @param base where its directory is made
+     */
+    public static Sidecar start(Path root, String name, String processors, Path base) {
+        Path directory = base.resolve(name);
+        try {
+            Files.createDirectories(directory.resolve("volume"));
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot create " + directory + ": " + e.getMessage(), e);
+        }
+        Map<String, String> environment = Map.of(
+                "SIDEWARP_API_SOCKET", directory.resolve("api.sock").toString(),
+                "SIDEWARP_SHARED_VOLUME", directory.resolve("volume").toString(),
+                "SIDEWARP_MANAGEMENT_PORT", "0",
+                "SIDEWARP_SCTP_UDP_PORT", "0",
+                "SIDEWARP_BUILD", "never");
+        long begin = System.nanoTime();
+        ChildProcess process = ChildProcess.start(
+                "sidecar " + name,
+                Pinning.wrap(processors, List.of(script(root), "sidecar")),
+                environment,
+                directory.resolve("log"));
+        try {
+            process.awaitLine("event=started", START_PATIENCE);
+        } catch (RuntimeException e) {
+            process.close();
+            throw e;
+        }
+        return new Sidecar(root, name, processors, directory, process, System.nanoTime() - begin);
+    }
+
+    /** From the start of the process until it said that it serves. */
+    public long readyNanos() {
+        return readyNanos;
+    }
+
+    /** Octets of memory that belong to the process and are in use, from /proc. */
+    public long residentOctets() {
+        return Memory.residentOctets(process.pid());
+    }
+
+    /** Starts a command of the sidewarp program with this sidecar, on its processors. */
+    ChildProcess command(String... arguments) {
+        List<String> command = new ArrayList<>(List.of(script(root)));
+        command.addAll(List.of(arguments));
+        command.addAll(List.of("--api", "unix://" + directory.resolve("api.sock")));
+        command.addAll(List.of("--volume", directory.resolve("volume").toString()));
+        commands++;
+        return ChildProcess.start(
+                arguments[0] + " at " + name,
+                Pinning.wrap(processors, command),
+                Map.of("SIDEWARP_BUILD", "never"),
+                directory.resolve("command-" + commands));
+    }
+
+    private static String script(Path root) {
+        return root.resolve("sidewarp").toString();
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,144 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Two sidecars and a {@code sidewarp perf --listen} at one of them. Volumes are in memory where that is possible. Each
+ * end's sidecar and application share the processors of the end.
+ */
+public final class SidecarPair implements AutoCloseable {
+
+    private static final Duration LISTEN_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PERF_PATIENCE = Duration.ofMinutes(2);
+
+    private final Path directory;
+    private final Sidecar passive;
+    private final Sidecar active;
+    private final ChildProcess server;
+    private final List<String> destination;
+
+    private SidecarPair(
+            Path directory, Sidecar passive, Sidecar active, ChildProcess server, List<String> destination) {
+        this.directory = directory;
+        this.passive = passive;
+        this.active = active;
+        this.server = server;
+        this.destination = destination;
+    }
+
+    /**
+     * Starts everything.
+     *
+     * @param root directory of the sources
+     * @param llp tcp or sctp
+     */
+    public static SidecarPair start(Path root, Pinning pinning, String llp) {
+        Path directory = createDirectory();
+        Sidecar passive = null;
+        Sidecar active = null;
+        try {
+            passive = Sidecar.start(root, "b", pinning.passive(), directory);
+            active = Sidecar.start(root, "a", pinning.active(), directory);
+            ChildProcess server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
+            List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
+            return new SidecarPair(directory, passive, active, server, destination);
+        } catch (RuntimeException e) {
+            close(active, passive);
+            throw e;
+        }
+    }
+
+    /**
+     * Measures with {@code sidewarp perf}.
+     *
+     * @param operation write or read
+     * @param options sizes, depth and the like
+     * @return one report for each size
+     */
+    public List<PerfReport> perf(String operation, Duration warmup, Duration time, String... options) {
+        List<String> arguments = new ArrayList<>(List.of("perf", operation));
+        arguments.addAll(destination);
+        arguments.addAll(List.of(options));
+        arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
+        try (ChildProcess client = active.command(arguments.toArray(String[]::new))) {
+            return PerfReport.parse(client.awaitSuccess(PERF_PATIENCE));
+        }
+    }
+
+    /** Resident octets of the sidecar that asks. */
+    public long residentOctets() {
+        return active.residentOctets();
+    }
+
+    /** What perf prints: "listening on 127.0.0.1:7471", and over SCTP " in UDP port 9899" behind it. */
+    static List<String> destination(String line, String llp) {
+        String[] words = line.substring(line.indexOf("listening on") + "listening on ".length())
+                .split(" ", -1);
+        List<String> arguments = new ArrayList<>(List.of(words[0], "--llp", llp));
+        if (llp.equals("sctp")) {
+            arguments.addAll(List.of("--udp-port", words[words.length - 1]));
+        }
+        return arguments;
+    }
+
+    @Override
+    public void close() {
+        server.close();
+        close(active, passive);
+        delete(directory);
+    }
+
+    private static void close(@Nullable Sidecar... sidecars) {
+        for (Sidecar sidecar : sidecars) {
+            if (sidecar != null) {
+                sidecar.close();
+            }
+        }
+    }
+
+    private static Path createDirectory() {
+        Path memory = Path.of("/dev/shm");
+        try {
+            return Files.isWritable(memory)
+                    ? Files.createTempDirectory(memory, "sidewarp-bench-")
+                    : Files.createTempDirectory("sidewarp-bench-");
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "there is no directory for the sidecars: " + e.getMessage(), e);
+        }
+    }
+
+    private static void delete(Path tree) {
+        try {
+            Files.walkFileTree(tree, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                    Files.deleteIfExists(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
+                        throws IOException {
+                    Files.deleteIfExists(visited);
+                    return FileVisitResult.CONTINUE;
+                }
+            });
+        } catch (IOException e) {
+            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + tree + ": " + e.getMessage(), e);
+        }
+    }
+}

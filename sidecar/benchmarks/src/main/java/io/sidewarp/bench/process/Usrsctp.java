@@ -1,0 +1,86 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * usrsctp alone between two processes: {@code e2e-tests/perf/usrsctp-transfer.c}, which a C compiler makes into a
+ * program first.
+ */
+public final class Usrsctp {
+
+    private static final Duration COMPILE_PATIENCE = Duration.ofSeconds(60);
+    private static final Duration MEASURE_PATIENCE = Duration.ofSeconds(60);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final Path directory;
+    private final Path program;
+
+    private Usrsctp(Path directory, Path program) {
+        this.directory = directory;
+        this.program = program;
+    }
+
+    /**
+     * Makes the program.
+     *
+     * @param root directory of the sources
+     * @param directory where it goes
+     */
+    public static Usrsctp compile(Path root, Path directory) {
+        Path program = directory.resolve("usrsctp-transfer");
+        Path source = root.resolve("e2e-tests/perf/usrsctp-transfer.c");
+        List<String> command =
+                List.of("cc", "-O2", "-o", program.toString(), source.toString(), "-lusrsctp", "-lpthread");
+        try (ChildProcess compiler = ChildProcess.start("cc", command, Map.of(), directory.resolve("cc.log"))) {
+            compiler.awaitSuccess(COMPILE_PATIENCE);
+        } catch (Failure e) {
+            throw new Failure(
+                    ExitCode.UNAVAILABLE,
+                    e.getMessage() + "\nThis takes a C compiler and usrsctp"
+                            + " (Debian and Ubuntu: apt-get install gcc libc6-dev libusrsctp-dev)",
+                    e);
+        }
+        return new Usrsctp(directory, program);
+    }
+
+    /**
+     * Measures a stream; returns Gbit/s.
+     *
+     * @param crc false leaves the checksum out at both ends, which is no SCTP any more
+     */
+    public double gigabitsPerSecond(long size, boolean crc, Duration time) {
+        return run("throughput", size, crc, time)
+                .required("gigabits_per_second")
+                .asDouble();
+    }
+
+    /** Microseconds of half of the way there and back that so many of messages did not exceed: p50 and p99. */
+    public double[] latencyMicros(long size, Duration time) {
+        JsonNode result = run("latency", size, true, time);
+        return new double[] {
+            result.required("p50").asDouble(), result.required("p99").asDouble()
+        };
+    }
+
+    private JsonNode run(String test, long size, boolean crc, Duration time) {
+        String seconds = String.valueOf(Math.max(1, time.toSeconds()));
+        List<String> command = List.of(program.toString(), test, String.valueOf(size), seconds, crc ? "crc" : "no-crc");
+        try (ChildProcess transfer =
+                ChildProcess.start("usrsctp-transfer", command, Map.of(), directory.resolve("usrsctp.log"))) {
+            return JSON.readTree(transfer.awaitSuccess(MEASURE_PATIENCE));
+        } catch (JsonProcessingException e) {
+            throw new Failure(ExitCode.INTERNAL, "usrsctp-transfer printed what cannot be read", e);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Series;
+import io.sidewarp.bench.result.Subject;
+import java.util.Locale;
+import java.util.OptionalDouble;
+
+/** Figures of a part as cells of a table; empty where nothing was measured. */
+record Cells(PartResult part) {
+
+    OptionalDouble median(Subject subject, Metric metric) {
+        return part.find(subject, metric).stream().mapToDouble(Series::median).findFirst();
+    }
+
+    /** The median. */
+    String value(Subject subject, Metric metric) {
+        return part.find(subject, metric).map(series -> number(series.median())).orElse("");
+    }
+
+    /** The median, and the least and the greatest value in parentheses. */
+    String spread(Subject subject, Metric metric) {
+        return part.find(subject, metric)
+                .map(series -> series.samples().size() == 1
+                        ? number(series.median())
+                        : number(series.median()) + " (" + number(series.min()) + "–" + number(series.max()) + ")")
+                .orElse("");
+    }
+
+    /** The median over that of another subject. */
+    String ratio(Subject subject, Subject reference, Metric metric) {
+        OptionalDouble own = median(subject, metric);
+        OptionalDouble other = median(reference, metric);
+        return own.isPresent() && other.isPresent() ? number(own.getAsDouble() / other.getAsDouble()) : "";
+    }
+
+    /** Three digits, as nothing here is known better. */
+    static String number(double value) {
+        double size = Math.abs(value);
+        if (size >= 100) {
+            double unit = Math.pow(10, Math.floor(Math.log10(size)) - 2);
+            return String.format(Locale.ROOT, "%.0f", Math.rint(value / unit) * unit);
+        }
+        if (size < 0.0005) {
+            return "0";
+        }
+        return String.format(Locale.ROOT, size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
+    }
+}

@@ -1,0 +1,181 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.ConnectionsPart;
+import io.sidewarp.bench.part.LatencyPart;
+import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.RatePart;
+import io.sidewarp.bench.part.Samples;
+import io.sidewarp.bench.part.ThroughputPart;
+import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Subject;
+import io.sidewarp.cli.text.Sizes;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Tables of the parts that measure between engines. */
+final class EngineTables {
+
+    private static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+
+    private EngineTables() {}
+
+    static String throughput(PartResult part) {
+        Cells cells = new Cells(part);
+        return peers(cells) + "\n" + bySize(cells) + "\n" + costs(cells);
+    }
+
+    /** One stream of iperf3, and copies. */
+    static String peers(Cells cells) {
+        List<List<String>> rows = new ArrayList<>();
+        for (int length : List.of(Peers.IPERF_DEFAULT, Peers.IPERF_LARGE)) {
+            rows.add(peer(cells, "iperf3 -l " + (length >> 10) + "K", Peers.iperf(length)));
+        }
+        rows.add(peer(
+                cells, "memcpy of " + Sizes.format(ThroughputPart.WARM_COPY), Peers.copy(ThroughputPart.WARM_COPY)));
+        rows.add(peer(
+                cells, "memcpy of " + Sizes.format(ThroughputPart.COLD_COPY), Peers.copy(ThroughputPart.COLD_COPY)));
+        return Markdown.table(
+                1,
+                List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"),
+                rows.stream().filter(row -> !row.get(1).isEmpty()).toList());
+    }
+
+    private static List<String> peer(Cells cells, String name, Subject subject) {
+        return List.of(
+                name,
+                cells.spread(subject, Metric.GIGABITS_PER_SECOND),
+                cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
+                cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB));
+    }
+
+    private static String bySize(Cells cells) {
+        List<String> header = new ArrayList<>(List.of("Gbit/s", "depth", "bare TCP", "grpc-java"));
+        for (Operation operation : OPERATIONS) {
+            header.addAll(
+                    List.of(operation.toString(), "no CRC", "Markers", ThroughputPart.CONNECTIONS + " connections"));
+        }
+        List<List<String>> rows = new ArrayList<>();
+        for (Step step : ThroughputPart.STEPS) {
+            List<String> row = new ArrayList<>(List.of(
+                    Sizes.format(step.size()),
+                    String.valueOf(step.depth()),
+                    cells.value(Peers.nioStream(step.size()), Metric.GIGABITS_PER_SECOND),
+                    cells.value(Peers.grpcStream(step.size()), Metric.GIGABITS_PER_SECOND)));
+            for (Operation operation : OPERATIONS) {
+                for (TransferPlan plan : ThroughputPart.variants(step.plan(operation))) {
+                    row.add(cells.value(Samples.engine(plan), Metric.GIGABITS_PER_SECOND));
+                }
+            }
+            rows.add(row);
+        }
+        return Markdown.table(1, header, rows);
+    }
+
+    private static String costs(Cells cells) {
+        List<List<String>> rows = new ArrayList<>();
+        for (Operation operation : OPERATIONS) {
+            for (Step step : ThroughputPart.STEPS) {
+                Subject subject = Samples.engine(step.plan(operation));
+                rows.add(List.of(
+                        operation + " " + Sizes.format(step.size()),
+                        cells.spread(subject, Metric.GIGABITS_PER_SECOND),
+                        cells.value(subject, Metric.MESSAGES_PER_SECOND),
+                        cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
+                        cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB),
+                        cells.value(subject, Metric.ACTIVE_ALLOCATED_OCTETS_PER_MESSAGE),
+                        cells.value(subject, Metric.PASSIVE_ALLOCATED_OCTETS_PER_MESSAGE),
+                        cells.value(subject, Metric.COLLECTIONS)));
+            }
+        }
+        return Markdown.table(
+                1,
+                List.of(
+                        "one connection, CRC",
+                        "Gbit/s",
+                        "messages/s",
+                        "CPU s/GiB, asking end",
+                        "other end",
+                        "octets of heap a message, asking end",
+                        "other end",
+                        "collections"),
+                rows);
+    }
+
+    static String rate(PartResult part) {
+        Cells cells = new Cells(part);
+        List<List<String>> rows = new ArrayList<>();
+        for (int depth : RatePart.DEPTHS) {
+            rows.add(List.of(
+                    String.valueOf(depth),
+                    rate(cells, RatePart.plan(Operation.WRITE, depth, Waiting.ADAPTIVE)),
+                    rate(cells, RatePart.plan(Operation.WRITE, depth, Waiting.YIELD)),
+                    rate(cells, RatePart.plan(Operation.READ, depth, Waiting.ADAPTIVE))));
+        }
+        rows.add(List.of(
+                RatePart.FULLY_SIGNALED.depth() + ", each completion asked for",
+                rate(cells, RatePart.FULLY_SIGNALED),
+                "",
+                ""));
+        return Markdown.table(1, List.of("messages/s, depth", "write", "write, thread of its own", "read"), rows)
+                + "\ngrpc-java streams "
+                + cells.spread(Peers.grpcStream(RatePart.SIZE), Metric.MESSAGES_PER_SECOND)
+                + " messages of 64 octets a second.\n";
+    }
+
+    private static String rate(Cells cells, TransferPlan plan) {
+        return cells.spread(Samples.engine(plan), Metric.MESSAGES_PER_SECOND);
+    }
+
+    static String latency(PartResult part) {
+        Cells cells = new Cells(part);
+        List<List<String>> rows = new ArrayList<>();
+        for (Waiting waiting : List.of(Waiting.SPIN, Waiting.SLEEP)) {
+            rows.add(latency(cells, "bare TCP", Peers.nioEcho(LatencyPart.SIZE, waiting)));
+        }
+        rows.add(latency(cells, "grpc-java", Peers.grpcEcho(LatencyPart.SIZE)));
+        for (TransferPlan plan : LatencyPart.PLANS) {
+            rows.add(latency(cells, plan.operation().toString(), Samples.engine(plan)));
+        }
+        return Markdown.table(2, List.of("8 octets", "waiting", "p50 us", "p99 us", "p99.9 us"), rows);
+    }
+
+    private static List<String> latency(Cells cells, String name, Subject subject) {
+        return List.of(
+                name,
+                subject.waiting(),
+                cells.spread(subject, Metric.P50_MICROSECONDS),
+                cells.spread(subject, Metric.P99_MICROSECONDS),
+                cells.spread(subject, Metric.P99_9_MICROSECONDS));
+    }
+
+    static String connections(PartResult part) {
+        Cells cells = new Cells(part);
+        List<List<String>> rows = new ArrayList<>();
+        for (int count : ConnectionsPart.COUNTS) {
+            Subject subject = ConnectionsPart.subject(count);
+            rows.add(List.of(
+                    String.valueOf(count),
+                    cells.spread(subject, Metric.CONNECTIONS_PER_SECOND),
+                    cells.spread(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION),
+                    cells.spread(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION),
+                    cells.spread(subject, Metric.GIGABITS_PER_SECOND)));
+        }
+        return Markdown.table(
+                1,
+                List.of(
+                        "connections",
+                        "set up a second",
+                        "octets each, connecting end",
+                        "octets each, accepting end",
+                        "Gbit/s of one among them"),
+                rows);
+    }
+}

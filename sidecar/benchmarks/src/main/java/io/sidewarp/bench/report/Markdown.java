@@ -1,0 +1,67 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** Tables, and documents that hold them between marks. */
+final class Markdown {
+
+    private Markdown() {}
+
+    /**
+     * A table with a line end behind it.
+     *
+     * @param text columns from the left that are text; the others are numbers
+     */
+    static String table(int text, List<String> header, List<List<String>> rows) {
+        String rule = IntStream.range(0, header.size())
+                .mapToObj(column -> column < text ? "---" : "--:")
+                .collect(Collectors.joining("|", "|", "|\n"));
+        return row(header) + rule + rows.stream().map(Markdown::row).collect(Collectors.joining());
+    }
+
+    private static String row(List<String> cells) {
+        return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    /**
+     * Replaces what a document has between {@code <!-- begin: bench NAME -->} and the corresponding end.
+     *
+     * @throws Failure when it has no such marks
+     */
+    static String replace(String document, String name, String content) {
+        String begin = "<!-- begin: bench " + name + " -->\n";
+        String end = "<!-- end: bench " + name + " -->";
+        int from = document.indexOf(begin);
+        int to = document.indexOf(end);
+        if (from < 0 || to < from) {
+            throw new Failure(ExitCode.NO_INPUT, "the document has no " + begin.strip() + " ... " + end);
+        }
+        return document.substring(0, from + begin.length()) + content + document.substring(to);
+    }
+
+    static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.NO_INPUT, "cannot read " + file + ": " + e.getMessage(), e);
+        }
+    }
+
+    static void write(Path file, String text) {
+        try {
+            Files.writeString(file, text);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + file + ": " + e.getMessage(), e);
+        }
+    }
+}

@@ -1,0 +1,69 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import io.sidewarp.bench.result.Facts;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Results;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+
+/** Results for people. */
+public final class Report {
+
+    private Report() {}
+
+    /** Everything in one text. */
+    public static String text(Results results) {
+        StringBuilder text = new StringBuilder();
+        results.parts()
+                .forEach((part, result) ->
+                        text.append("## ").append(part).append("\n\n").append(part(part, result)));
+        return text.append("## TARGETS\n\n").append(Targets.table(results)).toString();
+    }
+
+    /**
+     * Puts tables into a document, between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench
+     * PART -->}, and the targets between those of {@code targets}; draws the plots into the directory {@code plots}
+     * beside it.
+     */
+    public static void write(Results results, Path document) {
+        String text = Markdown.read(document);
+        for (Map.Entry<Part, PartResult> part : results.parts().entrySet()) {
+            String name = part.getKey().name().toLowerCase(Locale.ROOT);
+            text = Markdown.replace(text, name, part(part.getKey(), part.getValue()));
+        }
+        Markdown.write(document, Markdown.replace(text, "targets", Targets.table(results)));
+        Plots.write(results, document.resolveSibling("plots"));
+    }
+
+    private static String part(Part part, PartResult result) {
+        String tables = switch (part) {
+            case THROUGHPUT -> EngineTables.throughput(result);
+            case RATE -> EngineTables.rate(result);
+            case LATENCY -> EngineTables.latency(result);
+            case CONNECTIONS -> EngineTables.connections(result);
+            case APPLICATION -> SidecarTables.application(result);
+            case SIDECAR -> SidecarTables.sidecar(result);
+            case SCTP -> SidecarTables.sctp(result);
+        };
+        return tables + "\n" + facts(result.facts()) + "\n\n";
+    }
+
+    private static String facts(Facts facts) {
+        return String.format(
+                Locale.ROOT,
+                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions of %d ms.",
+                facts.commit(),
+                facts.kernel(),
+                facts.processors(),
+                facts.processor(),
+                facts.jdk(),
+                facts.pinning(),
+                facts.repetitions(),
+                facts.milliseconds());
+    }
+}

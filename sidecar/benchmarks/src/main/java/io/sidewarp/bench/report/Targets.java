@@ -1,0 +1,176 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.ConnectionsPart;
+import io.sidewarp.bench.part.LatencyPart;
+import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.RatePart;
+import io.sidewarp.bench.part.Samples;
+import io.sidewarp.bench.part.SidecarPart;
+import io.sidewarp.bench.part.SidecarTests;
+import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Results;
+import io.sidewarp.bench.result.Subject;
+import io.sidewarp.cli.text.Sizes;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+
+/** What Sidewarp has to reach, most of it as ratios to peers in the same run. */
+final class Targets {
+
+    private static final Step MIDDLE = new Step(64 << 10, 16);
+    private static final Step LARGE = new Step(1 << 20, 8);
+    private static final int RATE_DEPTH = 128;
+
+    /** What counts as no loss: medians of a shared machine differ that much. */
+    private static final double NO_LOSS = 0.95;
+
+    /** Less is the bookkeeping of the measurement itself. */
+    private static final double NO_ALLOCATION = 1;
+
+    private final Results results;
+
+    Targets(Results results) {
+        this.results = results;
+    }
+
+    static String table(Results results) {
+        return Markdown.table(
+                1,
+                List.of("figure", "target", "measured", "met"),
+                new Targets(results).all().stream().map(Target::row).toList());
+    }
+
+    List<Target> all() {
+        List<Target> targets = new ArrayList<>();
+        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+            ofIperf(targets, Part.THROUGHPUT, "engine", operation, LARGE, 1.0);
+            ofIperf(targets, Part.THROUGHPUT, "engine", operation, MIDDLE, 0.9);
+            ofIperf(targets, Part.APPLICATION, "application", operation, LARGE, 0.9);
+            ofIperf(targets, Part.APPLICATION, "application", operation, MIDDLE, 0.8);
+        }
+        for (Step step : List.of(LARGE, MIDDLE)) {
+            ofGrpc(targets, Part.THROUGHPUT, "engine", step);
+            ofGrpc(targets, Part.APPLICATION, "application", step);
+        }
+        TransferPlan rate = RatePart.plan(Operation.WRITE, RATE_DEPTH, Waiting.ADAPTIVE);
+        targets.add(Target.atLeast(
+                1e6,
+                "engine: Writes of 64 octets a second, depth " + RATE_DEPTH,
+                median(Part.RATE, Samples.engine(rate), Metric.MESSAGES_PER_SECOND)));
+        targets.add(Target.atMost(
+                1.25,
+                "engine: p50 of an 8-octet Write, of half a round trip of bare TCP, both spinning",
+                ratio(
+                        Part.LATENCY,
+                        Samples.engine(TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN)),
+                        Peers.nioEcho(LatencyPart.SIZE, Waiting.SPIN),
+                        Metric.P50_MICROSECONDS)));
+        connections(targets);
+        targets.add(Target.atMost(
+                120, "sidecar: MiB resident when idle", median(Part.SIDECAR, SidecarPart.IDLE, Metric.RESIDENT_MIB)));
+        targets.add(Target.atMost(
+                1000,
+                "sidecar: ms from the start of the process until ready",
+                median(Part.SIDECAR, SidecarPart.IDLE, Metric.READY_MILLISECONDS)));
+        targets.add(Target.atMost(
+                NO_ALLOCATION,
+                "engine: octets of heap for a 64-octet Write, the end that posts",
+                median(Part.RATE, Samples.engine(rate), Metric.ACTIVE_ALLOCATED_OCTETS_PER_MESSAGE)));
+        return targets;
+    }
+
+    private void ofIperf(List<Target> targets, Part part, String level, Operation operation, Step step, double limit) {
+        String figure = level + ": " + operation + " " + Sizes.format(step.size()) + ", depth " + step.depth()
+                + ", of iperf3 at its faster buffer size";
+        OptionalDouble own = median(part, subject(part, operation, step), Metric.GIGABITS_PER_SECOND);
+        double iperf = Math.max(
+                median(part, Peers.iperf(Peers.IPERF_DEFAULT), Metric.GIGABITS_PER_SECOND)
+                        .orElse(0),
+                median(part, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND)
+                        .orElse(0));
+        targets.add(Target.atLeast(
+                limit,
+                figure,
+                own.isPresent() && iperf > 0 ? OptionalDouble.of(own.getAsDouble() / iperf) : OptionalDouble.empty()));
+    }
+
+    private void ofGrpc(List<Target> targets, Part part, String level, Step step) {
+        Subject own = subject(part, Operation.WRITE, step);
+        Subject grpc = Peers.grpcStream(step.size());
+        String figure = level + ": write " + Sizes.format(step.size()) + ", ";
+        targets.add(Target.atLeast(
+                3, figure + "throughput of grpc-java", ratio(part, own, grpc, Metric.GIGABITS_PER_SECOND)));
+        OptionalDouble ownCpu = cpu(part, own);
+        OptionalDouble grpcCpu = cpu(part, grpc);
+        targets.add(Target.atMost(
+                1.0 / 3,
+                figure + "CPU per GiB, both ends, of grpc-java",
+                ownCpu.isPresent() && grpcCpu.isPresent()
+                        ? OptionalDouble.of(ownCpu.getAsDouble() / grpcCpu.getAsDouble())
+                        : OptionalDouble.empty()));
+    }
+
+    private void connections(List<Target> targets) {
+        int most = ConnectionsPart.COUNTS.getLast();
+        Subject subject = ConnectionsPart.subject(most);
+        targets.add(Target.atMost(
+                16,
+                "engine: KiB of each of " + most + " idle connections, connecting end",
+                kib(median(Part.CONNECTIONS, subject, Metric.ACTIVE_OCTETS_PER_CONNECTION))));
+        targets.add(Target.atMost(
+                16,
+                "engine: KiB of each of " + most + " idle connections, accepting end",
+                kib(median(Part.CONNECTIONS, subject, Metric.PASSIVE_OCTETS_PER_CONNECTION))));
+        targets.add(Target.atLeast(
+                NO_LOSS,
+                "engine: throughput of one among " + most + " connections, of one alone",
+                ratio(
+                        Part.CONNECTIONS,
+                        subject,
+                        ConnectionsPart.subject(ConnectionsPart.COUNTS.getFirst()),
+                        Metric.GIGABITS_PER_SECOND)));
+    }
+
+    private static OptionalDouble kib(OptionalDouble octets) {
+        return octets.isPresent() ? OptionalDouble.of(octets.getAsDouble() / 1024) : octets;
+    }
+
+    private static Subject subject(Part part, Operation operation, Step step) {
+        return part == Part.APPLICATION
+                ? SidecarTests.stream(operation.toString(), step)
+                : Samples.engine(step.plan(operation));
+    }
+
+    private OptionalDouble median(Part part, Subject subject, Metric metric) {
+        Optional<PartResult> result = Optional.ofNullable(results.parts().get(part));
+        return result.map(found -> new Cells(found).median(subject, metric)).orElse(OptionalDouble.empty());
+    }
+
+    private OptionalDouble ratio(Part part, Subject subject, Subject reference, Metric metric) {
+        OptionalDouble own = median(part, subject, metric);
+        OptionalDouble other = median(part, reference, metric);
+        return own.isPresent() && other.isPresent()
+                ? OptionalDouble.of(own.getAsDouble() / other.getAsDouble())
+                : OptionalDouble.empty();
+    }
+
+    /** Of both ends together. */
+    private OptionalDouble cpu(Part part, Subject subject) {
+        OptionalDouble active = median(part, subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB);
+        OptionalDouble passive = median(part, subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB);
+        return active.isPresent() && passive.isPresent()
+                ? OptionalDouble.of(active.getAsDouble() + passive.getAsDouble())
+                : OptionalDouble.empty();
+    }
+}

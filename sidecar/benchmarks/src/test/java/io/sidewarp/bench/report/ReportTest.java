@@ -1,0 +1,185 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.ConnectionsPart;
+import io.sidewarp.bench.part.LatencyPart;
+import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.RatePart;
+import io.sidewarp.bench.part.Samples;
+import io.sidewarp.bench.part.SidecarPart;
+import io.sidewarp.bench.part.SidecarTests;
+import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.result.Facts;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Part;
+import io.sidewarp.bench.result.PartResult;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Results;
+import io.sidewarp.bench.result.Subject;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.w3c.dom.Document;
+
+class ReportTest {
+
+    private static final Facts FACTS =
+            new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400);
+    private static final Step LARGE = new Step(1 << 20, 8);
+    private static final Subject WRITE = Samples.engine(LARGE.plan(Operation.WRITE));
+
+    @TempDir
+    private Path directory;
+
+    private static void add(Recorder recorder, Subject subject, Metric metric, double... samples) {
+        for (double sample : samples) {
+            recorder.add(subject, metric, sample);
+        }
+    }
+
+    private static PartResult part(Recorder recorder) {
+        return new PartResult(FACTS, recorder.figures());
+    }
+
+    private static Results throughput(double write, double iperf) {
+        Recorder recorder = new Recorder();
+        add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, write - 1, write, write + 1);
+        add(recorder, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
+        add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
+        add(recorder, Peers.iperf(Peers.IPERF_DEFAULT), Metric.GIGABITS_PER_SECOND, iperf / 2);
+        add(recorder, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND, iperf);
+        add(recorder, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 5);
+        add(recorder, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 2);
+        add(recorder, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 2);
+        return Results.empty().with(Part.THROUGHPUT, part(recorder));
+    }
+
+    private static Target target(Results results, String figure) {
+        return new Targets(results)
+                .all().stream()
+                        .filter(each -> each.figure().startsWith(figure))
+                        .findFirst()
+                        .orElseThrow();
+    }
+
+    @Test
+    void aFigureIsMedianAndSpread() {
+        assertThat(Report.text(throughput(20, 16))).contains("| write 1 MiB | 20.0 (19.0–21.0) |");
+    }
+
+    @Test
+    void aTargetIsMetByTheRatioToTheFasterIperf() {
+        Target met = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3");
+        assertThat(met.measured()).hasValue(1.25);
+        assertThat(met.isMet()).isTrue();
+
+        Target missed = target(throughput(8, 16), "engine: write 1 MiB, depth 8, of iperf3");
+        assertThat(missed.measured()).hasValue(0.5);
+        assertThat(missed.row()).endsWith("0.500", "no");
+    }
+
+    @Test
+    void processorTimeOfBothEndsIsComparedWithGrpc() {
+        Target target = target(throughput(20, 16), "engine: write 1 MiB, CPU per GiB");
+
+        assertThat(target.measured()).hasValue(0.125);
+        assertThat(target.isMet()).isTrue();
+    }
+
+    @Test
+    void whatWasNotMeasuredIsNotMet() {
+        Target target = target(Results.empty(), "sidecar: MiB resident");
+
+        assertThat(target.isMet()).isFalse();
+        assertThat(target.row()).contains("not measured");
+    }
+
+    /** One figure of each part. */
+    private static Results everything() {
+        Recorder rate = new Recorder();
+        add(
+                rate,
+                Samples.engine(RatePart.plan(Operation.WRITE, 128, Waiting.ADAPTIVE)),
+                Metric.MESSAGES_PER_SECOND,
+                1e6);
+        Recorder latency = new Recorder();
+        add(
+                latency,
+                Samples.engine(TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN)),
+                Metric.P50_MICROSECONDS,
+                7);
+        Recorder connections = new Recorder();
+        add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
+        Recorder application = new Recorder();
+        add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
+        Recorder sidecar = new Recorder();
+        add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
+        Recorder sctp = new Recorder();
+        add(sctp, SidecarTests.stream("read", LARGE), Metric.GIGABITS_PER_SECOND, 6);
+        return throughput(20, 16)
+                .with(Part.RATE, part(rate))
+                .with(Part.LATENCY, part(latency))
+                .with(Part.CONNECTIONS, part(connections))
+                .with(Part.APPLICATION, part(application))
+                .with(Part.SIDECAR, part(sidecar))
+                .with(Part.SCTP, part(sctp));
+    }
+
+    @Test
+    void eachPartHasItsTablesInTheDocument() throws Exception {
+        StringBuilder template = new StringBuilder();
+        for (Part part : Part.values()) {
+            template.append("<!-- begin: bench %1$s -->\n<!-- end: bench %1$s -->\n"
+                    .formatted(part.name().toLowerCase(Locale.ROOT)));
+        }
+        template.append("<!-- begin: bench targets -->\n<!-- end: bench targets -->\n");
+        Path document = Files.writeString(directory.resolve("performance.md"), template);
+
+        Report.write(everything(), document);
+
+        assertThat(Files.readString(document))
+                .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
+                .contains(
+                        "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
+                .contains("Commit abcdef");
+        assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");
+    }
+
+    @Test
+    void plotsAreWellFormedAndNameTheirLines() throws Exception {
+        Report.write(throughput(20, 16), Files.writeString(directory.resolve("a.md"), """
+                <!-- begin: bench throughput -->
+                <!-- end: bench throughput -->
+                <!-- begin: bench targets -->
+                <!-- end: bench targets -->
+                """));
+
+        String svg = Files.readString(directory.resolve("plots/throughput.svg"));
+        Document xml = DocumentBuilderFactory.newInstance()
+                .newDocumentBuilder()
+                .parse(new ByteArrayInputStream(svg.getBytes(StandardCharsets.UTF_8)));
+        assertThat(xml.getElementsByTagName("polyline").getLength()).isEqualTo(4);
+        assertThat(svg).contains("engine write", "grpc-java", "iperf3 -l 128K").doesNotContain("engine read");
+    }
+
+    @Test
+    void aChartTakesAValueForEachCategory() {
+        LineChart chart = new LineChart("title", "y", "x", List.of("a", "b"));
+
+        assertThatThrownBy(() -> chart.add("line", List.of())).hasMessageContaining("0 values for 2 categories");
+    }
+}
