@@ -3,7 +3,6 @@
 
 package io.sidewarp.operator.controller;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.VersionInfo;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.Quarkus;
@@ -23,23 +22,25 @@ public class Controller implements QuarkusApplication {
     private static final Logger LOG = Logger.getLogger(Controller.class);
     private static final int USAGE_ERROR = 64;
     private static final int NATIVE_SIDECARS_SINCE = 29;
+    private static final long START_END_MILLIS = 5_000;
 
     private final Operator operator;
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
-    private final KubernetesClient client;
+    private final ApiServer apiServer;
     private final InstalledNetworks networks;
+    private volatile int exitCode;
 
     public Controller(
             Operator operator,
             WebhookServer webhook,
             Uninstaller uninstaller,
-            KubernetesClient client,
+            ApiServer apiServer,
             InstalledNetworks networks) {
         this.operator = operator;
         this.webhook = webhook;
         this.uninstaller = uninstaller;
-        this.client = client;
+        this.apiServer = apiServer;
         this.networks = networks;
     }
 
@@ -54,16 +55,31 @@ public class Controller implements QuarkusApplication {
                     String.join(" ", arguments));
             return USAGE_ERROR;
         }
-        VersionInfo version = client.getKubernetesVersion();
-        LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
-        webhook.start(hasNativeSidecars(version));
-        networks.start();
-        operator.start();
+        // Not in this thread, which has to hear of the end at any time.
+        Thread start = Thread.ofPlatform().name("start").start(this::start);
         Quarkus.waitForExit();
+        start.interrupt();
+        start.join(START_END_MILLIS);
         operator.stop();
         networks.close();
         webhook.close();
-        return 0;
+        return exitCode;
+    }
+
+    private void start() {
+        try {
+            VersionInfo version = apiServer.await();
+            LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
+            webhook.start(hasNativeSidecars(version));
+            networks.start();
+            operator.start();
+        } catch (InterruptedException e) {
+            LOG.debug("event=stopped-before-it-started");
+        } catch (RuntimeException e) {
+            LOG.fatal("event=start-failed", e);
+            exitCode = 1;
+            Quarkus.asyncExit(exitCode);
+        }
     }
 
     private static boolean hasNativeSidecars(VersionInfo version) {

@@ -41,6 +41,10 @@ public interface OperatorConfig {
     @WithDefault("10m")
     Duration restoreTimeout();
 
+    /** How long to wait before the API server is tried again, at the start. */
+    @WithDefault("5s")
+    Duration apiServerRetry();
+
     /** The injection webhook. */
     Webhook webhook();
 

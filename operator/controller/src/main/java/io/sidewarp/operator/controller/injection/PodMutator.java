@@ -61,6 +61,11 @@ public final class PodMutator {
     private static final String SHARED_DIRECTORY = "/shared";
     private static final String SOCKET = "/api.sock";
 
+    /** What clients read, in any container. */
+    private static final String API = "SIDEWARP_API";
+
+    private static final String VOLUME = "SIDEWARP_VOLUME";
+
     private final SidecarImage image;
 
     public PodMutator(SidecarImage image) {
@@ -174,6 +179,9 @@ public final class PodMutator {
         Map<String, String> variables = new LinkedHashMap<>();
         variables.put("SIDEWARP_API_SOCKET", profile.mountPath() + SOCKET);
         variables.put("SIDEWARP_SHARED_VOLUME", profile.mountPath() + SHARED_DIRECTORY);
+        // For the command line tool in its image.
+        variables.put(API, apiOf(profile));
+        variables.put(VOLUME, profile.mountPath() + SHARED_DIRECTORY);
         variables.put("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
         variables.put("SIDEWARP_MANAGEMENT_PORT", Integer.toString(MANAGEMENT_PORT));
         variables.put("QUARKUS_LOG_LEVEL", profile.logLevel().name());
@@ -251,13 +259,17 @@ public final class PodMutator {
         container.setVolumeMounts(mounts);
         List<EnvVar> environment = new ArrayList<>(container.getEnv());
         for (EnvVar variable : List.of(
-                new EnvVar("SIDEWARP_API", "unix://" + profile.mountPath() + SOCKET, null),
-                new EnvVar("SIDEWARP_VOLUME", profile.mountPath() + SHARED_DIRECTORY, null))) {
+                new EnvVar(API, apiOf(profile), null),
+                new EnvVar(VOLUME, profile.mountPath() + SHARED_DIRECTORY, null))) {
             if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
                 environment.add(variable);
             }
         }
         container.setEnv(environment);
+    }
+
+    private static String apiOf(SidecarProfileSpec profile) {
+        return "unix://" + profile.mountPath() + SOCKET;
     }
 
     private static VolumeMount mount(String volume, String path) {

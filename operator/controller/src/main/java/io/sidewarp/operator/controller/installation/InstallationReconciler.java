@@ -64,10 +64,12 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
 
     private final OperatorConfig config;
     private final CertificateStore certificates;
+    private final Uninstallation uninstallation;
 
-    public InstallationReconciler(OperatorConfig config, CertificateStore certificates) {
+    public InstallationReconciler(OperatorConfig config, CertificateStore certificates, Uninstallation uninstallation) {
         this.config = config;
         this.certificates = certificates;
+        this.uninstallation = uninstallation;
     }
 
     @Override
@@ -102,7 +104,8 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         DaemonSet nodeAgent = part(client, installation, NODE_AGENT, DaemonSet.class);
         nodeAgent.getMetadata().setNamespace(config.namespace());
         MutatingWebhookConfiguration webhook = part(client, installation, WEBHOOK, MutatingWebhookConfiguration.class);
-        if (isUninstalling(installation)) {
+        uninstallation.set(isUninstalling(installation));
+        if (uninstallation.isUnderWay()) {
             return uninstall(client, nodeAgent, webhook);
         }
         apply(client, nodeAgent, owner(installation));
@@ -127,10 +130,10 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         return annotations != null && annotations.containsKey(UNINSTALLING);
     }
 
-    private static UpdateControl<ConfigMap> uninstall(
+    private UpdateControl<ConfigMap> uninstall(
             KubernetesClient client, DaemonSet nodeAgent, MutatingWebhookConfiguration webhook) {
         client.resource(webhook).delete();
-        if (client.resources(IwarpNicPolicy.class).list().getItems().isEmpty()) {
+        if (client.resources(IwarpNicPolicy.class).list().getItems().isEmpty() && uninstallation.areNodesReleased()) {
             client.resource(nodeAgent).delete();
             return UpdateControl.noUpdate();
         }

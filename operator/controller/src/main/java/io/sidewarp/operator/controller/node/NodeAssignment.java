@@ -18,6 +18,10 @@ import java.util.Map;
 
 /** Which policies apply to a node. Depends on nothing but its arguments. */
 final class NodeAssignment {
+    /** Nothing: what the node was made, it is made no longer. */
+    static final IwarpNodeSpec NOTHING =
+            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
+
     private NodeAssignment() {}
 
     /**
@@ -35,8 +39,7 @@ final class NodeAssignment {
             boolean sriovInstalled) {
         List<IwarpNicPolicy> selecting = policies.stream()
                 .filter(policy -> policy.getSpec() != null && !policy.isMarkedForDeletion())
-                .filter(policy -> labels.entrySet()
-                        .containsAll(policy.getSpec().nodeSelector().entrySet()))
+                .filter(policy -> NodeLabels.matches(labels, policy.getSpec().nodeSelector()))
                 .sorted(PolicyOrder.BY_RANK)
                 .toList();
         List<NodePolicy> parts =

@@ -22,9 +22,9 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
@@ -44,11 +44,16 @@ public class NodeReconciler implements Reconciler<Node> {
 
     private final OperatorConfig config;
     private final InstalledNetworks networks;
+    private final NodeLabels nodeLabels;
+    private final Uninstallation uninstallation;
     private @Nullable InformerEventSource<IwarpNicPolicy, Node> policies;
 
-    public NodeReconciler(OperatorConfig config, InstalledNetworks networks) {
+    public NodeReconciler(
+            OperatorConfig config, InstalledNetworks networks, NodeLabels nodeLabels, Uninstallation uninstallation) {
         this.config = config;
         this.networks = networks;
+        this.nodeLabels = nodeLabels;
+        this.uninstallation = uninstallation;
     }
 
     @Override
@@ -72,10 +77,12 @@ public class NodeReconciler implements Reconciler<Node> {
                         .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former))
                         .build(),
                 context);
-        SimpleInboundEventSource<Node> installations = new SimpleInboundEventSource<>("installed-networks");
-        networks.onInstallation(() ->
-                context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(installations::propagateEvent));
-        return List.of(policies, nodes, installations);
+        SimpleInboundEventSource<Node> cluster = new SimpleInboundEventSource<>("cluster");
+        Runnable all = () ->
+                context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(cluster::propagateEvent);
+        networks.onInstallation(all);
+        uninstallation.onChange(all);
+        return List.of(policies, nodes, cluster);
     }
 
     private static boolean sameGeneration(HasMetadata updated, HasMetadata former) {
@@ -88,13 +95,14 @@ public class NodeReconciler implements Reconciler<Node> {
         if (node.isMarkedForDeletion()) {
             return UpdateControl.noUpdate();
         }
-        Map<String, String> labels =
-                Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
-        IwarpNodeSpec spec = NodeAssignment.of(
-                labels,
-                Objects.requireNonNull(policies).list().toList(),
-                config.unselected(),
-                networks.hasSriovOperator());
+        nodeLabels.know(context.getPrimaryCache());
+        IwarpNodeSpec spec = uninstallation.isUnderWay()
+                ? NodeAssignment.NOTHING
+                : NodeAssignment.of(
+                        NodeLabels.of(node),
+                        Objects.requireNonNull(policies).list().toList(),
+                        config.unselected(),
+                        networks.hasSriovOperator());
         Optional<IwarpNode> present = context.getSecondaryResource(IwarpNode.class);
         if (present.isEmpty() || !spec.equals(present.get().getSpec()) || !ownedBy(node, present.get())) {
             IwarpNode desired = new IwarpNode();

@@ -29,6 +29,7 @@ import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.network.NetworkObjects;
 import io.sidewarp.operator.controller.network.NetworkState;
+import io.sidewarp.operator.controller.node.NodeLabels;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -55,15 +56,21 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
     private final EventRecorder events;
     private final InstalledNetworks networks;
     private final NetworkObjects objects;
+    private final NodeLabels nodeLabels;
     private final SimpleInboundEventSource<IwarpNicPolicy> triggers = new SimpleInboundEventSource<>("networks");
     private @Nullable InformerEventSource<IwarpNode, IwarpNicPolicy> nodes;
 
     public PolicyReconciler(
-            OperatorConfig config, EventRecorder events, InstalledNetworks networks, NetworkObjects objects) {
+            OperatorConfig config,
+            EventRecorder events,
+            InstalledNetworks networks,
+            NetworkObjects objects,
+            NodeLabels nodeLabels) {
         this.config = config;
         this.events = events;
         this.networks = networks;
         this.objects = objects;
+        this.nodeLabels = nodeLabels;
     }
 
     @Override
@@ -109,7 +116,12 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         int rank = PolicyOrder.rank(policy, context.getPrimaryCache().list());
         NetworkState network = objects.apply(policy, rank, all);
         IwarpNicPolicyStatus status = PolicyRollup.of(
-                policy.getMetadata().getName(), policy.getMetadata().getGeneration(), conditions, all, network);
+                policy.getMetadata().getName(),
+                policy.getMetadata().getGeneration(),
+                conditions,
+                all,
+                nodeLabels.selected(policy.getSpec().nodeSelector()),
+                network);
         if (!former.map(IwarpNicPolicyStatus::observedGeneration)
                 .equals(Optional.of(policy.getMetadata().getGeneration()))) {
             // The ranks of others depend on this one's priority.

@@ -14,6 +14,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 
 /** The state of a policy, from that of the nodes. Depends on nothing but its arguments. */
 final class PolicyRollup {
@@ -28,6 +29,7 @@ final class PolicyRollup {
      * @param generation its generation
      * @param former conditions that it has now
      * @param nodes all nodes
+     * @param labelled how many nodes have the labels of its selector, also those that are not told yet; empty while unknown
      * @param network what became of the part that others carry out
      */
     static IwarpNicPolicyStatus of(
@@ -35,6 +37,7 @@ final class PolicyRollup {
             Long generation,
             List<StatusCondition> former,
             Collection<IwarpNode> nodes,
+            OptionalInt labelled,
             NetworkState network) {
         List<String> ready = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
@@ -77,6 +80,10 @@ final class PolicyRollup {
             type = StatusCondition.PROGRESSING;
             reason = "NodesInProgress";
             message = ready.size() + " of " + selected + " nodes are ready; at work: " + some(waiting);
+        } else if (selected == 0 && labelled.orElse(1) > 0) {
+            type = StatusCondition.PROGRESSING;
+            reason = "NodesInProgress";
+            message = "the nodes are about to be told";
         } else if (selected == 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NoNodes";

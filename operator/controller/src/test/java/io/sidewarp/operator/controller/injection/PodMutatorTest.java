@@ -188,6 +188,8 @@ class PodMutatorTest {
                 .containsEntry("SIDEWARP_SCTP_RTO_MIN", "50ms")
                 .containsEntry("QUARKUS_LOG_LEVEL", "DEBUG")
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://c:4317")
+                .containsEntry("SIDEWARP_API", "unix:///run/sidewarp/api.sock")
+                .containsEntry("SIDEWARP_VOLUME", "/run/sidewarp/shared")
                 .containsEntry("SIDEWARP_API_SOCKET", "/run/sidewarp/api.sock")
                 .containsEntry("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
     }

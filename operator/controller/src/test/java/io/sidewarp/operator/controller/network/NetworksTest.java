@@ -24,6 +24,8 @@ import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.Uninstallation;
+import io.sidewarp.operator.controller.node.NodeLabels;
 import io.sidewarp.operator.controller.node.NodeReconciler;
 import io.sidewarp.operator.controller.policy.PolicyReconciler;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
@@ -84,9 +86,10 @@ class NetworksTest {
         networks = new InstalledNetworks(client, config);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        operator.register(new NodeReconciler(config, networks));
+        NodeLabels labels = new NodeLabels();
+        operator.register(new NodeReconciler(config, networks, labels, new Uninstallation(client, config)));
         operator.register(new PolicyReconciler(
-                config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config)));
+                config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
     }
 
     @AfterEach
@@ -111,6 +114,13 @@ class NetworksTest {
                     .withName(upstream.definition())
                     .delete();
         }
+        eventually(() -> assertThat(client.apiextensions()
+                        .v1()
+                        .customResourceDefinitions()
+                        .list()
+                        .getItems())
+                .extracting(definition -> definition.getMetadata().getName())
+                .doesNotContain(Upstream.SRIOV_POLICY.definition(), Upstream.NETWORK.definition()));
     }
 
     private void run() {

@@ -13,8 +13,11 @@ import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.network.NetworkState;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PolicyRollupTest {
     private static final NetworkState NETWORK =
@@ -75,8 +78,8 @@ class PolicyRollupTest {
                 "openshift.io/sidewarp_p",
                 Optional.of(new NetworkState.Problem("SriovNetworkOperatorRefused", "vendor 1425 is not supported")));
 
-        IwarpNicPolicyStatus status =
-                PolicyRollup.of("p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), refused);
+        IwarpNicPolicyStatus status = PolicyRollup.of(
+                "p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), OptionalInt.of(1), refused);
 
         assertThat(holding(status).type()).isEqualTo("Degraded");
         assertThat(holding(status).reason()).isEqualTo("SriovNetworkOperatorRefused");
@@ -86,13 +89,27 @@ class PolicyRollupTest {
         assertThat(status.resourceName()).isEqualTo("openshift.io/sidewarp_p");
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, NodesInProgress", ", NodesInProgress", "0, NoNodes"})
+    void nodesThatAreNotToldYetAreNotMissing(Integer labelled, String reason) {
+        IwarpNicPolicyStatus status = PolicyRollup.of(
+                "p",
+                8L,
+                List.of(),
+                List.of(),
+                labelled == null ? OptionalInt.empty() : OptionalInt.of(labelled),
+                NETWORK);
+
+        assertThat(holding(status).reason()).isEqualTo(reason);
+    }
+
     @Test
     void theTimeOfATransitionIsKeptWhileTheStatusStays() {
         List<StatusCondition> former =
                 List.of(new StatusCondition("Ready", "True", "Old", "old", "2020-01-01T00:00:00Z", 1L));
 
         IwarpNicPolicyStatus status =
-                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), NETWORK);
+                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), OptionalInt.of(1), NETWORK);
 
         assertThat(holding(status).lastTransitionTime()).isEqualTo("2020-01-01T00:00:00Z");
     }
@@ -110,7 +127,7 @@ class PolicyRollupTest {
     }
 
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
-        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), NETWORK);
+        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), OptionalInt.of(0), NETWORK);
     }
 
     private static StatusCondition holding(IwarpNicPolicyStatus status) {

@@ -1,0 +1,40 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.node;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
+import jakarta.enterprise.context.ApplicationScoped;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/** The labels of all nodes, from the cache that the reconciliation of nodes has anyway. */
+@ApplicationScoped
+public class NodeLabels {
+    private volatile @Nullable IndexedResourceCache<Node> nodes;
+
+    /** Nodes are known from now on. */
+    void know(IndexedResourceCache<Node> all) {
+        nodes = all;
+    }
+
+    /** How many nodes have the labels of a selector; empty while no node is known. */
+    public OptionalInt selected(Map<String, String> selector) {
+        IndexedResourceCache<Node> all = nodes;
+        return all == null
+                ? OptionalInt.empty()
+                : OptionalInt.of(
+                        (int) all.list(node -> matches(of(node), selector)).count());
+    }
+
+    static Map<String, String> of(Node node) {
+        return Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
+    }
+
+    static boolean matches(Map<String, String> labels, Map<String, String> selector) {
+        return labels.entrySet().containsAll(selector.entrySet());
+    }
+}

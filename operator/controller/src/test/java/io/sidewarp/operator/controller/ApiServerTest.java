@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.sun.net.httpserver.HttpServer;
+import io.fabric8.kubernetes.client.ConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.VersionInfo;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.Test;
+
+class ApiServerTest {
+    private static final Duration LIMIT = Duration.ofSeconds(30);
+
+    @Test
+    void isWaitedForAndTheLogTellsWhyOnce() throws Exception {
+        int port = freePort();
+        Lines lines = new Lines();
+        Logger logger = Logger.getLogger(ApiServer.class.getName());
+        logger.addHandler(lines);
+        try (KubernetesClient client = new KubernetesClientBuilder()
+                .withConfig(new ConfigBuilder()
+                        .withMasterUrl("http://127.0.0.1:" + port)
+                        .build())
+                .build()) {
+            ApiServer server =
+                    new ApiServer(client, TestSettings.of(Map.of("sidewarp.operator.api-server-retry", "1ms")));
+            FutureTask<VersionInfo> waiting = new FutureTask<>(server::await);
+            Thread.ofPlatform().daemon().start(waiting);
+
+            await().atMost(LIMIT).until(() -> !lines.lines.isEmpty());
+            assertThat(waiting).isNotDone();
+            HttpServer answering = answering(port);
+            try {
+                assertThat(waiting.get(LIMIT.toSeconds(), TimeUnit.SECONDS).getMinor())
+                        .isEqualTo("31");
+            } finally {
+                answering.stop(0);
+            }
+            assertThat(lines.lines)
+                    .singleElement()
+                    .asString()
+                    .contains("event=api-server-away", "127.0.0.1:" + port, "refused", "action=");
+        } finally {
+            logger.removeHandler(lines);
+        }
+    }
+
+    private static HttpServer answering(int port) throws Exception {
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 0);
+        byte[] version =
+                "{\"major\": \"1\", \"minor\": \"31\", \"buildDate\": \"2026-01-01T00:00:00Z\"}".getBytes(UTF_8);
+        server.createContext("/version", exchange -> {
+            exchange.getResponseHeaders().add("Content-Type", "application/json");
+            exchange.sendResponseHeaders(200, version.length);
+            exchange.getResponseBody().write(version);
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    private static int freePort() throws Exception {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    private static final class Lines extends Handler {
+        private final List<String> lines = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void publish(LogRecord entry) {
+            lines.add(String.format(entry.getMessage(), entry.getParameters()));
+        }
+
+        @Override
+        public void flush() {
+            // Nothing is kept back.
+        }
+
+        @Override
+        public void close() {
+            // Nothing is open.
+        }
+    }
+}
