@@ -6,16 +6,18 @@ package io.sidewarp.operator.controller.config;
 import io.javaoperatorsdk.operator.api.monitoring.Metrics;
 import io.javaoperatorsdk.operator.monitoring.micrometer.MicrometerMetricsV2;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
-/** Has the Java Operator SDK count per controller. Per resource there would be histograms for each of a thousand nodes. */
+/** Has the Java Operator SDK count per controller, and trace each reconciliation. Per resource there would be histograms for each of a thousand nodes. */
 @Dependent
 final class OperatorMetrics {
     @Produces
     @Singleton
-    Metrics metrics(MeterRegistry registry) {
-        return MicrometerMetricsV2.newBuilder(registry).build();
+    Metrics metrics(MeterRegistry registry, OpenTelemetry telemetry) {
+        return new TracedMetrics(
+                MicrometerMetricsV2.newBuilder(registry).build(), telemetry.getTracer("sidewarp-controller"));
     }
 }

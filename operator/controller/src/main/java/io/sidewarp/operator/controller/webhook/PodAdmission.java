@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.controller.webhook;
 
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.api.model.admission.v1.AdmissionRequest;
@@ -10,6 +11,9 @@ import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
 import io.javaoperatorsdk.webhook.admission.AdmissionRequestHandler;
 import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Scope;
 import io.sidewarp.operator.controller.injection.InjectionDecision;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
@@ -18,6 +22,8 @@ import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import java.net.HttpURLConnection;
 import java.util.Locale;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 
 /**
@@ -31,12 +37,14 @@ final class PodAdmission implements AdmissionRequestHandler {
     private final PodMutator mutator;
     private final NamespaceFacts facts;
     private final MeterRegistry meters;
+    private final Tracer tracer;
 
-    PodAdmission(InjectionRules rules, PodMutator mutator, NamespaceFacts facts, MeterRegistry meters) {
+    PodAdmission(InjectionRules rules, PodMutator mutator, NamespaceFacts facts, MeterRegistry meters, Tracer tracer) {
         this.rules = rules;
         this.mutator = mutator;
         this.facts = facts;
         this.meters = meters;
+        this.tracer = tracer;
     }
 
     @Override
@@ -45,14 +53,37 @@ final class PodAdmission implements AdmissionRequestHandler {
             return AdmissionUtils.allowedAdmissionResponse();
         }
         String namespace = request.getNamespace();
+        Span span = tracer.spanBuilder("admit pod")
+                .setAttribute("k8s.namespace.name", namespace)
+                .setAttribute("k8s.resource.name", nameOf(pod))
+                .setAttribute("sidewarp.dry-run", Boolean.TRUE.equals(request.getDryRun()))
+                .startSpan();
+        try (Scope scope = span.makeCurrent()) {
+            return decide(pod, namespace, span);
+        } finally {
+            span.end();
+        }
+    }
+
+    /** Most pods have no name yet, but what it begins with. */
+    private static String nameOf(Pod pod) {
+        ObjectMeta metadata = pod.getMetadata() == null ? new ObjectMeta() : pod.getMetadata();
+        return Stream.of(Optional.ofNullable(metadata.getName()), Optional.ofNullable(metadata.getGenerateName()))
+                .flatMap(Optional::stream)
+                .findFirst()
+                .orElse("");
+    }
+
+    private AdmissionResponse decide(Pod pod, String namespace, Span span) {
         InjectionDecision decision = rules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
         return switch (decision) {
             case Inject inject -> {
-                count("injected");
+                count("injected", span);
+                span.setAttribute("sidewarp.profile", inject.profileName());
                 yield AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));
             }
             case Skip skip -> {
-                count(skip.reason().name().toLowerCase(Locale.ROOT).replace('_', '-'));
+                count(skip.reason().name().toLowerCase(Locale.ROOT).replace('_', '-'), span);
                 AdmissionResponse response = AdmissionUtils.allowedAdmissionResponse();
                 response.setWarnings(skip.warnings().stream()
                         .map(warning -> "sidewarp: " + warning)
@@ -60,7 +91,8 @@ final class PodAdmission implements AdmissionRequestHandler {
                 yield response;
             }
             case Refuse refuse -> {
-                count("refused");
+                count("refused", span);
+                span.setAttribute("sidewarp.reason", refuse.message());
                 LOG.infof("event=pod-refused namespace=%s reason=\"%s\"", namespace, refuse.message());
                 AdmissionResponse response = new AdmissionResponse();
                 response.setAllowed(false);
@@ -73,7 +105,8 @@ final class PodAdmission implements AdmissionRequestHandler {
         };
     }
 
-    private void count(String decision) {
+    private void count(String decision, Span span) {
+        span.setAttribute("sidewarp.decision", decision);
         meters.counter("sidewarp.operator.admissions", "decision", decision).increment();
     }
 }

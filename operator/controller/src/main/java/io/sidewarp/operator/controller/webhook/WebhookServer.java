@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.webhook.admission.AdmissionController;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.opentelemetry.api.OpenTelemetry;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
@@ -43,6 +44,7 @@ public class WebhookServer implements AutoCloseable {
     private final NamespaceFacts facts;
     private final KubernetesClient client;
     private final MeterRegistry meters;
+    private final OpenTelemetry telemetry;
     private @Nullable HttpServer server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
@@ -53,13 +55,15 @@ public class WebhookServer implements AutoCloseable {
             CertificateStore certificates,
             NamespaceFacts facts,
             KubernetesClient client,
-            MeterRegistry meters) {
+            MeterRegistry meters,
+            OpenTelemetry telemetry) {
         this.vertx = vertx;
         this.config = config;
         this.certificates = certificates;
         this.facts = facts;
         this.client = client;
         this.meters = meters;
+        this.telemetry = telemetry;
     }
 
     /** Starts to listen as soon as there is a certificate. */
@@ -68,7 +72,8 @@ public class WebhookServer implements AutoCloseable {
                 new InjectionRules(nativeSidecars),
                 new PodMutator(new SidecarImage(config.sidecarImage(), config.version())),
                 facts,
-                meters));
+                meters,
+                telemetry.getTracer("sidewarp-controller")));
         facts.start();
         certificates.serve(this::use);
     }

@@ -37,6 +37,14 @@ record Look(
         return !waiting.isEmpty() || !missing.isEmpty() || !plugin.registered();
     }
 
+    /** What came of it, in one word: {@code failed}, {@code waiting} or {@code done}. */
+    String outcome() {
+        if (!failed.isEmpty()) {
+            return "failed";
+        }
+        return waiting.isEmpty() && missing.isEmpty() ? "done" : "waiting";
+    }
+
     /** The conditions that follow from it. */
     List<StatusCondition> conditions(List<StatusCondition> former, PluginStatus plugin, Long generation) {
         if (!failed.isEmpty()) {

@@ -11,6 +11,11 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Scope;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
@@ -66,6 +71,7 @@ public class NodeAgent {
     private final KubernetesClient client;
     private final PublishedDevices devices;
     private final EventRecorder events;
+    private final Tracer tracer;
     private final LinkedBlockingQueue<String> reasons = new LinkedBlockingQueue<>(1);
     private final DevicePlugin plugin;
     private @Nullable Thread thread;
@@ -78,11 +84,13 @@ public class NodeAgent {
             DevicePluginConfig pluginConfig,
             KubernetesClient client,
             PublishedDevices devices,
-            MeterRegistry meters) {
+            MeterRegistry meters,
+            OpenTelemetry telemetry) {
         this.config = config;
         this.pluginConfig = pluginConfig;
         this.client = client;
         this.devices = devices;
+        tracer = telemetry.getTracer(FIELD_MANAGER);
         events = new EventRecorder(client, FIELD_MANAGER);
         plugin = new DevicePlugin(pluginConfig, devices);
         meters.gauge("sidewarp.agent.devices", devices, published -> count(published, false));
@@ -162,8 +170,14 @@ public class NodeAgent {
         if (present == null || present.getSpec() == null) {
             return true;
         }
-        try {
+        Span span = tracer.spanBuilder("look at node")
+                .setAttribute("k8s.node.name", present.getMetadata().getName())
+                .setAttribute("k8s.resource.generation", present.getMetadata().getGeneration())
+                .startSpan();
+        try (Scope scope = span.makeCurrent()) {
             Look look = looker.look(present.getSpec(), Instant.now());
+            span.setAttribute("sidewarp.outcome", look.outcome());
+            look.provider().ifPresent(provider -> span.setAttribute("sidewarp.provider", provider.name()));
             devices.publish(look.devices());
             looked = true;
             PluginStatus kubelet = plugin.status();
@@ -172,11 +186,21 @@ public class NodeAgent {
             return look.isWaiting(kubelet);
         } catch (HostException e) {
             LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
+            fail(span, e);
             return false;
         } catch (KubernetesClientException e) {
             LOG.warnf("event=status-not-written reason=\"%s\"", e.getMessage());
+            fail(span, e);
             return true;
+        } finally {
+            span.end();
         }
+    }
+
+    private static void fail(Span span, Exception e) {
+        span.setAttribute("sidewarp.outcome", "failed");
+        span.recordException(e);
+        span.setStatus(StatusCode.ERROR, String.valueOf(e.getMessage()));
     }
 
     private void report(IwarpNode present, Look look, PluginStatus kubelet) {

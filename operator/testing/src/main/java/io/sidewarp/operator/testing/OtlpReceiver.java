@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.e2e.support;
+package io.sidewarp.operator.testing;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.CodedInputStream;
@@ -19,6 +19,8 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
@@ -33,13 +35,21 @@ public final class OtlpReceiver implements AutoCloseable {
     private static final int SPAN_ID = 2;
     private static final int PARENT_SPAN_ID = 4;
     private static final int NAME = 5;
+    private static final int ATTRIBUTES = 9;
+    // Of opentelemetry/proto/common/v1: KeyValue, AnyValue.
+    private static final int KEY = 1;
+    private static final int VALUE = 2;
+    private static final int STRING_VALUE = 1;
+    private static final int BOOL_VALUE = 2;
+    private static final int INT_VALUE = 3;
 
     /**
      * A span, its ids in hexadecimal digits.
      *
      * @param parentId empty for the first span of a trace
+     * @param attributes values as text; those of other types than string, truth value and integer are empty
      */
-    public record Span(String traceId, String spanId, String parentId, String name) {}
+    public record Span(String traceId, String spanId, String parentId, String name, Map<String, String> attributes) {}
 
     private final List<Span> spans = new CopyOnWriteArrayList<>();
     private final Server server;
@@ -88,7 +98,37 @@ public final class OtlpReceiver implements AutoCloseable {
                 hex(firstField(span, TRACE_ID)),
                 hex(firstField(span, SPAN_ID)),
                 hex(firstField(span, PARENT_SPAN_ID)),
-                ByteString.copyFrom(firstField(span, NAME)).toStringUtf8()));
+                text(firstField(span, NAME)),
+                attributes(span)));
+    }
+
+    private static Map<String, String> attributes(byte[] span) {
+        Map<String, String> attributes = new TreeMap<>();
+        eachField(
+                span,
+                ATTRIBUTES,
+                attribute -> attributes.put(text(firstField(attribute, KEY)), value(firstField(attribute, VALUE))));
+        return Map.copyOf(attributes);
+    }
+
+    /** A string, truth value or integer as text; of other values nothing. */
+    private static String value(byte[] any) {
+        CodedInputStream in = CodedInputStream.newInstance(any);
+        try {
+            int tag = in.readTag();
+            return switch (WireFormat.getTagFieldNumber(tag)) {
+                case STRING_VALUE -> in.readString();
+                case BOOL_VALUE -> Boolean.toString(in.readBool());
+                case INT_VALUE -> Long.toString(in.readInt64());
+                default -> "";
+            };
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String text(byte[] octets) {
+        return ByteString.copyFrom(octets).toStringUtf8();
     }
 
     private static String hex(byte[] octets) {

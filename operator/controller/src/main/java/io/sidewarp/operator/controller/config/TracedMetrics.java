@@ -1,0 +1,124 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.config;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.javaoperatorsdk.operator.api.monitoring.Metrics;
+import io.javaoperatorsdk.operator.api.reconciler.Constants;
+import io.javaoperatorsdk.operator.api.reconciler.RetryInfo;
+import io.javaoperatorsdk.operator.processing.Controller;
+import io.javaoperatorsdk.operator.processing.event.Event;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Scope;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Metrics of others, and a span of each reconciliation, from the moment that a thread takes it up until its status is written:
+ * {@code reconcile policy} with what was reconciled, its generation, and what came of it. A reconciliation belongs to one thread.
+ */
+final class TracedMetrics implements Metrics {
+    /**
+     * What came of it, as the Java Operator SDK names it: {@code resource}, {@code status} or {@code both} that it has to look at
+     * (whether or not they differ), {@code delete} or {@code finalizernotremoved} of a resource that goes; or {@code failed}.
+     */
+    static final String OUTCOME = "sidewarp.outcome";
+
+    static final String KIND = "k8s.resource.kind";
+    static final String NAME = "k8s.resource.name";
+    static final String NAMESPACE = "k8s.namespace.name";
+    static final String GENERATION = "k8s.resource.generation";
+
+    private static final ThreadLocal<@Nullable Span> RUNNING = new ThreadLocal<>();
+
+    private final Metrics metrics;
+    private final Tracer tracer;
+
+    TracedMetrics(Metrics metrics, Tracer tracer) {
+        this.metrics = metrics;
+        this.tracer = tracer;
+    }
+
+    @Override
+    public void reconciliationStarted(HasMetadata resource, Map<String, Object> metadata) {
+        metrics.reconciliationStarted(resource, metadata);
+        Span span = tracer.spanBuilder("reconcile " + metadata.getOrDefault(Constants.CONTROLLER_NAME, ""))
+                .setNoParent()
+                .startSpan();
+        span.setAttribute(KIND, resource.getKind());
+        span.setAttribute(NAME, resource.getMetadata().getName());
+        if (resource.getMetadata().getNamespace() != null) {
+            span.setAttribute(NAMESPACE, resource.getMetadata().getNamespace());
+        }
+        if (resource.getMetadata().getGeneration() != null) {
+            span.setAttribute(GENERATION, resource.getMetadata().getGeneration());
+        }
+        RUNNING.set(span);
+    }
+
+    @Override
+    public <T> T timeControllerExecution(ControllerExecution<T> execution) throws Exception {
+        Span span = RUNNING.get();
+        if (span == null) {
+            return metrics.timeControllerExecution(execution);
+        }
+        span.updateName(execution.name() + " " + execution.controllerName());
+        try (Scope scope = span.makeCurrent()) {
+            T result = metrics.timeControllerExecution(execution);
+            span.setAttribute(OUTCOME, execution.successTypeName(result).toLowerCase(Locale.ROOT));
+            return result;
+        }
+    }
+
+    @Override
+    public void reconciliationFailed(
+            HasMetadata resource, @Nullable RetryInfo retry, Exception failure, Map<String, Object> metadata) {
+        metrics.reconciliationFailed(resource, retry, failure, metadata);
+        Span span = RUNNING.get();
+        if (span != null) {
+            span.setAttribute(OUTCOME, "failed");
+            span.recordException(failure);
+            span.setStatus(StatusCode.ERROR, String.valueOf(failure.getMessage()));
+        }
+    }
+
+    @Override
+    public void reconciliationFinished(HasMetadata resource, @Nullable RetryInfo retry, Map<String, Object> metadata) {
+        metrics.reconciliationFinished(resource, retry, metadata);
+        Span span = RUNNING.get();
+        if (span != null) {
+            RUNNING.remove();
+            span.end();
+        }
+    }
+
+    @Override
+    public void controllerRegistered(Controller<? extends HasMetadata> controller) {
+        metrics.controllerRegistered(controller);
+    }
+
+    @Override
+    public void eventReceived(Event event, Map<String, Object> metadata) {
+        metrics.eventReceived(event, metadata);
+    }
+
+    @Override
+    public void reconciliationSubmitted(HasMetadata resource, @Nullable RetryInfo retry, Map<String, Object> metadata) {
+        metrics.reconciliationSubmitted(resource, retry, metadata);
+    }
+
+    @Override
+    public void reconciliationSucceeded(HasMetadata resource, Map<String, Object> metadata) {
+        metrics.reconciliationSucceeded(resource, metadata);
+    }
+
+    @Override
+    public void cleanupDone(ResourceID resource, Map<String, Object> metadata) {
+        metrics.cleanupDone(resource, metadata);
+    }
+}

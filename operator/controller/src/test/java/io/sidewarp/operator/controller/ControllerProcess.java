@@ -1,0 +1,197 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller;
+
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.sidewarp.operator.testing.KubeApiServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+
+/** The packaged controller as a process, with the heap that its container has by default. */
+public final class ControllerProcess implements AutoCloseable {
+    private static final Duration START_LIMIT = Duration.ofMinutes(2);
+    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+    private static final long STOP_SECONDS = 20;
+
+    /** Half of the chart's limit of 384Mi, as in the image. */
+    private static final String HEAP = "-Xmx192m";
+
+    private static final String WEBHOOK = "sidewarp-test";
+
+    private final HttpClient http = HttpClient.newHttpClient();
+    private final int httpPort = freePort();
+    private final int webhookPort = freePort();
+    private final String namespace;
+    private final Process process;
+    private final Path log;
+
+    private ControllerProcess(KubeApiServer server, String namespace, Map<String, String> settings) throws IOException {
+        this.namespace = namespace;
+        Path jar = Path.of(System.getProperty("user.dir"), "target/quarkus-app/quarkus-run.jar");
+        log = Files.createTempFile(Path.of("target"), "controller", ".log");
+        ProcessBuilder builder = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+UseSerialGC",
+                HEAP,
+                "-jar",
+                jar.toString());
+        Map<String, String> environment = builder.environment();
+        environment.put("KUBECONFIG", server.kubeconfig().toString());
+        environment.put("POD_NAMESPACE", namespace);
+        environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
+        environment.put("QUARKUS_HTTP_PORT", Integer.toString(httpPort));
+        environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
+        environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
+        environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
+        environment.putAll(settings);
+        process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+    }
+
+    /** Starts it, and returns when it is ready. */
+    public static ControllerProcess start(KubeApiServer server, String namespace, Map<String, String> settings)
+            throws IOException {
+        ControllerProcess started = new ControllerProcess(server, namespace, settings);
+        try {
+            await().atMost(START_LIMIT)
+                    .failFast(() -> !started.process.isAlive())
+                    .until(() -> started.get("/q/health/ready").isPresent());
+            return started;
+        } catch (RuntimeException e) {
+            try (started) {
+                throw new IllegalStateException(Files.readString(started.log), e);
+            }
+        }
+    }
+
+    private Optional<String> get(String path) throws InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + httpPort + path))
+                .timeout(REQUEST_LIMIT)
+                // Not OpenMetrics, which has exemplars behind the values.
+                .header("Accept", "text/plain")
+                .build();
+        try {
+            var answer = http.send(request, BodyHandlers.ofString());
+            return answer.statusCode() == 200 ? Optional.of(answer.body()) : Optional.empty();
+        } catch (IOException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** The sum of the samples of a metric whose labels contain {@code label}. */
+    public double metric(String name, String label) throws InterruptedException {
+        return samples(name, label).stream().mapToDouble(Double::doubleValue).sum();
+    }
+
+    private List<Double> samples(String name, String label) throws InterruptedException {
+        return get("/q/metrics")
+                .orElseThrow()
+                .lines()
+                .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+                .filter(line -> line.contains(label))
+                .map(line -> Double.valueOf(line.substring(line.lastIndexOf(' ') + 1)))
+                .toList();
+    }
+
+    /** Memory of the process that is in RAM, in MiB. */
+    public long residentMebibytes() throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith("VmRSS:"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    /** Has the API server ask the webhook about pods of namespaces with the label; returns when it does. */
+    public void registerWebhook(KubernetesClient client, String labelledNamespace) {
+        Secret certificate = client.secrets()
+                .inNamespace(namespace)
+                .withName("sidewarp-webhook-certificate")
+                .get();
+        client.resource(Yaml.parse(
+                        """
+                        apiVersion: admissionregistration.k8s.io/v1
+                        kind: MutatingWebhookConfiguration
+                        metadata: {name: %s}
+                        webhooks:
+                        - name: pods.sidewarp.io
+                          clientConfig: {url: "https://127.0.0.1:%d/mutate-pods", caBundle: "%s"}
+                          namespaceSelector: {matchLabels: {sidewarp.io/inject: enabled}}
+                          rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
+                          sideEffects: None
+                          admissionReviewVersions: [v1]
+                          failurePolicy: Fail
+                        """.formatted(
+                                WEBHOOK, webhookPort, certificate.getData().get("ca.crt")),
+                        MutatingWebhookConfiguration.class))
+                .create();
+        await().atMost(START_LIMIT)
+                .until(() -> client.pods()
+                                .inNamespace(labelledNamespace)
+                                .resource(pod("asked-for"))
+                                .dryRun()
+                                .create()
+                                .getSpec()
+                                .getVolumes()
+                                .size()
+                        > 1);
+    }
+
+    /** Has the API server forget the webhook. */
+    public static void unregisterWebhook(KubernetesClient client) {
+        client.admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withName(WEBHOOK)
+                .delete();
+    }
+
+    /** A pod with one container. */
+    public static Pod pod(String name) {
+        return Yaml.parse(
+                "{apiVersion: v1, kind: Pod, metadata: {name: " + name
+                        + "}, spec: {containers: [{name: app, image: example/app}]}}",
+                Pod.class);
+    }
+
+    private static int freePort() {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        } catch (IOException e) {
+            throw new IllegalStateException("no free port", e);
+        }
+    }
+
+    @Override
+    public void close() {
+        http.close();
+        process.destroy();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
