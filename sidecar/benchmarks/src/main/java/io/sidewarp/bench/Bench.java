@@ -5,6 +5,7 @@ package io.sidewarp.bench;
 
 import io.sidewarp.bench.part.Lab;
 import io.sidewarp.bench.part.PartRunner;
+import io.sidewarp.bench.process.Load;
 import io.sidewarp.bench.result.Facts;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
@@ -38,6 +39,7 @@ final class Bench {
     /** Each repetition is kept at once, so that a run which is ended early has measured something. */
     private Results measure(Part part, Results before) {
         Facts facts = Machine.facts(settings);
+        Load begin = Load.now();
         Recorder recorder = new Recorder();
         Results results = before;
         for (int repetition = 1; repetition <= settings.repetitions(); repetition++) {
@@ -50,7 +52,9 @@ final class Bench {
                     settings.quick(),
                     line -> progress.println(prefix + line));
             PartRunner.of(part).repeat(lab, recorder);
-            results = before.with(part, new PartResult(facts.withRepetitions(repetition), recorder.figures()));
+            results = before.with(
+                    part,
+                    new PartResult(facts.after(repetition, Load.now().othersPercentSince(begin)), recorder.figures()));
             results.write(settings.json());
         }
         return results;

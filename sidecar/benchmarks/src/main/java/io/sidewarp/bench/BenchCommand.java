@@ -4,6 +4,7 @@
 package io.sidewarp.bench;
 
 import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Trees;
 import io.sidewarp.bench.report.Report;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.Results;
@@ -15,13 +16,10 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -117,7 +115,8 @@ public final class BenchCommand implements Callable<Integer> {
         BenchSettings settings = settings();
         Path directory = Files.createTempDirectory("sidewarp-bench-");
         Results results = new Bench(settings, directory, spec.commandLine().getErr()).run();
-        delete(directory);
+        // Logs of processes; kept when something failed.
+        Trees.delete(directory);
         out.print(Report.text(results));
         out.flush();
         document.ifPresent(file -> Report.write(results, file));
@@ -151,17 +150,6 @@ public final class BenchCommand implements Callable<Integer> {
             return Pinning.parse(pin);
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-        }
-    }
-
-    /** Removes logs of processes; kept when something failed. */
-    private static void delete(Path directory) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(directory)) {
-            files = all.sorted(Comparator.reverseOrder()).toList();
-        }
-        for (Path file : files) {
-            Files.delete(file);
         }
     }
 }

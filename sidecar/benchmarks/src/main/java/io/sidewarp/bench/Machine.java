@@ -31,7 +31,8 @@ final class Machine {
                 System.getProperty("java.vendor") + " " + System.getProperty("java.vm.version"),
                 settings.pinning().toString(),
                 settings.repetitions(),
-                settings.time().toMillis());
+                settings.time().toMillis(),
+                0);
     }
 
     /** What stands behind a name and a colon. */

@@ -4,16 +4,21 @@
 package io.sidewarp.bench.process;
 
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 
-/** Starts processes that do not outlive this one, also when it is interrupted or terminated. */
+/** Processes and directories that do not outlive this process, also when it is interrupted or terminated. */
 final class Children {
 
+    private static final long STOP_SECONDS = 5;
+
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
+    private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
 
     static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroy)));
+        Runtime.getRuntime().addShutdownHook(new Thread(Children::endAll));
     }
 
     private Children() {}
@@ -23,5 +28,36 @@ final class Children {
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
         return process;
+    }
+
+    /** Takes care of a directory in which processes work. */
+    static void adopt(Path directory) {
+        DIRECTORIES.add(directory);
+    }
+
+    /** Deletes such a directory. */
+    static void delete(Path directory) throws IOException {
+        DIRECTORIES.remove(directory);
+        Trees.delete(directory);
+    }
+
+    private static void endAll() {
+        RUNNING.forEach(Process::destroy);
+        for (Process process : RUNNING) {
+            try {
+                if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                    process.destroyForcibly();
+                }
+            } catch (InterruptedException e) {
+                process.destroyForcibly();
+            }
+        }
+        for (Path directory : DIRECTORIES) {
+            try {
+                delete(directory);
+            } catch (IOException e) {
+                System.err.println("cannot remove " + directory + ": " + e.getMessage());
+            }
+        }
     }
 }

@@ -6,11 +6,8 @@ package io.sidewarp.bench.process;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import java.io.IOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,32 +110,21 @@ public final class SidecarPair implements AutoCloseable {
     private static Path createDirectory() {
         Path memory = Path.of("/dev/shm");
         try {
-            return Files.isWritable(memory)
+            Path directory = Files.isWritable(memory)
                     ? Files.createTempDirectory(memory, "sidewarp-bench-")
                     : Files.createTempDirectory("sidewarp-bench-");
+            Children.adopt(directory);
+            return directory;
         } catch (IOException e) {
             throw new Failure(ExitCode.CANNOT_CREATE, "there is no directory for the sidecars: " + e.getMessage(), e);
         }
     }
 
-    private static void delete(Path tree) {
+    private static void delete(Path directory) {
         try {
-            Files.walkFileTree(tree, new SimpleFileVisitor<>() {
-                @Override
-                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                    Files.deleteIfExists(file);
-                    return FileVisitResult.CONTINUE;
-                }
-
-                @Override
-                public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
-                        throws IOException {
-                    Files.deleteIfExists(visited);
-                    return FileVisitResult.CONTINUE;
-                }
-            });
+            Children.delete(directory);
         } catch (IOException e) {
-            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + tree + ": " + e.getMessage(), e);
+            throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + e.getMessage(), e);
         }
     }
 }

@@ -56,7 +56,8 @@ public final class Report {
     private static String facts(Facts facts) {
         return String.format(
                 Locale.ROOT,
-                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions of %d ms.",
+                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions of %d ms,"
+                        + " other programs took %.0f %% of the processors.",
                 facts.commit(),
                 facts.kernel(),
                 facts.processors(),
@@ -64,6 +65,7 @@ public final class Report {
                 facts.jdk(),
                 facts.pinning(),
                 facts.repetitions(),
-                facts.milliseconds());
+                facts.milliseconds(),
+                facts.othersPercent());
     }
 }

@@ -16,6 +16,8 @@ package io.sidewarp.bench.result;
  * @param pinning processors of the active and of the passive end
  * @param repetitions of each measurement
  * @param milliseconds of each measurement; iperf3 takes whole seconds
+ * @param othersPercent of the time of all processors that went to neither this command nor its processes nor idling: how
+ *     quiet the machine was
  */
 public record Facts(
         String begun,
@@ -27,10 +29,12 @@ public record Facts(
         String jdk,
         String pinning,
         int repetitions,
-        long milliseconds) {
+        long milliseconds,
+        double othersPercent) {
 
-    /** The same with another number of repetitions. */
-    public Facts withRepetitions(int count) {
-        return new Facts(begun, commit, kernel, processor, processors, memoryMib, jdk, pinning, count, milliseconds);
+    /** The same with what the repetitions so far brought. */
+    public Facts after(int count, double others) {
+        return new Facts(
+                begun, commit, kernel, processor, processors, memoryMib, jdk, pinning, count, milliseconds, others);
     }
 }

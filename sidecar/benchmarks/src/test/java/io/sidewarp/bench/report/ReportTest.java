@@ -38,7 +38,7 @@ import org.w3c.dom.Document;
 class ReportTest {
 
     private static final Facts FACTS =
-            new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400);
+            new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
     private static final Step LARGE = new Step(1 << 20, 8);
     private static final Subject WRITE = Samples.engine(LARGE.plan(Operation.WRITE));
 

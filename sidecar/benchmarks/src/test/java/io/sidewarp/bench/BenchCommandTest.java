@@ -1,0 +1,69 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.bench.result.Results;
+import io.sidewarp.cli.ExitCode;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class BenchCommandTest {
+
+    @TempDir
+    private Path directory;
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    private int run(String... arguments) {
+        CommandLine command = BenchCommand.commandLine();
+        return command.setOut(new PrintWriter(out, true))
+                .setErr(new PrintWriter(err, true))
+                .execute(arguments);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "--repetitions, 0, at least 1",
+        "--time, 0s, more than 0",
+        "--time, soon, not a time",
+        "--pin, 7, 0-1:2-3",
+        "--only, SPEED, THROUGHPUT"
+    })
+    void aWrongArgumentIsRefusedWithWhatWouldDo(String option, String value, String message) {
+        assertThat(run(option, value)).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains(message);
+    }
+
+    @Test
+    void aReportMeasuresNothing() {
+        Path json = directory.resolve("bench.json");
+        Results.empty().write(json);
+
+        assertThat(run("--report", "--json", json.toString())).isEqualTo(ExitCode.OK);
+
+        assertThat(out.toString()).contains("| figure | target | measured | met |", "not measured");
+    }
+
+    @Test
+    void aDocumentWithoutMarksFailsWithAMessage() throws Exception {
+        Path json = directory.resolve("bench.json");
+        Results.empty().write(json);
+        Path document = Files.writeString(directory.resolve("performance.md"), "nothing");
+
+        int exitCode = run("--report", "--json", json.toString(), "--write", document.toString());
+
+        assertThat(exitCode).isEqualTo(ExitCode.NO_INPUT);
+        assertThat(err.toString()).contains("bench targets");
+    }
+}
