@@ -16,8 +16,7 @@ package io.sidewarp.bench.result;
  * @param pinning processors of the active and of the passive end
  * @param repetitions of each measurement
  * @param milliseconds of each measurement; iperf3 takes whole seconds
- * @param othersPercent of the time of all processors that went to neither this command nor its processes nor idling: how
- *     quiet the machine was
+ * @param othersPercent of the time of all processors that other programs took: how quiet the machine was
  */
 public record Facts(
         String begun,
