@@ -14,7 +14,6 @@ import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
-import io.javaoperatorsdk.operator.processing.event.rate.RateLimited;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
@@ -44,15 +43,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes the status of policies, and lets a deleted one go when the nodes have put its NICs back to what they were. Each report
- * of a node concerns its policies, and a policy can have a thousand nodes: what comes within a time is answered once.
+ * Writes the status of policies, and lets a deleted one go when the nodes have put its NICs back to what they were.
  */
-@RateLimited(maxReconciliations = 1, within = PolicyReconciler.INTERVAL_SECONDS)
 @ControllerConfiguration(name = "policy", finalizerName = SidewarpApi.RESTORE_FINALIZER)
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
-    /** Between two looks at one policy. */
-    static final int INTERVAL_SECONDS = 2;
-
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);
 
     /** What others refused may be taken later, when they know the nodes and NICs. */
