@@ -126,6 +126,9 @@ class ImagesIT {
             assertThat(Files.readString(process.resolve("mounts")).lines().findFirst())
                     .hasValueSatisfying(
                             mount -> assertThat(mount).contains(" / ").contains(" ro,"));
+            assertThat(Files.readAllLines(process.resolve("maps")))
+                    .as("the archive of classes is used; the log: %s", sidecar.text())
+                    .anyMatch(line -> line.endsWith("/opt/sidewarp/app/sidecar.jsa"));
             try (OwnedProcess show = image.exec(sidecar, "sidewarp", "show", "device")) {
                 assertThat(show.awaitExit()).as(show.text()).isZero();
                 assertThat(show.text()).contains("tcp, sctp").doesNotContain("WARNING");

@@ -14,6 +14,7 @@ import com.google.cloud.tools.jib.api.LogEvent;
 import com.google.cloud.tools.jib.api.RegistryException;
 import com.google.cloud.tools.jib.api.RegistryImage;
 import com.google.cloud.tools.jib.api.TarImage;
+import com.google.cloud.tools.jib.api.buildplan.AbsoluteUnixPath;
 import com.google.cloud.tools.jib.api.buildplan.Port;
 import com.google.cloud.tools.jib.frontend.CredentialRetrieverFactory;
 import java.io.IOException;
@@ -65,6 +66,7 @@ final class ImageBuilder {
         JibContainerBuilder image = Jib.fromScratch()
                 .setFileEntriesLayers(layers.of(program))
                 .setEntrypoint(program.entryPoint())
+                .setWorkingDirectory(AbsoluteUnixPath.get(Program.HOME))
                 .setEnvironment(program.environment())
                 .setLabels(program.labels(inputs.version()))
                 .setExposedPorts(program.ports().stream().map(Port::tcp).collect(Collectors.toSet()))

@@ -26,6 +26,11 @@ record Inputs(Path root, Path packages, Path runtime, String version, Path work)
         return root.resolve("sidecar/cli/target");
     }
 
+    /** The archive of the sidecar's classes, made for the images. */
+    Path sidecarClasses() {
+        return work.resolve("sidecar.jsa");
+    }
+
     /** Fails when a program is not packaged. */
     void check() {
         for (Program program : Program.values()) {

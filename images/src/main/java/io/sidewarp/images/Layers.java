@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 
 /**
  * The layers of an image, those that change least first: operating system and Java runtime, which all images share, libraries
- * of the program, and the program. Files belong to root and have one time; of their modes only the executable bit counts, so
+ * of the program, classes of the sidecar as a JVM maps them, and the program. Files belong to root and have one time; of their modes only the executable bit counts, so
  * that nothing depends on the umask of who builds.
  */
 final class Layers {
@@ -41,6 +41,12 @@ final class Layers {
                 layers.add(tree("rdma", inputs.packages().resolve("rdma"), "/"));
             }
             layers.add(libraries(program));
+            if (program == Program.SIDECAR) {
+                layers.add(FileEntriesLayer.builder()
+                        .setName("classes")
+                        .addEntry(inputs.sidecarClasses(), AbsoluteUnixPath.get(SidecarClasses.ARCHIVE), READABLE)
+                        .build());
+            }
             layers.add(application(program));
             return layers;
         } catch (IOException e) {
@@ -75,6 +81,9 @@ final class Layers {
         addTree(layer, program.packaged(inputs.root()), Program.HOME, file -> !isForeignJar(file));
         if (program == Program.SIDECAR) {
             new SidecarCommand(inputs).addTo(layer);
+            Path options = inputs.work().resolve("sidecar.options");
+            SidecarClasses.writeOptions(program.packaged(inputs.root()), options);
+            layer.addEntry(options, AbsoluteUnixPath.get(SidecarClasses.OPTIONS), READABLE);
             layer.addEntry(
                     emptyDirectory(),
                     AbsoluteUnixPath.get("/run/sidewarp"),

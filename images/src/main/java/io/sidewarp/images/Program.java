@@ -18,7 +18,7 @@ enum Program {
     /** Root, as it writes to /sys and to the kubelet's directories; its pod is privileged. */
     NODE_AGENT("node-agent", "operator/node-agent", 0, "Finds and provisions the iWARP NICs of a node");
 
-    /** Where the program is in its image. */
+    /** Where the program is in its image, and what it starts in. */
     static final String HOME = "/opt/sidewarp/app";
 
     /** Where all images have the Java runtime. */
@@ -93,13 +93,21 @@ enum Program {
     }
 
     List<String> entryPoint() {
-        return Stream.of(
-                        List.of(JAVA_HOME + "/bin/java"),
-                        JVM_FLAGS,
-                        memoryFlags(),
-                        List.of("-jar", HOME + "/quarkus-run.jar"))
+        return Stream.of(List.of(JAVA_HOME + "/bin/java"), JVM_FLAGS, memoryFlags(), what())
                 .flatMap(List::stream)
                 .toList();
+    }
+
+    /** Quarkus starts by a class loader of its own, of whose classes there can be no archive; the sidecar does without it. */
+    private List<String> what() {
+        return switch (this) {
+            case SIDECAR ->
+                List.of(
+                        "-Djava.util.logging.manager=org.jboss.logmanager.LogManager",
+                        "-XX:SharedArchiveFile=" + SidecarClasses.ARCHIVE,
+                        "@" + SidecarClasses.OPTIONS);
+            case CONTROLLER, NODE_AGENT -> List.of("-jar", HOME + "/quarkus-run.jar");
+        };
     }
 
     Map<String, String> environment() {

@@ -22,6 +22,7 @@ final class Fixture {
             "repository/sidecar/service/target/quarkus-app/lib/main/io.grpc.grpc-api-1.jar",
             "packages/base/lib/x86_64-linux-gnu/libc.so.6",
             "packages/rdma/usr/lib/x86_64-linux-gnu/libibverbs.so.1",
+            "work/sidecar.jsa",
             "java/lib/modules",
             "java/bin/java");
 

@@ -71,7 +71,7 @@ class ImageBuilderTest {
             assertThat(pushed.name()).isEqualTo(registry.address() + "/team/sidewarp/sidecar:1.2.3");
             assertThat(pushed.digest()).isEqualTo(saved.digest());
             assertThat(registry.manifests()).isEqualTo(Map.of("team/sidewarp/sidecar/manifests/1.2.3", saved.digest()));
-            assertThat(registry.blobs()).hasSize(6).contains(saved.id());
+            assertThat(registry.blobs()).hasSize(7).contains(saved.id());
         }
     }
 
@@ -99,7 +99,7 @@ class ImageBuilderTest {
         Layers layers = new Layers(inputs);
 
         assertThat(names(layers.of(Program.SIDECAR)))
-                .containsExactly("operating system", "java", "rdma", "libraries", "application");
+                .containsExactly("operating system", "java", "rdma", "libraries", "classes", "application");
         List<FileEntriesLayer> controller = layers.of(Program.CONTROLLER);
         assertThat(names(controller)).containsExactly("operating system", "java", "libraries", "application");
         assertThat(controller.subList(0, 2))

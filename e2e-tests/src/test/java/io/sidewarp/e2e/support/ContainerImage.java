@@ -102,7 +102,8 @@ public final class ContainerImage {
                 List.of("unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child"));
         command.addAll(List.of("bash", "-ec", String.join("\n", mounts), name));
         command.addAll(withEnvironment(environment));
-        command.addAll(List.of(program("setpriv"), "--no-new-privs", program("unshare"), "--root=.", "--wd=/"));
+        command.addAll(List.of(program("setpriv"), "--no-new-privs", program("unshare"), "--root=."));
+        command.add("--wd=" + config.path("WorkingDir").asText("/"));
         command.addAll(identity());
         texts(config.get("Entrypoint")).forEach(command::add);
         return OwnedProcess.start(name, command, Map.of(), root);

@@ -1,0 +1,164 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * The classes that the sidecar has loaded when it is ready, in an archive as a JVM maps them (class data sharing), so that each
+ * start need not read and verify them again. Which classes these are, a start of the packaged sidecar tells; that list is kept
+ * beside the packaged program, as it differs a little from start to start. The archive of a list is always the same.
+ */
+final class SidecarClasses {
+    /** The archive in the image. */
+    static final String ARCHIVE = Program.HOME + "/sidecar.jsa";
+
+    /** The class path and the main class in the image, as arguments of {@code java}. */
+    static final String OPTIONS = Program.HOME + "/sidecar.options";
+
+    private static final String MAIN_CLASS = "io.sidewarp.service.lifecycle.Main";
+    private static final List<String> JAR_DIRECTORIES = List.of("app", "quarkus", "lib/boot", "lib/main");
+    private static final String READY = "event=started";
+
+    /** It takes seconds on an idle machine. */
+    private static final long LIMIT_SECONDS = 180;
+
+    /** What files in images have; a JVM refuses an archive of jars with another time. */
+    private static final FileTime TIME = FileTime.from(Instant.ofEpochSecond(1));
+
+    private SidecarClasses() {}
+
+    /** Writes the arguments that name the jars of the sidecar in its image, from its working directory. */
+    static void writeOptions(Path packaged, Path file) throws IOException {
+        Files.writeString(file, "-cp\n" + classPath(packaged) + "\n" + MAIN_CLASS + "\n");
+    }
+
+    /**
+     * Jars as the packaged sidecar has them, the same order everywhere. The archive has their paths, and a JVM refuses it when
+     * it is given others; so they are relative to the directory that the sidecar starts in.
+     */
+    private static String classPath(Path packaged) throws IOException {
+        List<String> jars = new ArrayList<>();
+        for (String part : JAR_DIRECTORIES) {
+            if (Files.isDirectory(packaged.resolve(part))) {
+                try (Stream<Path> files = Files.list(packaged.resolve(part))) {
+                    files.filter(file -> file.toString().endsWith(".jar"))
+                            .map(file -> packaged.relativize(file).toString())
+                            .sorted()
+                            .forEach(jars::add);
+                }
+            }
+        }
+        return String.join(":", jars);
+    }
+
+    /** Makes the archive with the Java runtime of the images. */
+    static void archive(Inputs inputs) {
+        Path packaged = Program.SIDECAR.packaged(inputs.root());
+        try {
+            Path stage = Files.createDirectories(inputs.work().resolve("stage"));
+            copy(packaged, stage);
+            Path list = classList(inputs, packaged, stage);
+            List<String> command = new ArrayList<>(List.of(java(inputs), "-Xshare:dump"));
+            command.addAll(Program.JVM_FLAGS);
+            command.addAll(List.of(
+                    "-XX:SharedClassListFile=" + list,
+                    "-XX:SharedArchiveFile=" + inputs.sidecarClasses(),
+                    "-cp",
+                    classPath(packaged)));
+            Process dump = new ProcessBuilder(command)
+                    .directory(stage.toFile())
+                    .redirectErrorStream(true)
+                    .start();
+            dump.getOutputStream().close();
+            String output = new String(dump.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (dump.waitFor() != 0 || !Files.exists(inputs.sidecarClasses())) {
+                throw new ImageException("java cannot archive the sidecar's classes: " + output.strip());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot archive the sidecar's classes", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ImageException("interrupted", e);
+        }
+    }
+
+    private static String java(Inputs inputs) {
+        return inputs.runtime().resolve("bin/java").toString();
+    }
+
+    private static void copy(Path packaged, Path stage) throws IOException {
+        for (String part : JAR_DIRECTORIES) {
+            Files.createDirectories(stage.resolve(part));
+            try (Stream<Path> files = Files.list(packaged.resolve(part))) {
+                for (Path jar :
+                        files.filter(file -> file.toString().endsWith(".jar")).toList()) {
+                    Path copy = stage.resolve(packaged.relativize(jar));
+                    Files.copy(jar, copy);
+                    Files.setLastModifiedTime(copy, TIME);
+                }
+            }
+        }
+    }
+
+    /** The list beside the packaged sidecar; made when it is missing or older. */
+    private static Path classList(Inputs inputs, Path packaged, Path stage) throws IOException, InterruptedException {
+        Path list = packaged.resolveSibling("sidecar.classes");
+        FileTime time = Files.getLastModifiedTime(packaged.resolve("quarkus-run.jar"));
+        if (Files.exists(list) && Files.getLastModifiedTime(list).compareTo(time) >= 0) {
+            return list;
+        }
+        Path made = inputs.work().resolve("sidecar.classes");
+        Path run = Files.createDirectories(inputs.work().resolve("run"));
+        List<String> command = new ArrayList<>(List.of(java(inputs), "-XX:DumpLoadedClassList=" + made));
+        command.addAll(Program.JVM_FLAGS);
+        command.addAll(List.of("-cp", classPath(packaged), MAIN_CLASS));
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(stage.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeIf(name -> name.startsWith("SIDEWARP_") || name.startsWith("OTEL_"));
+        builder.environment().put("SIDEWARP_API_SOCKET", run.resolve("api.sock").toString());
+        builder.environment()
+                .put("SIDEWARP_SHARED_VOLUME", run.resolve("shared").toString());
+        builder.environment().put("SIDEWARP_MANAGEMENT_PORT", "0");
+        Process sidecar = builder.start();
+        try {
+            sidecar.getOutputStream().close();
+            awaitReady(sidecar);
+            // Of the process itself this would close its output, too.
+            sidecar.toHandle().destroy();
+            sidecar.getInputStream().transferTo(OutputStream.nullOutputStream());
+            if (!sidecar.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || !Files.exists(made)) {
+                throw new ImageException("the packaged sidecar did not tell which classes it has loaded");
+            }
+        } finally {
+            sidecar.destroyForcibly();
+        }
+        return Files.copy(made, list, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private static void awaitReady(Process sidecar) throws IOException {
+        List<String> output = new ArrayList<>();
+        BufferedReader reader = sidecar.inputReader(StandardCharsets.UTF_8);
+        for (String line = reader.readLine(); line != null; line = reader.readLine()) {
+            if (line.contains(READY)) {
+                return;
+            }
+            output.add(line);
+        }
+        throw new ImageException("the packaged sidecar does not start: " + String.join("; ", output));
+    }
+}
