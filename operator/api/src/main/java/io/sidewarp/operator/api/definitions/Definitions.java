@@ -97,6 +97,10 @@ public final class Definitions {
             conditions.setXKubernetesListMapKeys(List.of("type"));
             schema.setRequired(List.of("spec"));
             completeProperties(schema);
+            if (resource.type() == IwarpNode.class) {
+                // Written as a whole. API servers of old leave null of a set whose last entry is removed, and then refuse it.
+                member(spec, "fallback").setXKubernetesListType("atomic");
+            }
             if (resource.type() == SidecarProfile.class) {
                 // For API servers that know CEL; the webhook checks it too.
                 member(spec, "settings")
