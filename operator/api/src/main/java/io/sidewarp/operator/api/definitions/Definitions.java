@@ -98,7 +98,8 @@ public final class Definitions {
             schema.setRequired(List.of("spec"));
             completeProperties(schema);
             if (resource.type() == IwarpNode.class) {
-                // Written as a whole. API servers of old leave null of a set whose last entry is removed, and then refuse it.
+                // Written as a whole. API servers of old leave null of a set whose last entry is removed, and then
+                // refuse it.
                 member(spec, "fallback").setXKubernetesListType("atomic");
             }
             if (resource.type() == SidecarProfile.class) {
