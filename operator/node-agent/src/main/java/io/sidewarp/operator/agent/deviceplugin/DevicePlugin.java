@@ -85,7 +85,7 @@ public final class DevicePlugin implements AutoCloseable {
             while (true) {
                 SocketFile kubelet = awaitKubelet(directory);
                 try {
-                    serve(transport, directory, kubelet);
+                    serve(transport, directory);
                 } catch (IOException | StatusRuntimeException e) {
                     if (Thread.interrupted()) {
                         throw new InterruptedException();
@@ -129,11 +129,13 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     /** Serves and registers, and returns when both must be done anew. */
-    private void serve(UnixTransport transport, DirectoryWatch directory, SocketFile kubelet)
-            throws IOException, InterruptedException {
+    private void serve(UnixTransport transport, DirectoryWatch directory) throws IOException, InterruptedException {
         boolean superseded;
         try (PluginServer server = new PluginServer(transport, socket, inventory)) {
             register(transport);
+            // That of the kubelet which has answered: an earlier one may be what another has left. Should it have restarted
+            // since, it has removed the plugin's socket.
+            Optional<SocketFile> kubelet = SocketFile.at(kubeletSocket);
             backoff.reset();
             enter(PluginStatus.State.REGISTERED, "the kubelet has accepted " + SidewarpApi.RNIC_RESOURCE);
             String ending = awaitLoss(server, directory, kubelet);
@@ -162,14 +164,14 @@ public final class DevicePlugin implements AutoCloseable {
     }
 
     /** Returns, with the reason, when the kubelet can no longer be taken to know the plugin. */
-    private String awaitLoss(PluginServer server, DirectoryWatch directory, SocketFile kubelet)
+    private String awaitLoss(PluginServer server, DirectoryWatch directory, Optional<SocketFile> kubelet)
             throws InterruptedException {
         long watchedAt = System.nanoTime();
         while (true) {
             if (!server.holdsSocket()) {
                 return "the socket " + socket + " was removed or replaced";
             }
-            if (!SocketFile.at(kubeletSocket).equals(Optional.of(kubelet))) {
+            if (!SocketFile.at(kubeletSocket).equals(kubelet)) {
                 return "the kubelet has stopped or restarted";
             }
             long now = System.nanoTime();
