@@ -133,9 +133,8 @@ public final class DevicePlugin implements AutoCloseable {
         boolean superseded;
         try (PluginServer server = new PluginServer(transport, socket, inventory)) {
             register(transport);
-            // That of the kubelet which has answered: an earlier one may be what another has left. Should it have
-            // restarted
-            // since, it has removed the plugin's socket.
+            // That of the kubelet which has answered: what was there before may be another's. If it restarts before
+            // this, it removes the plugin's socket.
             Optional<SocketFile> kubelet = SocketFile.at(kubeletSocket);
             backoff.reset();
             enter(PluginStatus.State.REGISTERED, "the kubelet has accepted " + SidewarpApi.RNIC_RESOURCE);
