@@ -41,6 +41,10 @@ public interface OperatorConfig {
     @WithDefault("10m")
     Duration restoreTimeout();
 
+    /** Least time between two writes of a policy's status while its specification stays as it is. */
+    @WithDefault("2s")
+    Duration policyStatusInterval();
+
     /** How long to wait before the API server is tried again, at the start. */
     @WithDefault("5s")
     Duration apiServerRetry();

@@ -32,6 +32,7 @@ import io.sidewarp.operator.controller.network.NetworkState;
 import io.sidewarp.operator.controller.node.NodeLabels;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
@@ -57,6 +58,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
     private final InstalledNetworks networks;
     private final NetworkObjects objects;
     private final NodeLabels nodeLabels;
+    private final StatusPace pace;
     private final SimpleInboundEventSource<IwarpNicPolicy> triggers = new SimpleInboundEventSource<>("networks");
     private @Nullable InformerEventSource<IwarpNode, IwarpNicPolicy> nodes;
 
@@ -71,6 +73,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         this.networks = networks;
         this.objects = objects;
         this.nodeLabels = nodeLabels;
+        pace = new StatusPace(config.policyStatusInterval(), InstantSource.system());
     }
 
     @Override
@@ -133,6 +136,10 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         if (former.isPresent() && former.get().equals(status)) {
             return again(UpdateControl.noUpdate(), again);
         }
+        Duration delay = pace.delay(policy.getMetadata().getName(), former, status);
+        if (delay.isPositive()) {
+            return again(UpdateControl.noUpdate(), Optional.of(delay));
+        }
         events.transition(policy, conditions, status.conditions());
         IwarpNicPolicy patch = new IwarpNicPolicy();
         patch.setMetadata(
@@ -154,10 +161,12 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                 policy.getMetadata().getName(),
                 Objects.requireNonNull(nodes).list().toList());
         if (waiting.isEmpty()) {
+            pace.forget(policy.getMetadata().getName());
             return DeleteControl.defaultDelete();
         }
         Instant deleted = Instant.parse(policy.getMetadata().getDeletionTimestamp());
         if (deleted.plus(config.restoreTimeout()).isBefore(Instant.now())) {
+            pace.forget(policy.getMetadata().getName());
             events.warn(
                     policy,
                     "RestoreTimedOut",
