@@ -54,7 +54,7 @@ final class PolicyRollup {
             Optional<IwarpNodeStatus> status = Optional.ofNullable(node.getStatus());
             nics += status.map(found -> nicsOf(name, found)).orElse(0);
             Optional<StatusCondition> degraded = condition(status, StatusCondition.DEGRADED);
-            if (!isCurrent(node)) {
+            if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
             } else if (degraded.isPresent()) {
                 failed.add(nodeName + ": " + degraded.get().message());
@@ -119,6 +119,12 @@ final class PolicyRollup {
         return node.getSpec() != null
                 && node.getSpec().policies().stream()
                         .anyMatch(policy -> policy.name().equals(name));
+    }
+
+    /** Whether a node that is named is asked for what the policy says now, and not for what it said before. */
+    private static boolean isTold(String name, Long generation, IwarpNode node) {
+        return node.getSpec().policies().stream()
+                .anyMatch(policy -> policy.name().equals(name) && generation.equals(policy.generation()));
     }
 
     /** Whether the node agent has seen what the node is asked for. */

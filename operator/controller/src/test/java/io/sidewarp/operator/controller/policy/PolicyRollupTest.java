@@ -49,6 +49,14 @@ class PolicyRollupTest {
     }
 
     @Test
+    void progressingWhileANodeIsAskedForWhatThePolicySaidBefore() {
+        IwarpNicPolicyStatus status = rollup(node("a", "p", 8, CURRENT, READY), node("b", "p", 7, CURRENT, READY));
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).message()).isEqualTo("1 of 2 nodes are ready; at work: b");
+    }
+
+    @Test
     void degradedWhenANodeFailedAndTheMessageNamesIt() {
         IwarpNicPolicyStatus status =
                 rollup(node("a", "p", CURRENT, READY), node("b", "p", CURRENT, DEGRADED), node("c", "p"));
@@ -143,11 +151,15 @@ class PolicyRollupTest {
     }
 
     private static IwarpNode node(String name, String policy, String... status) {
+        return node(name, policy, 8, status);
+    }
+
+    private static IwarpNode node(String name, String policy, int generation, String... status) {
         String statusPart = status.length == 0 ? "" : ", status: {" + String.join(", ", status) + "}";
         return Yaml.parse(
                 "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + name
                         + ", generation: 3}, spec: {policies:" + " [{name: " + policy
-                        + ", nicSelector: {vendors: ['1425']}}]}" + statusPart + "}",
+                        + ", generation: " + generation + ", nicSelector: {vendors: ['1425']}}]}" + statusPart + "}",
                 IwarpNode.class);
     }
 }
