@@ -38,8 +38,7 @@ final class NodeAssignment {
             OperatorConfig.Unselected unselected,
             boolean sriovInstalled) {
         List<IwarpNicPolicy> selecting = policies.stream()
-                .filter(policy -> policy.getSpec() != null && !policy.isMarkedForDeletion())
-                .filter(policy -> NodeLabels.matches(labels, policy.getSpec().nodeSelector()))
+                .filter(policy -> !policy.isMarkedForDeletion() && isSelected(labels, policy))
                 .sorted(PolicyOrder.BY_RANK)
                 .toList();
         List<NodePolicy> parts =
@@ -53,6 +52,12 @@ final class NodeAssignment {
         }
         IwarpNicPolicySpec first = selecting.getFirst().getSpec();
         return new IwarpNodeSpec(parts, first.fallback(), first.siw(), first.software());
+    }
+
+    /** Whether a node with some labels is one of those that a policy is about. */
+    static boolean isSelected(Map<String, String> labels, IwarpNicPolicy policy) {
+        return policy.getSpec() != null
+                && NodeLabels.matches(labels, policy.getSpec().nodeSelector());
     }
 
     private static NodePolicy part(IwarpNicPolicy policy, boolean sriovInstalled) {

@@ -12,6 +12,7 @@ import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfig
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -29,6 +30,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,17 +60,6 @@ public class NodeReconciler implements Reconciler<Node> {
 
     @Override
     public List<EventSource<?, Node>> prepareEventSources(EventSourceContext<Node> context) {
-        policies = new InformerEventSource<>(
-                InformerEventSourceConfiguration.from(IwarpNicPolicy.class, Node.class)
-                        .withName("policies")
-                        .withSecondaryToPrimaryMapper(policy -> context.getPrimaryCache()
-                                .list()
-                                .map(ResourceID::fromResource)
-                                .collect(Collectors.toSet()))
-                        .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former)
-                                || updated.isMarkedForDeletion() != former.isMarkedForDeletion())
-                        .build(),
-                context);
         InformerEventSource<IwarpNode, Node> nodes = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(IwarpNode.class, Node.class)
                         .withName("iwarp-nodes")
@@ -77,12 +68,36 @@ public class NodeReconciler implements Reconciler<Node> {
                         .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former))
                         .build(),
                 context);
+        policies = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(IwarpNicPolicy.class, Node.class)
+                        .withName("policies")
+                        .withSecondaryToPrimaryMapper(policy -> concerned(policy, context.getPrimaryCache(), nodes))
+                        .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former)
+                                || updated.isMarkedForDeletion() != former.isMarkedForDeletion())
+                        .build(),
+                context);
         SimpleInboundEventSource<Node> cluster = new SimpleInboundEventSource<>("cluster");
         Runnable all = () ->
                 context.getPrimaryCache().list().map(ResourceID::fromResource).forEach(cluster::propagateEvent);
         networks.onInstallation(all);
         uninstallation.onChange(all);
         return List.of(policies, nodes, cluster);
+    }
+
+    /**
+     * The nodes that a policy selects, and those that are told of it. One that is being told meanwhile is looked at again when
+     * its IwarpNode is known.
+     */
+    private static Set<ResourceID> concerned(
+            IwarpNicPolicy policy, IndexedResourceCache<Node> all, InformerEventSource<IwarpNode, Node> nodes) {
+        Stream<ResourceID> selected = all.list(node -> NodeAssignment.isSelected(NodeLabels.of(node), policy))
+                .map(ResourceID::fromResource);
+        Stream<ResourceID> told = nodes.list(node -> node.getSpec() != null
+                        && node.getSpec().policies().stream()
+                                .anyMatch(part ->
+                                        part.name().equals(policy.getMetadata().getName())))
+                .map(ResourceID::fromResource);
+        return Stream.concat(selected, told).collect(Collectors.toSet());
     }
 
     private static boolean sameGeneration(HasMetadata updated, HasMetadata former) {

@@ -1,0 +1,137 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.Operator;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.Uninstallation;
+import io.sidewarp.operator.controller.network.InstalledNetworks;
+import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.RealApiServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.assertj.core.api.ThrowingConsumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Which nodes hear of a policy. */
+@RealApiServer
+class NodeReconcilerTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
+            List.of(IwarpNicPolicy.class, IwarpNode.class);
+
+    private final KubernetesClient client;
+    private final Operator operator;
+    private final InstalledNetworks networks;
+
+    NodeReconcilerTest(KubernetesClient client) {
+        this.client = client;
+        OperatorConfig config = TestSettings.of(Map.of());
+        networks = new InstalledNetworks(client, config);
+        operator =
+                new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
+        operator.register(new NodeReconciler(config, networks, new NodeLabels(), new Uninstallation(client, config)));
+    }
+
+    @BeforeEach
+    void start() {
+        for (Class<? extends CustomResource<?, ?>> type : OWN) {
+            CustomResourceDefinitions.install(
+                    client,
+                    Objects.requireNonNull(NodeReconcilerTest.class.getResource(
+                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
+        }
+        for (String rack : List.of("a", "b")) {
+            client.resource(Yaml.parse(
+                            "{apiVersion: v1, kind: Node, metadata: {name: node-" + rack + ", labels: {rack: " + rack
+                                    + "}}}",
+                            Node.class))
+                    .create();
+        }
+        operator.start();
+    }
+
+    @AfterEach
+    void stop() {
+        operator.stop();
+        networks.close();
+        client.resources(IwarpNicPolicy.class).delete();
+        client.resources(IwarpNode.class).delete();
+        client.nodes().delete();
+    }
+
+    @Test
+    void aNodeThatIsSelectedNoLongerHearsOfThatToo() {
+        client.resource(policy("a")).create();
+        eventually("node-a", policies -> assertThat(policies).containsExactly("p"));
+        eventually("node-b", policies -> assertThat(policies).isEmpty());
+
+        client.resource(policy("b")).update();
+
+        eventually("node-a", policies -> assertThat(policies).isEmpty());
+        eventually("node-b", policies -> assertThat(policies).containsExactly("p"));
+    }
+
+    @Test
+    void aNodeHearsOfTheEndOfAPolicy() {
+        client.resource(policy("a")).create();
+        eventually("node-a", policies -> assertThat(policies).containsExactly("p"));
+
+        client.resource(policy("a")).delete();
+
+        eventually("node-a", policies -> assertThat(policies).isEmpty());
+    }
+
+    @Test
+    void aNodeThatGetsOrLosesALabelHearsOfItsPolicies() {
+        client.resource(policy("a")).create();
+        eventually("node-a", policies -> assertThat(policies).containsExactly("p"));
+
+        label("node-a", "b");
+        label("node-b", "a");
+
+        eventually("node-a", policies -> assertThat(policies).isEmpty());
+        eventually("node-b", policies -> assertThat(policies).containsExactly("p"));
+    }
+
+    private void label(String node, String rack) {
+        client.nodes().withName(node).edit(present -> {
+            present.getMetadata().getLabels().put("rack", rack);
+            return present;
+        });
+    }
+
+    private static IwarpNicPolicy policy(String rack) {
+        return Yaml.parse(
+                "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec: {nodeSelector: {rack: "
+                        + rack + "}, nicSelector: {vendors: ['8086']}}}",
+                IwarpNicPolicy.class);
+    }
+
+    private void eventually(String node, ThrowingConsumer<List<String>> assertion) {
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(
+                                client.resources(IwarpNode.class).withName(node).get())
+                        .isNotNull()
+                        .satisfies(found -> assertion.accept(found.getSpec().policies().stream()
+                                .map(NodePolicy::name)
+                                .toList())));
+    }
+}
