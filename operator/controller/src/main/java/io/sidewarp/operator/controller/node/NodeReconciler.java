@@ -22,6 +22,8 @@ import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEven
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.controller.cache.NodeStore;
+import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
@@ -40,7 +42,11 @@ import org.jspecify.annotations.Nullable;
 @ControllerConfiguration(
         name = "node",
         generationAwareEventProcessing = false,
-        informer = @Informer(onUpdateFilter = LabelsChanged.class))
+        informer =
+                @Informer(
+                        onUpdateFilter = LabelsChanged.class,
+                        itemStore = NodeStore.class,
+                        informerListLimit = PrunedStore.LIST_LIMIT))
 public class NodeReconciler implements Reconciler<Node> {
     static final String FIELD_MANAGER = "sidewarp-controller";
 
@@ -63,6 +69,8 @@ public class NodeReconciler implements Reconciler<Node> {
         InformerEventSource<IwarpNode, Node> nodes = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(IwarpNode.class, Node.class)
                         .withName("iwarp-nodes")
+                        .withItemStore(new SpecificationStore())
+                        .withInformerListLimit(PrunedStore.LIST_LIMIT)
                         .withSecondaryToPrimaryMapper(
                                 node -> Set.of(new ResourceID(node.getMetadata().getName())))
                         .withOnUpdateFilter((updated, former) -> !sameGeneration(updated, former))
@@ -138,6 +146,17 @@ public class NodeReconciler implements Reconciler<Node> {
                     .serverSideApply();
         }
         return UpdateControl.noUpdate();
+    }
+
+    /** Keeps of IwarpNodes what this reconciler compares: not what their agents report. */
+    private static final class SpecificationStore extends PrunedStore<IwarpNode> {
+        SpecificationStore() {
+            super(node -> {
+                node.getMetadata().setManagedFields(List.of());
+                node.setStatus(null);
+                return node;
+            });
+        }
     }
 
     private static boolean ownedBy(Node node, IwarpNode present) {

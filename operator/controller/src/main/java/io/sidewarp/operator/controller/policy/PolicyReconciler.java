@@ -25,6 +25,7 @@ import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.network.NetworkObjects;
@@ -81,6 +82,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
         nodes = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(IwarpNode.class, IwarpNicPolicy.class)
                         .withName("iwarp-nodes")
+                        .withItemStore(PrunedStore.withoutManagedFields())
+                        .withInformerListLimit(PrunedStore.LIST_LIMIT)
                         .withSecondaryToPrimaryMapper(node -> concerned(node, context))
                         .build(),
                 context);
