@@ -25,6 +25,7 @@ final class LoopResources {
     private final ArrayDeque<StagingBuffer> output = new ArrayDeque<>();
     private final ArrayDeque<BooleanSupplier> waiting = new ArrayDeque<>();
     private final ArrayDeque<WireBuffer>[] reassembly;
+    private final SocketCalls socketCalls = new SocketCalls();
     private int outputsInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
@@ -83,6 +84,10 @@ final class LoopResources {
         if (sizeClass >= 0 && sizeClass < REASSEMBLY_CLASSES && reassembly[sizeClass].size() < KEPT_PER_CLASS) {
             reassembly[sizeClass].addFirst(buffer);
         }
+    }
+
+    SocketCalls socketCalls() {
+        return socketCalls;
     }
 
     /** Scratch for questions to the kernel about a connection. */

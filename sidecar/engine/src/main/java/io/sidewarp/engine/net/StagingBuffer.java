@@ -22,6 +22,11 @@ public final class StagingBuffer {
         return wire;
     }
 
+    /** Where the memory is. Valid as long as this is reachable. */
+    public long address() {
+        return wire.segment().address();
+    }
+
     /** The view for a channel to read into: empty, one reference for the channel. */
     public ByteBuf forReading() {
         return netty.clear().retain();

@@ -49,6 +49,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable stallCheck = this::checkStall;
     private final IncompleteFpduWatch fpduWatch;
     private final SegmentAlignment alignment;
+    private final @Nullable StagedWrite stagedWrite;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
@@ -58,7 +59,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
     private boolean waitingForBuffer;
-    private long fullSince;
     private boolean stallScheduled;
     private long stallProgress;
     private long writes;
@@ -82,7 +82,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.settings = loops.settings();
         this.emss = settings.defaultEmss();
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
-        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2, this::onRestored);
+        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2);
+        this.stagedWrite = channel instanceof EpollSocketChannel epoll
+                ? new StagedWrite(resources.socketCalls(), epoll.fd().intValue())
+                : null;
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -220,14 +223,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException) {
-            lose("the TCP connection failed: " + cause.getMessage());
-            channel.close();
+        if (cause instanceof IOException failure) {
+            fail(failure);
         } else {
             loops.onFault(cause);
             lose("this side failed: " + cause);
             abort();
         }
+    }
+
+    private void fail(IOException cause) {
+        lose("the TCP connection failed: " + cause.getMessage());
+        channel.close();
     }
 
     private void loseTo(PeerLimit limit, String cause) {
@@ -253,18 +260,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && pending == null && !isOutputHeldUp()) {
-            scheduleDrive();
-        }
-    }
-
-    /** Output waits for a buffer, or for the socket to be empty. */
-    private boolean isOutputHeldUp() {
-        return waitingForBuffer || alignment.isRestoring();
-    }
-
-    private void onRestored() {
-        if (!lost && !driveScheduled) {
+        if (!driveScheduled && !driving && !reading && pending == null && !waitingForBuffer) {
             scheduleDrive();
         }
     }
@@ -300,18 +296,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         } finally {
             driving = false;
         }
-        if (outputWanted && pending == null && !lost && !driveScheduled && !isOutputHeldUp()) {
+        if (outputWanted && pending == null && !lost && !driveScheduled && !waitingForBuffer) {
             scheduleDrive();
         }
-        if (pending == null && !driveScheduled && !isOutputHeldUp()) {
-            alignment.cork(false);
+        if (pending == null && !driveScheduled && !waitingForBuffer) {
+            alignment.end();
         }
         finishClose();
     }
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || pending != null || lost || outputShut || isOutputHeldUp() || !alignment.restore()) {
+        if (connection == null || pending != null || lost || outputShut || waitingForBuffer) {
             return false;
         }
         StagingBuffer buffer = resources.acquireOutput(onBufferFree);
@@ -325,18 +321,34 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             resources.releaseOutput(buffer, true);
             return false;
         }
-        alignment.cork(octets > settings.stagingCapacity() / 2);
         pending = buffer;
         pendingOctets = octets;
         writes++;
-        channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
-        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        if (outbound == null || !outbound.isEmpty()) {
-            fullSince = System.nanoTime();
-            watchForStall(outbound);
-            return false;
+        return write(buffer, octets) && onWritten();
+    }
+
+    /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
+    private boolean write(StagingBuffer buffer, int octets) {
+        int flags = alignment.begin(octets);
+        if (stagedWrite == null || !channel.isOpen()) {
+            channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
+        } else {
+            try {
+                if (stagedWrite.begin(buffer, octets, flags)) {
+                    return true;
+                }
+            } catch (IOException e) {
+                fail(e);
+                return false;
+            }
+            channel.writeAndFlush(stagedWrite.retain(), channel.voidPromise());
         }
-        return onWritten();
+        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
+        if (outbound != null && outbound.isEmpty()) {
+            return true;
+        }
+        watchForStall(outbound);
+        return false;
     }
 
     private boolean onBufferFree() {
@@ -378,11 +390,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (channel.isWritable() && pending != null && !driving) {
-            alignment.onFull(System.nanoTime() - fullSince);
-            if (onWritten()) {
-                drive();
-            }
+        if (channel.isWritable() && pending != null && !driving && onWritten()) {
+            drive();
         }
     }
 
@@ -436,7 +445,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (driving || lost) {
             return;
         }
-        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !isOutputHeldUp()) {
+        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !waitingForBuffer) {
             outputShut = true;
             channel.shutdownOutput();
             lastInputNanos = System.nanoTime();

@@ -1,0 +1,115 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.channel.FileRegion;
+import io.netty.util.AbstractReferenceCounted;
+import java.io.IOException;
+import java.nio.channels.WritableByteChannel;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The first octets of a staging buffer on their way into a socket. What the socket does not take at once a channel takes
+ * as a {@link FileRegion}, which is what Netty calls something that writes itself, and asks again when there is room.
+ * Used again and again by one connection.
+ */
+final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
+
+    private final SocketCalls calls;
+    private final int descriptor;
+    private @Nullable StagingBuffer buffer;
+    private int octets;
+    private int sent;
+    private int flags;
+
+    /** @param descriptor of the socket, open as long as this is used */
+    StagedWrite(SocketCalls calls, int descriptor) {
+        this.calls = calls;
+        this.descriptor = descriptor;
+    }
+
+    /**
+     * Begins with another buffer.
+     *
+     * @return whether the socket took all of it; else a channel has to take this
+     */
+    boolean begin(StagingBuffer newBuffer, int length, int newFlags) throws IOException {
+        buffer = newBuffer;
+        octets = length;
+        sent = 0;
+        flags = newFlags;
+        send();
+        return isDone();
+    }
+
+    private boolean isDone() {
+        return sent == octets;
+    }
+
+    private long send() throws IOException {
+        StagingBuffer from = buffer;
+        if (from == null) {
+            return 0;
+        }
+        long taken = calls.send(descriptor, from.address() + sent, octets - sent, flags);
+        sent += (int) taken;
+        if (isDone()) {
+            buffer = null;
+        }
+        return taken;
+    }
+
+    @Override
+    public long transferTo(WritableByteChannel ignored, long position) throws IOException {
+        return send();
+    }
+
+    @Override
+    public long position() {
+        return 0;
+    }
+
+    @Override
+    @Deprecated
+    public long transfered() {
+        return sent;
+    }
+
+    @Override
+    public long transferred() {
+        return sent;
+    }
+
+    @Override
+    public long count() {
+        return octets;
+    }
+
+    @Override
+    public FileRegion retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public FileRegion retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public FileRegion touch() {
+        return this;
+    }
+
+    @Override
+    public FileRegion touch(Object hint) {
+        return this;
+    }
+
+    @Override
+    protected void deallocate() {
+        buffer = null;
+    }
+}
