@@ -20,19 +20,20 @@ final class LoopResources {
     private static final int KEPT_PER_CLASS = 16;
 
     private final int stagingCapacity;
-    private final int outputLimit;
-    private final StagingBuffer input;
-    private final ArrayDeque<StagingBuffer> output = new ArrayDeque<>();
+    private final int limit;
+    private final ArrayDeque<StagingBuffer> spare = new ArrayDeque<>();
     private final ArrayDeque<BooleanSupplier> waiting = new ArrayDeque<>();
     private final ArrayDeque<WireBuffer>[] reassembly;
     private final SocketCalls socketCalls = new SocketCalls();
+    private StagingBuffer input;
+    private int inputsLent;
     private int outputsInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     LoopResources(NetSettings settings) {
         this.stagingCapacity = settings.stagingCapacity();
-        this.outputLimit = settings.outputBuffers();
+        this.limit = settings.outputBuffers();
         this.input = new StagingBuffer(stagingCapacity);
         this.reassembly = new ArrayDeque[REASSEMBLY_CLASSES];
         for (int i = 0; i < REASSEMBLY_CLASSES; i++) {
@@ -40,9 +41,27 @@ final class LoopResources {
         }
     }
 
-    /** The buffer that every connection of the loop reads into; what it holds is used up before the next read. */
+    /** The buffer that every connection of the loop reads into, but for one that keeps octets there. */
     StagingBuffer input() {
         return input;
+    }
+
+    /** Whether a connection can have the input buffer for itself. */
+    boolean canLendInput() {
+        return inputsLent < limit;
+    }
+
+    /** Gives the input buffer to one connection, until that gives it back; the others read into another one. */
+    StagingBuffer lendInput() {
+        inputsLent++;
+        StagingBuffer lent = input;
+        input = spare();
+        return lent;
+    }
+
+    void releaseInput(StagingBuffer buffer) {
+        inputsLent--;
+        keepSpare(buffer);
     }
 
     /**
@@ -51,20 +70,30 @@ final class LoopResources {
      */
     @Nullable
     StagingBuffer acquireOutput(BooleanSupplier waiter) {
-        if (outputsInUse == outputLimit) {
+        if (outputsInUse == limit) {
             waiting.addLast(waiter);
             return null;
         }
         outputsInUse++;
-        StagingBuffer buffer = output.pollFirst();
+        return spare();
+    }
+
+    private StagingBuffer spare() {
+        StagingBuffer buffer = spare.pollFirst();
         return buffer == null ? new StagingBuffer(stagingCapacity) : buffer;
+    }
+
+    private void keepSpare(StagingBuffer buffer) {
+        if (spare.size() < KEPT_PER_CLASS) {
+            spare.addFirst(buffer);
+        }
     }
 
     /** @param reusable false when somebody may still look at the buffer, which is then dropped */
     void releaseOutput(StagingBuffer buffer, boolean reusable) {
         outputsInUse--;
-        if (reusable && output.size() < KEPT_PER_CLASS) {
-            output.addFirst(buffer);
+        if (reusable) {
+            keepSpare(buffer);
         }
         BooleanSupplier waiter = waiting.pollFirst();
         while (waiter != null && !waiter.getAsBoolean()) {

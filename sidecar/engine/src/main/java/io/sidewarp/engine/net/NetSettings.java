@@ -8,10 +8,10 @@ import java.time.Duration;
 /**
  * Settings of sockets and event loops.
  *
- * @param stagingCapacity octets of a buffer between socket and regions, at least 128 KiB; what a loop reads or writes
- *     at a time
- * @param outputBuffers buffers that the connections of one loop can have in sockets that are full; further connections
- *     wait for one
+ * @param stagingCapacity octets of a buffer between socket and regions, at least 256 KiB; what a loop reads at a time, and
+ *     twice what it writes ({@link #outputCapacity})
+ * @param outputBuffers buffers that the connections of one loop can have in sockets that are full, further connections
+ *     wait for one; and as many in which connections have the beginning of a long FPDU, those of further ones are copied
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
  * @param connectTimeout for the TCP connection
@@ -30,8 +30,8 @@ public record NetSettings(
         Duration keepAlive,
         Duration busyPoll) {
 
-    /** Smallest {@link #stagingCapacity}: holds the largest FPDU with Markers. */
-    public static final int MIN_STAGING_CAPACITY = 128 * 1024;
+    /** Smallest {@link #stagingCapacity}: half of it holds the largest FPDU with Markers. */
+    public static final int MIN_STAGING_CAPACITY = 256 * 1024;
 
     public NetSettings {
         if (stagingCapacity < MIN_STAGING_CAPACITY) {
@@ -53,8 +53,16 @@ public record NetSettings(
                 defaultBusyPoll());
     }
 
-    /** 50 us, or nothing where polling would keep the peer off the only processor. */
+    /**
+     * Octets given to a socket at a time. Few, so that they are still in the cache of the processor, and so that the peer
+     * has work while the next are made.
+     */
+    public int outputCapacity() {
+        return stagingCapacity / 2;
+    }
+
+    /** 200 us, about twice what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep the peer off the only processor. */
     public static Duration defaultBusyPoll() {
-        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(50_000) : Duration.ZERO;
+        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(200_000) : Duration.ZERO;
     }
 }

@@ -49,6 +49,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable stallCheck = this::checkStall;
     private final IncompleteFpduWatch fpduWatch;
     private final SegmentAlignment alignment;
+    private final ConnectionInput connectionInput;
     private final @Nullable StagedWrite stagedWrite;
 
     private @Nullable MpaConnection connection;
@@ -82,7 +83,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.settings = loops.settings();
         this.emss = settings.defaultEmss();
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
-        this.alignment = new SegmentAlignment(channel, settings.stagingCapacity() / 2);
+        this.connectionInput = new ConnectionInput(resources, fpduWatch);
+        this.alignment = new SegmentAlignment(channel, settings.outputCapacity());
         this.stagedWrite = channel instanceof EpollSocketChannel epoll
                 ? new StagedWrite(resources.socketCalls(), epoll.fd().intValue())
                 : null;
@@ -90,7 +92,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
         KeepAlive.apply(channel, settings.keepAlive());
-        channel.config().setRecvByteBufAllocator(new StagingAllocator(resources.input(), READS_PER_TURN));
+        channel.config()
+                .setRecvByteBufAllocator(
+                        new StagingAllocator(connectionInput::target, settings.stagingCapacity(), READS_PER_TURN));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }
@@ -150,8 +154,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             if (connection == null) {
                 return;
             }
-            if (resources.input().isBehind(input)) {
-                connection.receive(resources.input().wire(), input.readerIndex(), input.readableBytes());
+            if (connectionInput.isBehind(input)) {
+                connectionInput.deliver(connection, input.writerIndex());
             } else {
                 receiveStaged(connection, input);
             }
@@ -212,7 +216,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         if (aborted || outputShut && inputShut) {
             lost = true;
-            releasePending();
+            releaseBuffers();
             if (connection != null) {
                 connection.closed();
             }
@@ -248,7 +252,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void lose(String cause) {
         if (!lost) {
             lost = true;
-            releasePending();
+            releaseBuffers();
             if (connection != null) {
                 connection.receiveLost(cause);
             }
@@ -316,7 +320,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int octets = connection.produce(buffer.wire(), 0, buffer.wire().capacity());
+        int octets = connection.produce(buffer.wire(), 0, settings.outputCapacity());
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;
@@ -403,6 +407,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             connection.transferred(octets);
         }
         return !lost;
+    }
+
+    private void releaseBuffers() {
+        connectionInput.release();
+        releasePending();
     }
 
     private void releasePending() {

@@ -31,7 +31,7 @@ public interface SidewarpConfig {
     OptionalInt eventLoops();
 
     /**
-     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 50, or 0 where there is one
+     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 200, or 0 where there is one
      * processor only.
      */
     OptionalInt busyPollMicros();
@@ -200,7 +200,10 @@ public interface SidewarpConfig {
         @WithDefault("256")
         int startupConnections();
 
-        /** Buffers of 256 KiB that the connections of one event loop can have in sockets that are full. */
+        /**
+         * Buffers of 256 KiB that the connections of one event loop can have in sockets that are full, and as many that hold
+         * the beginnings of long FPDUs.
+         */
         @WithDefault("128")
         int outputBuffers();
 

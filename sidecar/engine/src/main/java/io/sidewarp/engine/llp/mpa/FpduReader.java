@@ -13,11 +13,14 @@ import org.jspecify.annotations.Nullable;
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
- * of the transport, which is held only until the FPDU is complete. Markers are taken out in place. Any ULPDU_Length
+ * of the transport, which is held only until the FPDU is complete, or if it is long and the caller likes in the input. Markers are taken out in place. Any ULPDU_Length
  * that the field can express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a
  * receiver to raise. Allocates nothing.
  */
 final class FpduReader {
+
+    /** An FPDU that is cheaper to put together than to wait for. */
+    static final int SHORT = 4096;
 
     private static final int MAX_HEADER = MarkerFlyweight.LENGTH + FpduFlyweight.ULPDU_LENGTH_FIELD_LENGTH;
 
@@ -30,6 +33,8 @@ final class FpduReader {
 
     private long position;
     private int held;
+    private int left;
+    private int incompleteLength;
     private int partialLength;
     private @Nullable WireBuffer partial;
     private boolean validated;
@@ -55,13 +60,24 @@ final class FpduReader {
 
     /** Whether the input so far ends inside an FPDU. */
     boolean insideFpdu() {
-        return held > 0;
+        return held > 0 || left > 0;
+    }
+
+    /** Octets at the end of the latest input that were left to the caller. */
+    int left() {
+        return left;
+    }
+
+    /** Octets of the FPDU that they begin. */
+    int incompleteLength() {
+        return incompleteLength;
     }
 
     /** Drops what is held of an incomplete FPDU; further input is ignored. */
     void stop() {
         stopped = true;
         held = 0;
+        left = 0;
         if (partial != null) {
             transport.releaseReassembly(partial);
             partial = null;
@@ -72,10 +88,13 @@ final class FpduReader {
      * Takes the next octets of the stream, which it may rearrange where they are. After an error the reader has
      * stopped.
      *
+     * @param keeps whether the caller keeps the beginning of an FPDU of more than {@link #SHORT} octets and passes it again
+     *     with what follows
      * @return what is wrong with the stream, or null
      */
     @Nullable
-    LlpError receive(WireBuffer in, int offset, int length) {
+    LlpError receive(WireBuffer in, int offset, int length, boolean keeps) {
+        left = 0;
         int at = offset;
         int end = offset + length;
         while (at < end && !stopped) {
@@ -90,6 +109,11 @@ final class FpduReader {
                     }
                     at += fpduLength;
                     continue;
+                }
+                if (keeps && fpduLength > SHORT) {
+                    left = available;
+                    incompleteLength = fpduLength;
+                    return null;
                 }
             }
             at += hold(in, at, available);

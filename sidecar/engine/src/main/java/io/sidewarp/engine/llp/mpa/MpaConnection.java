@@ -161,6 +161,14 @@ public final class MpaConnection implements LowerLayer {
      * @return octets taken: all, except behind a Reply that rejects when TCP is left open for other use
      */
     public int receive(WireBuffer in, int offset, int length) {
+        return receive(in, offset, length, false);
+    }
+
+    /**
+     * As {@link #receive(WireBuffer, int, int)}. A caller that keeps is left with the beginning of a long FPDU
+     * ({@link #incompleteFpdu}), to be passed again with what follows behind it.
+     */
+    public int receive(WireBuffer in, int offset, int length, boolean keeps) {
         int taken = 0;
         if (startup.inProgress() && length > 0) {
             taken = startup.receive(in, offset, length);
@@ -170,7 +178,8 @@ public final class MpaConnection implements LowerLayer {
             }
         }
         if (reader != null) {
-            receiveFpdus(reader, in, offset + taken, length - taken);
+            receiveFpdus(reader, in, offset + taken, length - taken, keeps);
+            return length - reader.left();
         } else if (startup.state() == Startup.State.REJECTED
                 && !startup.options().closeOnReject()) {
             return taken;
@@ -178,9 +187,14 @@ public final class MpaConnection implements LowerLayer {
         return length;
     }
 
-    private void receiveFpdus(FpduReader fpdus, WireBuffer in, int offset, int length) {
+    /** Octets of the FPDU whose beginning was not taken, or 0 when everything was. */
+    public int incompleteFpdu() {
+        return reader == null || reader.left() == 0 ? 0 : reader.incompleteLength();
+    }
+
+    private void receiveFpdus(FpduReader fpdus, WireBuffer in, int offset, int length, boolean keeps) {
         boolean permitted = outputPermitted();
-        LlpError error = fpdus.receive(in, offset, length);
+        LlpError error = fpdus.receive(in, offset, length, keeps);
         if (error != null && upper != null) {
             upper.onError(error);
         }

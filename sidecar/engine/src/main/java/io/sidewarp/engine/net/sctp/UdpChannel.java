@@ -78,7 +78,10 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
                 .channel(loops.datagramChannelType())
                 .option(ChannelOption.SO_RCVBUF, settings.udpBuffer())
                 .option(ChannelOption.SO_SNDBUF, settings.udpBuffer())
-                .option(ChannelOption.RCVBUF_ALLOCATOR, new StagingAllocator(udp.input, READS_PER_TURN))
+                .option(
+                        ChannelOption.RCVBUF_ALLOCATOR,
+                        new StagingAllocator(
+                                udp.input::forReading, udp.input.wire().capacity(), READS_PER_TURN))
                 .handler(udp)
                 .bind(address);
         bind.addListener(ignored -> {

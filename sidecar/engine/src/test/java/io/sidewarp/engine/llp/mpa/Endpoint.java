@@ -3,11 +3,15 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** One side of an MPA connection with everything around it: transport, Consumer and DDP, all of them recorders. */
 final class Endpoint implements MpaStartupListener {
@@ -75,6 +79,30 @@ final class Endpoint implements MpaStartupListener {
             from = end;
         }
         mpa.receive(buffer, from, octets.length - from);
+        mpa.receiveDone();
+    }
+
+    /** Passes octets to MPA in pieces that end at the given places, as a transport that keeps what is not taken. */
+    void inputKept(byte[] octets, int... ends) {
+        WireBuffer stream = WireBuffer.copyOf(octets);
+        WireBuffer buffer = WireBuffer.allocate(octets.length);
+        int from = 0;
+        int to = 0;
+        int read = 0;
+        for (int end : IntStream.concat(Arrays.stream(ends), IntStream.of(octets.length))
+                .toArray()) {
+            buffer.putBytes(to, stream, read, end - read);
+            to += end - read;
+            read = end;
+            int taken = mpa.receive(buffer, from, to - from, true);
+            from += taken;
+            assertThat(mpa.incompleteFpdu() == 0).as("nothing is kept").isEqualTo(from == to);
+            assertThat(mpa.incompleteFpdu()).as("of which is kept").isGreaterThanOrEqualTo(to - from);
+            if (from == to) {
+                from = 0;
+                to = 0;
+            }
+        }
         mpa.receiveDone();
     }
 

@@ -223,8 +223,8 @@ class FpduReaderTest {
         byte[] stream = ReferenceStream.of(true, false, new byte[42], new byte[42]);
         WireBuffer in = WireBuffer.copyOf(stream);
 
-        reader.receive(in, 0, 10);
-        reader.receive(in, 10, stream.length - 10);
+        reader.receive(in, 0, 10, false);
+        reader.receive(in, 10, stream.length - 10, false);
 
         assertThat(upper.ulpdus).hasSize(1);
         assertThat(transport.buffersOut).isZero();
@@ -236,11 +236,11 @@ class FpduReaderTest {
         WireBuffer in = WireBuffer.copyOf(stream);
         FpduReader reader = reader(true, true);
 
-        reader.receive(in, 0, 5);
+        reader.receive(in, 0, 5, false);
         assertThat(transport.buffersOut).as("inside the header").isZero();
-        reader.receive(in, 5, 1);
+        reader.receive(in, 5, 1, false);
         assertThat(transport.buffersOut).as("behind the header").isOne();
-        reader.receive(in, 6, 46 + 48);
+        reader.receive(in, 6, 46 + 48, false);
         assertThat(transport.buffersOut).as("complete").isZero();
         assertThat(upper.ulpdus).hasSize(2);
     }
@@ -250,6 +250,6 @@ class FpduReaderTest {
     }
 
     private static @Nullable LlpError read(FpduReader reader, byte[] octets) {
-        return reader.receive(WireBuffer.copyOf(octets), 0, octets.length);
+        return reader.receive(WireBuffer.copyOf(octets), 0, octets.length, false);
     }
 }

@@ -109,7 +109,7 @@ class SiwCaptureTest {
         FpduReader reader = new FpduReader(transport, upper, crc, false, 0);
         WireBuffer in = WireBuffer.copyOf(stream);
         for (int at = 0; at < stream.length; at += piece) {
-            assertThat(reader.receive(in, at, Math.min(piece, stream.length - at)))
+            assertThat(reader.receive(in, at, Math.min(piece, stream.length - at), false))
                     .isNull();
         }
         assertThat(reader.insideFpdu()).isFalse();

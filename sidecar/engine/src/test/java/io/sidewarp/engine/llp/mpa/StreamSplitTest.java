@@ -8,9 +8,12 @@ import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.memory.WireBuffer;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -95,6 +98,42 @@ class StreamSplitTest {
             assertThat(endpoint.upper.ulpdus).as("pieces of %d", piece).containsExactly(large, other);
             assertThat(endpoint.transport.buffersOut).isZero();
         }
+    }
+
+    @ParameterizedTest(name = "CRC {0}, Markers {1}")
+    @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+    void aTransportKeepsTheBeginningsOfLongFpdus(boolean crc, boolean markers) {
+        byte[][] some = IntStream.of(46, 5000, 64768, 18, 3, 4088, 20_000, 64001)
+                .mapToObj(length -> ReferenceStream.ulpdu(random, length))
+                .toArray(byte[][]::new);
+        byte[] stream = concat(Frames.reply(0, 1, PRIVATE_DATA), ReferenceStream.of(crc, markers, some));
+        for (int round = 0; round < 50; round++) {
+            int[] cuts = random.ints(1 + random.nextInt(60), 0, stream.length + 1)
+                    .sorted()
+                    .toArray();
+            Endpoint endpoint = initiator(crc, markers);
+
+            endpoint.inputKept(stream, cuts);
+
+            assertThat(endpoint.upper.ulpdus).as(Arrays.toString(cuts)).containsExactly(some);
+            assertThat(endpoint.transport.buffersOut).isZero();
+        }
+    }
+
+    @Test
+    @Requirement("MPA-6-01")
+    void aStreamThatEndsInWhatATransportKeepsIsTruncated() {
+        byte[] fpdu = ReferenceStream.of(true, false, ReferenceStream.ulpdu(random, 5000));
+        Endpoint endpoint = initiator(true, false);
+        endpoint.input(Frames.reply(0, 1, PRIVATE_DATA));
+        WireBuffer in = WireBuffer.copyOf(fpdu);
+
+        assertThat(endpoint.mpa.receive(in, 0, fpdu.length - 1, true)).isZero();
+        assertThat(endpoint.mpa.incompleteFpdu()).isEqualTo(fpdu.length);
+        endpoint.mpa.receiveEnd();
+
+        assertThat(endpoint.upper.events).last().isEqualTo("error " + LlpError.CONNECTION_LOST.code());
+        assertThat(endpoint.mpa.incompleteFpdu()).isZero();
     }
 
     @ParameterizedTest(name = "CRC {0}, Markers {1}")

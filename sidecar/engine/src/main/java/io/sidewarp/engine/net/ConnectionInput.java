@@ -1,0 +1,81 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.buffer.ByteBuf;
+import io.sidewarp.engine.llp.mpa.MpaConnection;
+import io.sidewarp.engine.memory.WireBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a connection reads into: the buffer of its loop, and while that ends with the beginning of a long FPDU the same
+ * buffer for itself, so that the rest is read behind it and nothing is copied. Belongs to one event loop.
+ */
+final class ConnectionInput {
+
+    private final LoopResources resources;
+    private final IncompleteFpduWatch watch;
+    private @Nullable StagingBuffer kept;
+    private int from;
+    private int to;
+
+    ConnectionInput(LoopResources resources, IncompleteFpduWatch watch) {
+        this.resources = resources;
+        this.watch = watch;
+    }
+
+    private StagingBuffer buffer() {
+        return kept == null ? resources.input() : kept;
+    }
+
+    /** The view for a channel to read into, which begins with what is kept; one reference for the channel. */
+    ByteBuf target() {
+        return buffer().forReading().setIndex(from, to);
+    }
+
+    /** Whether a channel that read into the given view read into {@link #target}. */
+    boolean isBehind(ByteBuf view) {
+        return buffer().isBehind(view);
+    }
+
+    /**
+     * Passes up what is kept and what was read behind it, and keeps what is not taken.
+     *
+     * @param end behind the last octet that was read
+     */
+    void deliver(MpaConnection connection, int end) {
+        WireBuffer wire = buffer().wire();
+        int begin = from;
+        int taken = connection.receive(wire, begin, end - begin, kept != null || resources.canLendInput());
+        int fpduLength = connection.incompleteFpdu();
+        if (fpduLength == 0) {
+            release();
+            return;
+        }
+        if (kept == null || taken > 0) {
+            watch.begin();
+        }
+        if (kept == null) {
+            kept = resources.lendInput();
+        }
+        from = begin + taken;
+        to = end;
+        if (fpduLength > wire.capacity() - from) {
+            wire.putBytes(0, wire, from, to - from);
+            to -= from;
+            from = 0;
+        }
+    }
+
+    /** Keeps nothing any more. */
+    void release() {
+        if (kept != null) {
+            watch.end();
+            resources.releaseInput(kept);
+            kept = null;
+        }
+        from = 0;
+        to = 0;
+    }
+}
