@@ -19,7 +19,13 @@ public final class Programs {
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
 
     /** What `./sidewarp sidecar` adds. */
-    private static final List<String> SIDECAR_FLAGS = List.of("-Xmx64m", "-XX:MaxDirectMemorySize=1g");
+    private static final List<String> SIDECAR_FLAGS = List.of(
+            "-Xmx64m",
+            "-XX:MaxDirectMemorySize=1g",
+            "-XX:Tier4InvocationThreshold=25000",
+            "-XX:Tier4MinInvocationThreshold=3000",
+            "-XX:Tier4CompileThreshold=75000",
+            "-XX:Tier4BackEdgeThreshold=200000");
 
     private Programs() {}
 
