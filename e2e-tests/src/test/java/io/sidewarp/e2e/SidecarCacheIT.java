@@ -59,7 +59,8 @@ class SidecarCacheIT {
             sidecar.awaitLine(line -> line.contains("event=started"));
         }
 
-        assertThat(Files.readAllLines(loaded)).anySatisfy(line -> assertThat(line)
-                .contains("io.sidewarp.service.lifecycle.Sidecar source: shared objects file"));
+        assertThat(Files.readAllLines(loaded))
+                .anySatisfy(line ->
+                        assertThat(line).contains("io.sidewarp.service.lifecycle.Sidecar source: shared objects file"));
     }
 }

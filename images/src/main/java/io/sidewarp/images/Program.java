@@ -91,7 +91,8 @@ enum Program {
                 List.of(
                         "-Xmx64m",
                         "-XX:MaxDirectMemorySize=512m",
-                        // C2 is for what is hot five times as long as others ask for: beside traffic it takes a processor for
+                        // C2 is for what is hot five times as long as others ask for: beside traffic it takes a
+                        // processor for
                         // a minute otherwise.
                         "-XX:Tier4InvocationThreshold=25000",
                         "-XX:Tier4MinInvocationThreshold=3000",

@@ -36,6 +36,7 @@ class ArchitectureTest {
     private static final String NET = "io.sidewarp.engine.net..";
     private static final String USRSCTP = "io.sidewarp.engine.net.sctp.usrsctp";
     private static final String KERNEL_SCTP = "io.sidewarp.engine.net.sctp.kernel";
+    private static final String SOCKETS = "io.sidewarp.engine.net.linux";
     private static final String PROVIDER = "io.sidewarp.provider..";
     private static final String SOFTWARE = "io.sidewarp.provider.software..";
     private static final String[] PROTOCOL = {MEMORY, LLP, DDP, RDMAP};
@@ -99,10 +100,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void nativeCodeIsCalledByMemoryAndByTheBindingsOfSctpOnly() {
+    void nativeCodeIsCalledByMemoryAndByTheBindingsOfSocketsAndSctpOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(MEMORY, USRSCTP, KERNEL_SCTP)
+                .resideOutsideOfPackages(MEMORY, SOCKETS, USRSCTP, KERNEL_SCTP)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class, Arena.class)

@@ -12,7 +12,7 @@ import java.util.function.LongSupplier;
  * How an event loop that ran out of work waits: it polls for a moment before it sleeps. A loop that sleeps has to be
  * woken, which costs the waking thread more than handing over a segment does, and the sleeper tens of microseconds.
  * Polling that finds something doubles the time for the next, up to the limit; polling in vain halves it, so that a loop
- * with work now and then soon sleeps at once. Belongs to one loop.
+ * with work now and then soon sleeps at once. Other threads that want the processor get it. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
@@ -36,6 +36,7 @@ final class AdaptivePolling implements SelectStrategy {
     }
 
     @Override
+    @SuppressWarnings("ThreadPriorityCheck") // others may wait for the processor, first of all whom this loop serves
     public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
         if (limitNanos == 0) {
             return hasTasks ? selectNow.get() : SELECT;
@@ -56,7 +57,7 @@ final class AdaptivePolling implements SelectStrategy {
             budgetNanos = Math.max(limitNanos / RANGE, budgetNanos / 2);
             return SELECT;
         }
-        Thread.onSpinWait();
+        Thread.yield();
         return CONTINUE;
     }
 }

@@ -5,6 +5,7 @@ package io.sidewarp.engine.net;
 
 import io.netty.channel.epoll.EpollTcpInfo;
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.linux.SocketCalls;
 import java.util.ArrayDeque;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;

@@ -5,6 +5,7 @@ package io.sidewarp.engine.net;
 
 import io.netty.channel.FileRegion;
 import io.netty.util.AbstractReferenceCounted;
+import io.sidewarp.engine.net.linux.SocketCalls;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;

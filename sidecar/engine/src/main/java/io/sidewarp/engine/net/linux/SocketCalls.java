@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.net;
+package io.sidewarp.engine.net.linux;
 
 import io.netty.channel.unix.Errors;
 import java.io.IOException;
@@ -16,10 +16,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /** The call of Linux to send with flags, which Netty's channels do not have. For one thread; allocates nothing per call. */
-final class SocketCalls {
+public final class SocketCalls {
 
     /** What is sent later never becomes part of the last segment of this. */
-    static final int MSG_EOR = 0x80;
+    public static final int MSG_EOR = 0x80;
 
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int EINTR = 4;
@@ -48,7 +48,7 @@ final class SocketCalls {
      * @param octets at least 1
      * @return octets taken, 0 when the socket is full
      */
-    long send(int descriptor, long address, long octets, int flags) throws IOException {
+    public long send(int descriptor, long address, long octets, int flags) throws IOException {
         while (true) {
             long sent;
             try {
