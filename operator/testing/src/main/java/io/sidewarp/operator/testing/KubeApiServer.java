@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.security.KeyPair;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
@@ -60,6 +59,7 @@ public final class KubeApiServer implements AutoCloseable {
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     private final KubePrograms programs;
+    private final ScratchDirectory scratch;
     private final Path directory;
     private final Path logs;
     private final CertificateAuthority authority = CertificateAuthority.create("sidewarp-test");
@@ -79,7 +79,8 @@ public final class KubeApiServer implements AutoCloseable {
     private KubeApiServer(boolean withControllers) throws IOException {
         this.programs = KubePrograms.find();
         this.withControllers = withControllers;
-        this.directory = Files.createTempDirectory("sidewarp-kube");
+        this.scratch = ScratchDirectory.create(Path.of(System.getProperty("java.io.tmpdir")), "sidewarp-kube-");
+        this.directory = scratch.path();
         Path target = Path.of("target").toAbsolutePath();
         this.logs = Files.createDirectories((Files.isDirectory(target) ? target : directory)
                 .resolve("kube")
@@ -360,17 +361,7 @@ public final class KubeApiServer implements AutoCloseable {
             etcd.kill();
             etcd = null;
         }
-        delete(directory);
-    }
-
-    private static void delete(Path directory) {
-        try (Stream<Path> files = Files.walk(directory)) {
-            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-                Files.delete(file);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot delete " + directory, e);
-        }
+        scratch.close();
     }
 
     private static int freePort() {
