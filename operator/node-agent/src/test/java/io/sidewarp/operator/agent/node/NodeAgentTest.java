@@ -1,0 +1,129 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
+import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.kubelet.StandInKubelet;
+import io.smallrye.config.SmallRyeConfigBuilder;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The agent of a node that has no NICs to offer. */
+@RealApiServer
+class NodeAgentTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String NODE = "traced";
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void eachLookIsASpanThatTellsWhatCameOfIt(KubernetesClient client) throws Exception {
+        CustomResourceDefinitions.install(
+                client,
+                Objects.requireNonNull(
+                        NodeAgentTest.class.getResource("/META-INF/fabric8/iwarpnodes.sidewarp.io-v1.yml")));
+        client.resource(Serialization.unmarshal(
+                        "---\n{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + NODE
+                                + "}, spec: {policies: [], fallback: [Software], software: {devices: 2}}}",
+                        IwarpNode.class))
+                .create();
+        Spans spans = new Spans();
+        try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
+                OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder()
+                        .setTracerProvider(SdkTracerProvider.builder()
+                                .addSpanProcessor(SimpleSpanProcessor.create(spans))
+                                .build())
+                        .build()) {
+            NodeAgent agent = new NodeAgent(
+                    config(),
+                    new TestConfig(kubelet),
+                    client,
+                    new PublishedDevices(),
+                    new SimpleMeterRegistry(),
+                    telemetry);
+            agent.start(new StartupEvent());
+            try {
+                await().atMost(LIMIT)
+                        .untilAsserted(() -> assertThat(spans.ended).anySatisfy(span -> {
+                            assertThat(span.getName()).isEqualTo("look at node");
+                            assertThat(span.getAttributes().asMap())
+                                    .containsEntry(AttributeKey.stringKey("k8s.node.name"), NODE)
+                                    .containsEntry(AttributeKey.longKey("k8s.resource.generation"), 1L)
+                                    .containsEntry(AttributeKey.stringKey("sidewarp.provider"), "SOFTWARE")
+                                    .containsEntry(AttributeKey.stringKey("sidewarp.outcome"), "done");
+                        }));
+            } finally {
+                agent.stop(new ShutdownEvent());
+            }
+        } finally {
+            client.resources(IwarpNode.class).withName(NODE).delete();
+        }
+    }
+
+    private AgentConfig config() {
+        return new SmallRyeConfigBuilder()
+                .addDiscoveredConverters()
+                .withMapping(AgentConfig.class)
+                .withDefaultValues(Map.of(
+                        "quarkus.application.version",
+                        "test",
+                        "sidewarp.agent.node-name",
+                        NODE,
+                        "sidewarp.agent.state-directory",
+                        directory.resolve("state").toString(),
+                        // Not that of an agent of this machine.
+                        "sidewarp.agent.siw-prefix",
+                        "test-none-"))
+                .build()
+                .getConfigMapping(AgentConfig.class);
+    }
+
+    /** Keeps what is ended. */
+    private static final class Spans implements SpanExporter {
+        private final List<SpanData> ended = new CopyOnWriteArrayList<>();
+
+        @Override
+        public CompletableResultCode export(Collection<SpanData> spans) {
+            ended.addAll(spans);
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode flush() {
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode shutdown() {
+            return CompletableResultCode.ofSuccess();
+        }
+    }
+}
