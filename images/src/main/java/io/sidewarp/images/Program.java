@@ -82,8 +82,12 @@ enum Program {
     /**
      * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
      * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets, so that some is left for the
-     * shared regions that it writes to. The heap of the others is half of the limit that they are given; classes, code and
-     * buffers need the rest.
+     * shared regions that it writes to.
+     *
+     * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
+     * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. It
+     * takes no more processors than two, since threads, stacks and buffers of libraries come per processor, and the memory
+     * that it needs must not depend on the machine that it happens to run on.
      */
     private List<String> memoryFlags() {
         return switch (this) {
@@ -98,7 +102,13 @@ enum Program {
                         "-XX:Tier4MinInvocationThreshold=3000",
                         "-XX:Tier4CompileThreshold=75000",
                         "-XX:Tier4BackEdgeThreshold=200000");
-            case CONTROLLER, NODE_AGENT -> List.of("-XX:MaxRAMPercentage=50");
+            case CONTROLLER ->
+                List.of(
+                        "-XX:MaxRAMPercentage=40",
+                        "-XX:ActiveProcessorCount=2",
+                        "-XX:ReservedCodeCacheSize=64m",
+                        "-XX:TrimNativeHeapInterval=10000");
+            case NODE_AGENT -> List.of("-XX:MaxRAMPercentage=50");
         };
     }
 
@@ -122,8 +132,13 @@ enum Program {
 
     Map<String, String> environment() {
         String path = JAVA_HOME + "/bin";
-        return new TreeMap<>(Map.of(
+        Map<String, String> environment = new TreeMap<>(Map.of(
                 "JAVA_HOME", JAVA_HOME, "LANG", "C.UTF-8", "PATH", this == SIDECAR ? COMMANDS + ":" + path : path));
+        if (this == CONTROLLER) {
+            // The C library would have eight for each processor of the machine, each with free memory of its own.
+            environment.put("MALLOC_ARENA_MAX", "2");
+        }
+        return environment;
     }
 
     Map<String, String> labels(String version) {

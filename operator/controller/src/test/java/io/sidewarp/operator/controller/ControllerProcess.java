@@ -20,19 +20,27 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** The packaged controller as a process, with the heap that its container has by default. */
+/** The packaged controller as a process, with the memory and the JVM's options that its container has by default. */
 public final class ControllerProcess implements AutoCloseable {
     private static final Duration START_LIMIT = Duration.ofMinutes(2);
-    private static final Duration REQUEST_LIMIT = Duration.ofSeconds(10);
+    private static final Duration REQUEST_LIMIT = Duration.ofMinutes(1);
     private static final long STOP_SECONDS = 20;
 
-    /** Half of the chart's limit of 384Mi, as in the image. */
-    private static final String HEAP = "-Xmx192m";
+    /** The chart's limit ({@code controller.resources}), of which the image takes a part for the heap. */
+    public static final int MEMORY_LIMIT_MEBIBYTES = 512;
+
+    /** As in the image. */
+    private static final List<String> MEMORY_FLAGS = List.of(
+            "-XX:MaxRAMPercentage=40",
+            "-XX:ActiveProcessorCount=2",
+            "-XX:ReservedCodeCacheSize=64m",
+            "-XX:TrimNativeHeapInterval=10000");
 
     private static final String WEBHOOK = "sidewarp-test";
 
@@ -47,15 +55,17 @@ public final class ControllerProcess implements AutoCloseable {
         this.namespace = namespace;
         Path jar = Path.of(System.getProperty("user.dir"), "target/quarkus-app/quarkus-run.jar");
         log = Files.createTempFile(Path.of("target"), "controller", ".log");
-        ProcessBuilder builder = new ProcessBuilder(
+        List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin/java").toString(),
                 "--enable-native-access=ALL-UNNAMED",
                 "--sun-misc-unsafe-memory-access=allow",
                 "-XX:+UseSerialGC",
-                HEAP,
-                "-jar",
-                jar.toString());
+                "-XX:MaxRAM=" + MEMORY_LIMIT_MEBIBYTES + "m"));
+        command.addAll(MEMORY_FLAGS);
+        command.addAll(List.of("-jar", jar.toString()));
+        ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> environment = builder.environment();
+        environment.put("MALLOC_ARENA_MAX", "2");
         environment.put("KUBECONFIG", server.kubeconfig().toString());
         environment.put("POD_NAMESPACE", namespace);
         environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
@@ -112,10 +122,10 @@ public final class ControllerProcess implements AutoCloseable {
                 .toList();
     }
 
-    /** Memory of the process that is in RAM, in MiB. */
-    public long residentMebibytes() throws IOException {
+    /** Most memory of the process that was in RAM at a time, in MiB. */
+    public long mostResidentMebibytes() throws IOException {
         return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
-                .filter(line -> line.startsWith("VmRSS:"))
+                .filter(line -> line.startsWith("VmHWM:"))
                 .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024)
                 .findFirst()
                 .orElseThrow();
