@@ -18,26 +18,26 @@ import org.jspecify.annotations.Nullable;
 final class SegmentAlignment {
 
     private final @Nullable EpollSocketChannel channel;
-    private final int much;
+    private final int capacity;
     private boolean corked;
 
-    /** @param much octets that are more than a burst: at most so many may wait in the socket unsent */
-    SegmentAlignment(SocketChannel channel, int much) {
+    /** @param capacity octets of a buffer; at most so many may wait in the socket unsent */
+    SegmentAlignment(SocketChannel channel, int capacity) {
         this.channel = channel instanceof EpollSocketChannel epoll ? epoll : null;
-        this.much = much;
+        this.capacity = capacity;
         if (this.channel != null) {
-            this.channel.config().setTcpNotSentLowAt(much);
+            this.channel.config().setTcpNotSentLowAt(capacity);
         }
     }
 
     /**
-     * To be called before a buffer is given to the socket.
+     * To be called before a buffer is given to the socket. One that is nearly full is a part of much.
      *
      * @param octets of whole FPDUs
      * @return the flags to send them with
      */
     int begin(int octets) {
-        cork(octets > much);
+        cork(octets > capacity / 4 * 3);
         return corked ? SocketCalls.MSG_EOR : 0;
     }
 
