@@ -88,8 +88,9 @@ public final class ThroughputPart implements PartRunner {
         return List.of(plan, plan.withCrc(false), plan.withMarkers(true), plan.withConnections(CONNECTIONS));
     }
 
+    /** Every size and operation: each has ways through the code that the JVM has to compile first. */
     private static List<TransferPlan> settling() {
-        return Stream.of(STEPS.getFirst(), new Step(64 * KIB, 16))
+        return STEPS.stream()
                 .flatMap(step -> Stream.of(step.plan(Operation.WRITE), step.plan(Operation.READ)))
                 .toList();
     }

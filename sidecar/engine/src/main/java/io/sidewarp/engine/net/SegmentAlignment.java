@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class SegmentAlignment {
 
+    /** FPDUs are padded to a multiple of so many octets (RFC 5044 section 4.1). */
+    private static final int FPDU_MULTIPLE = 4;
+
     private final @Nullable EpollSocketChannel channel;
     private final int capacity;
     private boolean corked;
@@ -31,13 +34,16 @@ final class SegmentAlignment {
     }
 
     /**
-     * To be called before a buffer is given to the socket. One that is nearly full is a part of much.
+     * To be called before a buffer is given to the socket. One that is nearly full is a part of much. Where the segment size
+     * is no multiple of four, as on loopback, no FPDU fills a segment: there is nothing to align, and the socket would hold
+     * back the last FPDU of each buffer.
      *
      * @param octets of whole FPDUs
+     * @param emss octets of a segment
      * @return the flags to send them with
      */
-    int begin(int octets) {
-        cork(octets > capacity / 4 * 3);
+    int begin(int octets, int emss) {
+        cork(octets > capacity / 4 * 3 && emss % FPDU_MULTIPLE == 0);
         return corked ? SocketCalls.MSG_EOR : 0;
     }
 

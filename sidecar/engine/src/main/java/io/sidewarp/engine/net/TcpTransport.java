@@ -333,7 +333,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
-        int flags = alignment.begin(octets);
+        int flags = alignment.begin(octets, emss);
         if (stagedWrite == null || !channel.isOpen()) {
             channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         } else {
