@@ -95,8 +95,8 @@ enum Program {
                 List.of(
                         "-Xmx64m",
                         "-XX:MaxDirectMemorySize=512m",
-                        // C2 is for what is hot five times as long as others ask for:
-                        // beside traffic it takes a processor for a minute otherwise.
+                        // Five times the thresholds of C2: with its own it takes half of the processor
+                        // that it shares with traffic for too long.
                         "-XX:Tier4InvocationThreshold=25000",
                         "-XX:Tier4MinInvocationThreshold=3000",
                         "-XX:Tier4CompileThreshold=75000",

@@ -13,13 +13,13 @@ import org.jspecify.annotations.Nullable;
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
- * of the transport, which is held only until the FPDU is complete, or if it is long and the caller likes in the input. Markers are taken out in place. Any ULPDU_Length
- * that the field can express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a
- * receiver to raise. Allocates nothing.
+ * of the transport, which is held only until the FPDU is complete; or it is left to a caller that keeps it in the input,
+ * if it is long. Markers are taken out in place. Any ULPDU_Length that the field can express is taken: section 3 limits
+ * the sender to 64768 octets, and section 8 has no error for a receiver to raise. Allocates nothing.
  */
 final class FpduReader {
 
-    /** An FPDU that is cheaper to put together than to wait for. */
+    /** Octets of an FPDU that is cheaply copied to be put together. */
     static final int SHORT = 4096;
 
     private static final int MAX_HEADER = MarkerFlyweight.LENGTH + FpduFlyweight.ULPDU_LENGTH_FIELD_LENGTH;
