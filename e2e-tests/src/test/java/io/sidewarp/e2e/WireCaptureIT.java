@@ -34,6 +34,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -64,6 +65,7 @@ class WireCaptureIT {
     private static final int LARGEST_IN_ONE_SEGMENT = 30_000;
 
     private static final int REGION = 1 << 20;
+    private static final int ETHERNET_IP = 44_818;
 
     private static SidecarProcess left;
     private static SidecarProcess right;
@@ -205,6 +207,41 @@ class WireCaptureIT {
         assertThatThrownBy(dissected::assertNothingMalformed).isInstanceOf(AssertionError.class);
         assertThat(dissected.goodCrcs()).isEqualTo(recorded.segments() - 1);
         recorded.close();
+    }
+
+    /** A connecting side gets any port, also one by which tshark knows EtherNet/IP. */
+    @Test
+    void anotherProtocolsPortHidesNothingFromTshark() throws IOException {
+        Recorded recorded = record("ports", true, false, false, this::oneAfterTheOther);
+        Capture capture = recorded.capture();
+        byte[] packets = Files.readAllBytes(capture.file());
+        String responses = "tcp.flags.syn == 1 && tcp.flags.ack == 1";
+        int listening =
+                Integer.parseInt(capture.fields(responses, "tcp.srcport").getFirst());
+        int connecting =
+                Integer.parseInt(capture.fields(responses, "tcp.dstport").getFirst());
+        replace(packets, ports(connecting, listening), ports(ETHERNET_IP, listening));
+        replace(packets, ports(listening, connecting), ports(listening, ETHERNET_IP));
+        Path changed = Files.write(Programs.output().resolve("changed-ports.pcapng"), packets);
+
+        Dissection dissected = Capture.dissect(changed).assertNothingMalformed();
+        assertThat(dissected.goodCrcs()).isEqualTo(recorded.segments());
+        recorded.close();
+    }
+
+    private static byte[] ports(int source, int destination) {
+        return ByteBuffer.allocate(4)
+                .putShort((short) source)
+                .putShort((short) destination)
+                .array();
+    }
+
+    private static void replace(byte[] octets, byte[] wanted, byte[] by) {
+        for (int i = 0; i + wanted.length <= octets.length; i++) {
+            if (Arrays.equals(octets, i, i + wanted.length, wanted, 0, wanted.length)) {
+                System.arraycopy(by, 0, octets, i, by.length);
+            }
+        }
     }
 
     private static int indexOf(byte[] octets, byte[] wanted) {
