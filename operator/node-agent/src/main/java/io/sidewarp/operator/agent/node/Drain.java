@@ -3,7 +3,6 @@
 
 package io.sidewarp.operator.agent.node;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.operator.agent.nic.FunctionUser;
 import io.sidewarp.operator.agent.nic.PciAddress;
@@ -26,11 +25,22 @@ final class Drain {
     private static final Logger LOG = Logger.getLogger(Drain.class);
     private static final Pattern POD = Pattern.compile("([a-z0-9.-]+)/([a-z0-9.-]+)");
 
-    private final KubernetesClient client;
+    /** Has the API server evict a pod. */
+    @FunctionalInterface
+    interface Evictions {
+        /**
+         * Returns whether the pod goes; a PodDisruptionBudget may refuse that.
+         *
+         * @throws KubernetesClientException when the API server does not answer, or does not allow it
+         */
+        boolean evict(String namespace, String pod);
+    }
+
+    private final Evictions evictions;
     private final Map<PciAddress, Instant> waitingSince = new HashMap<>();
 
-    Drain(KubernetesClient client) {
-        this.client = client;
+    Drain(Evictions evictions) {
+        this.evictions = evictions;
     }
 
     /** Evicts the users of a NIC that waits, if the policy says so. */
@@ -62,8 +72,7 @@ final class Drain {
 
     private void evict(String namespace, String name, PciAddress nic) {
         try {
-            boolean accepted =
-                    client.pods().inNamespace(namespace).withName(name).evict();
+            boolean accepted = evictions.evict(namespace, name);
             LOG.infof("event=eviction pod=%s/%s nic=%s accepted=%s", namespace, name, nic, accepted);
         } catch (KubernetesClientException e) {
             LOG.warnf("event=eviction-failed pod=%s/%s nic=%s cause=\"%s\"", namespace, name, nic, e.getMessage());

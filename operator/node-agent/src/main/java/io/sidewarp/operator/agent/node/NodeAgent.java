@@ -151,7 +151,8 @@ public class NodeAgent {
                     new NicDiscovery(host),
                     new SiwLinks(host, config.siwPrefix()),
                     inUse,
-                    new Drain(client));
+                    new Drain((namespace, pod) ->
+                            client.pods().inNamespace(namespace).withName(pod).evict()));
             boolean soon = true;
             while (!Thread.currentThread().isInterrupted()) {
                 long wait = (soon ? config.retryInterval() : config.checkInterval()).toMillis();

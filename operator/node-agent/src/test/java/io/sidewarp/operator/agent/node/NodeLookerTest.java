@@ -7,8 +7,6 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
@@ -32,6 +30,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -49,8 +48,7 @@ class NodeLookerTest {
     private Path directory;
 
     private final PublishedDevices devices = new PublishedDevices();
-    // Makes no connection: no test evicts.
-    private final KubernetesClient client = new KubernetesClientBuilder().build();
+    private final List<String> evicted = new ArrayList<>();
     private StandInKubelet kubelet;
     private DevicesInUse inUse;
 
@@ -64,7 +62,6 @@ class NodeLookerTest {
     void stop() {
         inUse.close();
         kubelet.close();
-        client.close();
     }
 
     @Test
@@ -201,6 +198,56 @@ class NodeLookerTest {
         assertThat(host.read("bus/pci/devices/0000:b5:00.0/sriov_numvfs")).contains("4");
     }
 
+    /** By this the controller knows that a deleted policy has to wait. */
+    @Test
+    void tellsOfANicThatCannotBeRestoredYet() throws Exception {
+        RecordedHost host = host("intel-x722");
+        looker(host, none())
+                .look(
+                        spec(
+                                "policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}, virtualFunctions: 1}]"),
+                        NOW);
+
+        Look used = looker(host, function -> List.of("shop/cart")).look(spec("fallback: []"), NOW);
+
+        assertThat(holding(used, REGISTERED)).isEqualTo("Progressing WaitingForPods");
+        assertThat(used.nics())
+                .filteredOn(nic -> nic.message() != null)
+                .singleElement()
+                .satisfies(nic -> {
+                    assertThat(nic.pciAddress()).isEqualTo("0000:b5:00.0");
+                    assertThat(nic.policy()).isNull();
+                    assertThat(nic.message()).contains("shop/cart");
+                });
+
+        Look free = looker(host, none()).look(spec("fallback: []"), NOW);
+
+        assertThat(free.nics()).extracting(NicStatus::message).containsOnlyNulls();
+        assertThat(host.read("bus/pci/devices/0000:b5:00.0/sriov_numvfs")).contains("0");
+    }
+
+    @Test
+    void evictsOnlyPodsThatUseFunctionsWhichChange() throws Exception {
+        RecordedHost host = host("intel-x722");
+        String policies = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:b5:00.0']}, virtualFunctions: %d,"
+                + " drain: {enabled: %s}}, {name: q, nicSelector: {pciAddresses: ['0000:b5:00.1']}, virtualFunctions: 1,"
+                + " drain: {enabled: true}}]";
+        looker(host, none()).look(spec(policies.formatted(2, "false")), NOW);
+        NodeLooker looker =
+                looker(host, function -> List.of("shop/pod-" + function.value().replace(':', '-')));
+
+        Look kept = looker.look(spec(policies.formatted(1, "false")), NOW);
+        assertThat(kept.waiting())
+                .singleElement()
+                .asString()
+                .contains("shop/pod-0000-b5-02.0", "shop/pod-0000-b5-02.1");
+        assertThat(evicted).isEmpty();
+
+        looker.look(spec(policies.formatted(1, "true")), NOW);
+
+        assertThat(evicted).containsExactly("shop/pod-0000-b5-02.0", "shop/pod-0000-b5-02.1");
+    }
+
     @Test
     void tellsWhatANicRefuses() throws Exception {
         Look look = looker(host("intel-x722"), none())
@@ -251,7 +298,7 @@ class NodeLookerTest {
                 new NicDiscovery(host),
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
-                new Drain(client));
+                new Drain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
     }
 
     private static IwarpNodeSpec spec(String yaml) {
