@@ -173,8 +173,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             events.warn(
                     policy,
                     "RestoreTimedOut",
-                    "nodes did not answer: " + String.join(", ", waiting)
-                            + "; they restore their NICs when their node agents are back");
+                    "not waiting any longer for nodes that have not restored their NICs: " + String.join(", ", waiting)
+                            + "; their node agents do so when they are back, and no pod uses what has to go");
             return DeleteControl.defaultDelete();
         }
         return DeleteControl.noFinalizerRemoval().rescheduleAfter(RESTORE_CHECK.toMillis());

@@ -109,10 +109,17 @@ final class PolicyRollup {
         return nodes.stream()
                 .filter(node -> isNamed(name, node)
                         || (node.getStatus() != null && nicsOf(name, node.getStatus()) > 0)
+                        || hasNicsToRestore(node)
                         || (!isCurrent(node) && node.getStatus() != null))
                 .map(node -> node.getMetadata().getName())
                 .sorted()
                 .toList();
+    }
+
+    /** Whether a NIC that no policy rules any more cannot be what it was before: pods use it, or a write failed. */
+    private static boolean hasNicsToRestore(IwarpNode node) {
+        return node.getStatus() != null
+                && node.getStatus().nics().stream().anyMatch(nic -> nic.policy() == null && nic.message() != null);
     }
 
     private static boolean isNamed(String name, IwarpNode node) {

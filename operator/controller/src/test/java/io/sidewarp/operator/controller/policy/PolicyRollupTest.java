@@ -28,6 +28,8 @@ class PolicyRollupTest {
     private static final String NIC =
             "nics: [{name: e0, pciAddress: 'x', vendor: a, device: b, linkState: Up, policy: p}]";
 
+    private static final String TO_RESTORE = NIC.replace("policy: p", "message: Waiting for shop/cart to go.");
+
     @Test
     void readyWhenAllSelectedNodesAre() {
         IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, READY, NIC), node("b", "p", CURRENT, READY));
@@ -123,15 +125,18 @@ class PolicyRollupTest {
     }
 
     @Test
-    void aDeletedPolicyWaitsForNodesThatHaveItsNicsOrHaveNotLooked() {
+    void aDeletedPolicyWaitsForNodesThatHaveItsNicsOrCannotRestoreThemOrHaveNotLooked() {
         List<IwarpNode> nodes = List.of(
                 node("still-asked", "p", CURRENT, READY),
                 node("still-ruled", "q", CURRENT, READY, NIC),
                 node("behind", "q", "observedGeneration: 1", READY),
+                node("in-use", "q", CURRENT, READY, TO_RESTORE),
+                node("of-other-policy", "q", CURRENT, DEGRADED, TO_RESTORE.replace("message", "policy: q, message")),
                 node("done", "q", CURRENT, READY),
                 node("never-had-an-agent", "q"));
 
-        assertThat(PolicyRollup.notRestored("p", nodes)).containsExactly("behind", "still-asked", "still-ruled");
+        assertThat(PolicyRollup.notRestored("p", nodes))
+                .containsExactly("behind", "in-use", "still-asked", "still-ruled");
     }
 
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
