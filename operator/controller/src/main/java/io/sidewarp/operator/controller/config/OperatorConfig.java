@@ -37,7 +37,10 @@ public interface OperatorConfig {
     @WithDefault("sidewarp-controller")
     String clusterRole();
 
-    /** How long a deleted policy waits for nodes that do not answer; they restore their NICs when they are back. */
+    /**
+     * How long a deleted policy, and uninstalling, wait for nodes that do not answer or whose pods use what has to go. Agents
+     * that are there go on trying.
+     */
     @WithDefault("10m")
     Duration restoreTimeout();
 

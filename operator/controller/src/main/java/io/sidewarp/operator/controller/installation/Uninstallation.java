@@ -6,18 +6,21 @@ package io.sidewarp.operator.controller.installation;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
-import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** Whether the chart is about to be uninstalled. Then nodes are asked for nothing, so that their agents remove what they made. */
 @ApplicationScoped
 public class Uninstallation {
+    private static final Logger LOG = Logger.getLogger(Uninstallation.class);
+
     private final KubernetesClient client;
     private final OperatorConfig config;
     private final List<Runnable> followers = new CopyOnWriteArrayList<>();
@@ -44,22 +47,44 @@ public class Uninstallation {
         }
     }
 
-    /** Whether the agents have removed their siw devices, where no pod uses them; nodes that do not answer are waited for a time. */
+    /**
+     * Whether the agents have removed what they made. Nodes whose pods still use it, and nodes that do not answer, are waited
+     * for as long as a deleted policy waits for its NICs.
+     */
     boolean areNodesReleased() {
         Instant begin = since;
-        return begin != null
-                && (begin.plus(config.restoreTimeout()).isBefore(Instant.now())
-                        || client.resources(IwarpNode.class).list().getItems().stream()
-                                .allMatch(Uninstallation::isReleased));
+        if (begin == null) {
+            return false;
+        }
+        List<String> held = client.resources(IwarpNode.class).list().getItems().stream()
+                .filter(node -> !isReleased(node))
+                .map(node -> node.getMetadata().getName())
+                .sorted()
+                .toList();
+        if (held.isEmpty()) {
+            return true;
+        }
+        if (begin.plus(config.restoreTimeout()).isAfter(Instant.now())) {
+            return false;
+        }
+        LOG.warnf(
+                "event=nodes-not-released nodes=\"%s\" action=\"remove siw devices whose names begin with sidewarp- there,"
+                        + " or restart these nodes\"",
+                String.join(", ", held));
+        return true;
     }
 
-    private static boolean isReleased(IwarpNode node) {
+    /** Whether the agent has seen that nothing is asked for, and has nothing left to remove. */
+    static boolean isReleased(IwarpNode node) {
         IwarpNodeStatus status = node.getStatus();
         return status == null
                 || (node.getSpec() != null
+                        && node.getSpec().policies().isEmpty()
                         && node.getSpec().fallback().isEmpty()
                         && Objects.equals(
                                 status.observedGeneration(), node.getMetadata().getGeneration())
-                        && status.activeProvider() != ProviderKind.KERNEL_SIW);
+                        && status.conditions().stream()
+                                .anyMatch(condition ->
+                                        condition.type().equals(StatusCondition.READY) && condition.holds()));
     }
 }

@@ -111,8 +111,8 @@ final class NodeLooker {
                 }
             }
         }
-        if (!keepsSiw && !isSiwInUse(users)) {
-            removeSiw(failed);
+        if (!keepsSiw) {
+            releaseSiw(users, failed, waiting);
         }
         Map<String, List<DeviceUser>> known = users.orElseGet(Map::of);
         Map<String, List<String>> pods =
@@ -196,9 +196,16 @@ final class NodeLooker {
         return users.isEmpty() || users.get().keySet().stream().anyMatch(id -> id.startsWith(SIW_DEVICE_ID));
     }
 
-    private void removeSiw(List<String> failed) {
+    /** Removes the agent's own siw device, which nothing asks for any more; while pods may use it, it stays. */
+    private void releaseSiw(Optional<Map<String, List<DeviceUser>>> users, List<String> failed, List<String> waiting) {
         try {
-            siwLinks.removeAll();
+            if (!isSiwInUse(users)) {
+                siwLinks.removeAll();
+                return;
+            }
+            String reason = users.isPresent() ? "until no pod uses it" : "while the kubelet does not tell who uses it";
+            siwLinks.ownInterface()
+                    .ifPresent(present -> waiting.add("the siw device on " + present + " stays " + reason));
         } catch (HostException e) {
             failed.add("the agent's siw device cannot be removed: " + e.getMessage());
         }

@@ -159,12 +159,16 @@ class NodeLookerTest {
             await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
             kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
 
-            looker.look(spec("fallback: [Software]"), NOW);
+            Look used = looker.look(spec("fallback: []"), NOW);
             assertThat(host.rdmaLinks()).hasSize(1);
+            assertThat(holding(used, REGISTERED)).isEqualTo("Progressing WaitingForPods");
+            assertThat(used.waiting()).containsExactly("the siw device on eth0 stays until no pod uses it");
+            assertThat(used.isWaiting(REGISTERED)).isTrue();
 
             kubelet.release(new PodName("shop", "cart"));
-            looker.look(spec("fallback: [Software]"), NOW);
+            Look free = looker.look(spec("fallback: []"), NOW);
             assertThat(host.rdmaLinks()).isEmpty();
+            assertThat(holding(free, REGISTERED)).isEqualTo("Ready NothingToOffer");
         }
     }
 
@@ -175,9 +179,20 @@ class NodeLookerTest {
         looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
         kubelet.stop();
 
-        looker.look(spec("fallback: [Software]"), NOW);
+        Look untold = looker.look(spec("fallback: []"), NOW);
 
         assertThat(host.rdmaLinks()).hasSize(1);
+        assertThat(untold.waiting())
+                .containsExactly("the siw device on eth0 stays while the kubelet does not tell who uses it");
+    }
+
+    @Test
+    void waitsForNothingWhereItHasNoSiwDevice() throws Exception {
+        kubelet.stop();
+
+        Look look = looker(host("virtio-siw"), none()).look(spec("fallback: []"), NOW);
+
+        assertThat(look.waiting()).isEmpty();
     }
 
     @Test
