@@ -33,6 +33,17 @@ class AgentSiwIT {
     }
 
     @Test
+    void removesItsDevicesOfSiwAndNoOthersWhenNothingAsksForThem() {
+        assertThat(tests.run("io.sidewarp.operator.agent.node.KernelSiwReleaseSuite"))
+                .containsExactlyInAnyOrder(
+                        "uninstallationRemovesTheAgentsDeviceAndNoOther",
+                        "uninstallationRemovesWhatAnEarlierAgentLeft",
+                        "aDeviceOfSomebodyElseThatWasOfferedStays",
+                        "aPolicyThatNoLongerAsksForSiwRemovesTheDevice",
+                        "whatAPodUsesIsRemovedWhenThePodIsGone");
+    }
+
+    @Test
     void readsAndSetsDevlinkParameters() {
         assertThat(tests.run("io.sidewarp.operator.agent.host.KernelDevlinkSuite"))
                 .contains("readsAndSetsAParameter", "writesAttributesAndTellsTheErrorNumberOfTheDriver");

@@ -10,6 +10,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -31,9 +32,12 @@ public final class GuestTests {
     /** What the guest's Java runtime has. */
     private static final String MODULES = "java.base,java.logging,java.management,jdk.management,jdk.unsupported";
 
-    /** What the engine and its tests need, among what is packaged with the service and what these tests have. */
-    private static final Pattern PACKAGED =
-            Pattern.compile("(io\\.netty|org\\.slf4j|org\\.jspecify|io\\.sidewarp)\\..*");
+    /** What the tests need, among what is packaged with the programs and what these tests have. */
+    private static final Map<String, Pattern> PACKAGED = Map.of(
+            "sidecar/service", Pattern.compile("(io\\.netty|org\\.slf4j|org\\.jspecify|io\\.sidewarp)\\..*"),
+            "operator/node-agent",
+                    Pattern.compile("(io\\.(grpc|perfmark|sidewarp)|io\\.fabric8\\.kubernetes-client-api"
+                            + "|com\\.google\\.(guava|protobuf)|org\\.jboss\\.logging)\\b.*"));
 
     private static final Pattern FOR_TESTS =
             Pattern.compile("(junit-|opentest4j|apiguardian|assertj-|byte-buddy|awaitility|hamcrest|jackson-).*\\.jar");
@@ -43,6 +47,7 @@ public final class GuestTests {
             "engine", "sidecar/engine/target/test-classes",
             "agent", "operator/node-agent/target/classes",
             "agent-tests", "operator/node-agent/target/test-classes",
+            "kubelet", "operator/testing/target/classes",
             "runner", "e2e-tests/target/test-classes");
 
     private final SiwGuest guest;
@@ -57,11 +62,8 @@ public final class GuestTests {
         try {
             linkRuntime(staged.resolve("java"));
             Path libraries = Files.createDirectory(staged.resolve("lib"));
-            try (Stream<Path> packaged =
-                    Files.list(Programs.serviceJar().resolveSibling("lib").resolve("main"))) {
-                packaged.filter(jar ->
-                                PACKAGED.matcher(jar.getFileName().toString()).matches())
-                        .forEach(jar -> link(libraries, jar));
+            for (Map.Entry<String, Pattern> program : PACKAGED.entrySet()) {
+                linkPackaged(libraries, program.getKey(), program.getValue());
             }
             Pattern.compile(File.pathSeparator)
                     .splitAsStream(Programs.testClassPath())
@@ -94,13 +96,24 @@ public final class GuestTests {
         }
     }
 
+    private static void linkPackaged(Path directory, String program, Pattern names) throws IOException {
+        Path packaged = Programs.root().resolve(program).resolve("target/quarkus-app/lib");
+        try (Stream<Path> jars = Files.find(packaged, 2, (path, attributes) -> attributes.isRegularFile())) {
+            jars.filter(jar -> names.matcher(jar.getFileName().toString()).matches())
+                    .forEach(jar -> link(directory, jar));
+        }
+    }
+
     private static void link(Path directory, Path file) {
         link(directory, file, file.getFileName().toString());
     }
 
     private static void link(Path directory, Path file, String name) {
         try {
-            Files.createSymbolicLink(directory.resolve(name), file);
+            Path link = directory.resolve(name);
+            if (!Files.exists(link, LinkOption.NOFOLLOW_LINKS)) {
+                Files.createSymbolicLink(link, file);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

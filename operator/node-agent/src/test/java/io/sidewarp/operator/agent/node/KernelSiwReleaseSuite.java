@@ -1,0 +1,184 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
+import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
+import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.HostException;
+import io.sidewarp.operator.agent.host.HostSettings;
+import io.sidewarp.operator.agent.host.LinuxHost;
+import io.sidewarp.operator.agent.host.NodeCommands;
+import io.sidewarp.operator.agent.host.RdmaLink;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.OriginalValues;
+import io.sidewarp.operator.agent.nic.Provisioner;
+import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.api.v1alpha1.Fallback;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.SiwSpec;
+import io.sidewarp.operator.api.v1alpha1.SoftwareSpec;
+import io.sidewarp.operator.testing.kubelet.PodName;
+import io.sidewarp.operator.testing.kubelet.StandInKubelet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What becomes of the siw devices of a real kernel when nothing asks for them any more: a policy has changed, or Sidewarp is
+ * uninstalled, before which the controller asks all nodes for nothing. Runs as root where there is siw and a device siw0 on
+ * eth0 that the agent has not made: in the virtual machine of the end-to-end tests.
+ */
+final class KernelSiwReleaseSuite {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Path NODES = Path.of("/dev/infiniband");
+
+    /** As the controller writes it before the chart is uninstalled. */
+    private static final IwarpNodeSpec NOTHING =
+            new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
+
+    private static final PluginStatus REGISTERED =
+            new PluginStatus(PluginStatus.State.REGISTERED, "", 0, Instant.EPOCH);
+
+    @TempDir
+    private Path directory;
+
+    private final Host host = new LinuxHost(HostSettings.DEFAULT);
+    private final PublishedDevices devices = new PublishedDevices();
+    private StandInKubelet kubelet;
+    private DevicesInUse inUse;
+
+    @BeforeEach
+    void start() throws IOException, InterruptedException {
+        NodeCommands.run("ip link add name fast0 type veth peer name fast1; ip link set fast0 up; ip link set fast1 up;"
+                + " rdma link add other type siw netdev fast1");
+        kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
+        inUse = new DevicesInUse(new TestConfig(kubelet));
+    }
+
+    @AfterEach
+    void stop() throws IOException, InterruptedException {
+        inUse.close();
+        kubelet.close();
+        new SiwLinks(host, SiwLinks.DEFAULT_PREFIX).removeAll();
+        NodeCommands.run("rdma link delete other; ip link delete fast0");
+    }
+
+    @Test
+    void uninstallationRemovesTheAgentsDeviceAndNoOther() throws Exception {
+        NodeLooker looker = agent();
+        Look offered = looker.look(siwOn("fast0"), Instant.now());
+        assertThat(offered.provider()).contains(ProviderKind.KERNEL_SIW);
+        assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/sidewarp-fast0-0");
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other", "sidewarp-fast0");
+        Path verbs =
+                Path.of(offered.devices().getFirst().deviceNodes().getFirst()).getFileName();
+
+        Look released = looker.look(NOTHING, Instant.now());
+
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+        assertThat(NODES.resolve(verbs)).doesNotExist();
+        assertThat(released.devices()).isEmpty();
+        assertReleased(released);
+
+        assertReleased(looker.look(NOTHING, Instant.now()));
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+    }
+
+    @Test
+    void uninstallationRemovesWhatAnEarlierAgentLeft() throws Exception {
+        agent().look(siwOn("fast0"), Instant.now());
+
+        assertReleased(agent().look(NOTHING, Instant.now()));
+
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+    }
+
+    @Test
+    void aDeviceOfSomebodyElseThatWasOfferedStays() throws Exception {
+        NodeLooker looker = agent();
+        Look offered = looker.look(siwOn("eth0"), Instant.now());
+        assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/siw0-0");
+
+        assertReleased(looker.look(NOTHING, Instant.now()));
+
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+    }
+
+    @Test
+    void aPolicyThatNoLongerAsksForSiwRemovesTheDevice() throws Exception {
+        NodeLooker looker = agent();
+        looker.look(siwOn("fast0"), Instant.now());
+
+        Look soft = looker.look(
+                new IwarpNodeSpec(List.of(), List.of(Fallback.SOFTWARE), new SiwSpec(null, null), new SoftwareSpec(2)),
+                Instant.now());
+
+        assertThat(soft.provider()).contains(ProviderKind.SOFTWARE);
+        assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+    }
+
+    @Test
+    void whatAPodUsesIsRemovedWhenThePodIsGone() throws Exception {
+        NodeLooker looker = agent();
+        devices.publish(looker.look(siwOn("fast0"), Instant.now()).devices());
+        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
+            plugin.start();
+            Awaitility.await().atMost(PATIENCE).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
+            kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
+
+            Look used = looker.look(NOTHING, Instant.now());
+            assertThat(used.waiting()).singleElement().asString().contains("fast0");
+            assertThat(links()).contains("sidewarp-fast0");
+
+            kubelet.release(new PodName("shop", "cart"));
+            assertReleased(looker.look(NOTHING, Instant.now()));
+            assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
+        }
+    }
+
+    /** As the controller wants to see it before it deletes the agents. */
+    private static void assertReleased(Look look) {
+        assertThat(look.conditions(List.of(), REGISTERED, 1L)).anySatisfy(condition -> {
+            assertThat(condition.type()).isEqualTo("Ready");
+            assertThat(condition.holds()).isTrue();
+            assertThat(condition.reason()).isEqualTo("NothingToOffer");
+        });
+    }
+
+    private NodeLooker agent() throws IOException {
+        return new NodeLooker(
+                new Provisioner(
+                        host, function -> List.of(), OriginalValues.open(directory.resolve("state"), host.bootId())),
+                new NicDiscovery(host),
+                new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
+                inUse,
+                new Drain((namespace, pod) -> false));
+    }
+
+    private static IwarpNodeSpec siwOn(String networkInterface) {
+        return new IwarpNodeSpec(
+                List.of(), List.of(Fallback.KERNEL_SIW), new SiwSpec(networkInterface, 1), new SoftwareSpec(null));
+    }
+
+    private List<String> links() throws HostException {
+        return host.rdmaLinks().stream().map(RdmaLink::name).toList();
+    }
+}
