@@ -97,6 +97,19 @@ class RealApiServerTest {
                 .delete();
         assertForbidden(() -> controller.resources(IwarpNicPolicy.class).delete());
         assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).delete());
+        // Only what is its own, also of its own namespace.
+        assertForbidden(() -> controller.secrets().inNamespace(Chart.NAMESPACE).list());
+        assertForbidden(() -> controller
+                .secrets()
+                .inNamespace(Chart.NAMESPACE)
+                .withName("of-somebody-else")
+                .get());
+        assertForbidden(() -> controller
+                .apps()
+                .daemonSets()
+                .inNamespace(Chart.NAMESPACE)
+                .withName("of-somebody-else")
+                .delete());
         assertThat(controller.nodes().list().getItems()).isEmpty();
         assertThat(controller
                         .apiextensions()

@@ -5,6 +5,7 @@ package io.sidewarp.operator.controller.installation;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.ConfigMapBuilder;
+import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -13,6 +14,8 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import org.jboss.logging.Logger;
 
 /**
@@ -97,12 +100,17 @@ public class Uninstaller {
     }
 
     private void deleteWhatTheControllerWouldMakeAgain() {
-        client.secrets()
+        Secret certificate = client.secrets()
                 .inNamespace(config.namespace())
-                .withLabel(MANAGED_LABEL, MANAGER)
-                .list()
-                .getItems()
-                .forEach(secret -> client.resource(secret).delete());
+                .withName(config.webhook().certificateSecret())
+                .get();
+        // That of cert-manager is not the controller's.
+        if (certificate != null
+                && Objects.requireNonNullElse(certificate.getMetadata().getLabels(), Map.<String, String>of())
+                        .getOrDefault(MANAGED_LABEL, "")
+                        .equals(MANAGER)) {
+            client.resource(certificate).delete();
+        }
         client.leases()
                 .inNamespace(config.namespace())
                 .withName(config.leaderElection().lease())
