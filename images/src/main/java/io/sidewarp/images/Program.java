@@ -85,9 +85,10 @@ enum Program {
      * shared regions that it writes to.
      *
      * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
-     * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. It
-     * takes no more processors than two, since threads, stacks and buffers of libraries come per processor, and the memory
-     * that it needs must not depend on the machine that it happens to run on.
+     * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. Both
+     * take no more processors than two, since threads, stacks and buffers of libraries come per processor, and the memory
+     * that they need must not depend on the machine that they happen to run on. The node agent, which has little to do and is
+     * on each node, is without C2, whose memory would be a fifth of all that it takes.
      */
     private List<String> memoryFlags() {
         return switch (this) {
@@ -107,7 +108,12 @@ enum Program {
                         "-XX:ActiveProcessorCount=2",
                         "-XX:ReservedCodeCacheSize=64m",
                         "-XX:TrimNativeHeapInterval=10000");
-            case NODE_AGENT -> List.of("-XX:MaxRAMPercentage=50");
+            case NODE_AGENT ->
+                List.of(
+                        "-XX:MaxRAMPercentage=40",
+                        "-XX:ActiveProcessorCount=2",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:TrimNativeHeapInterval=10000");
         };
     }
 
@@ -133,7 +139,7 @@ enum Program {
         String path = JAVA_HOME + "/bin";
         Map<String, String> environment = new TreeMap<>(Map.of(
                 "JAVA_HOME", JAVA_HOME, "LANG", "C.UTF-8", "PATH", this == SIDECAR ? COMMANDS + ":" + path : path));
-        if (this == CONTROLLER) {
+        if (this != SIDECAR) {
             // The C library would have eight for each processor of the machine, each with free memory of its own.
             environment.put("MALLOC_ARENA_MAX", "2");
         }

@@ -1,0 +1,162 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent;
+
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.KubeApiServer;
+import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.kubelet.StandInKubelet;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * How much memory the packaged agent takes, with the memory and the JVM's options that its container has by default, at a real
+ * API server and a stand-in for the kubelet. Figures are printed.
+ */
+@RealApiServer
+class AgentMemoryIT {
+    /** The chart's limit ({@code nodeAgent.resources}), of which the image takes a part for the heap. */
+    private static final int MEMORY_LIMIT_MEBIBYTES = 256;
+
+    /** As in the image. */
+    private static final List<String> MEMORY_FLAGS = List.of(
+            "-XX:MaxRAMPercentage=40",
+            "-XX:ActiveProcessorCount=2",
+            "-XX:TieredStopAtLevel=1",
+            "-XX:TrimNativeHeapInterval=10000");
+
+    private static final int CHANGES = 200;
+    private static final int DEVICES = 256;
+    private static final String NODE = "measured";
+    private static final Duration LIMIT = Duration.ofMinutes(2);
+    private static final Duration POLL = Duration.ofMillis(20);
+    private static final long STOP_SECONDS = 20;
+
+    @TempDir
+    private Path directory;
+
+    @Test
+    void fitsIntoTheLimitOfItsContainer(KubeApiServer server) throws Exception {
+        KubernetesClient client = server.client();
+        CustomResourceDefinitions.install(
+                client,
+                Objects.requireNonNull(
+                        AgentMemoryIT.class.getResource("/META-INF/fabric8/iwarpnodes.sidewarp.io-v1.yml")));
+        client.resource(Serialization.unmarshal(
+                        "---\n{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + NODE
+                                + "}, spec: {fallback: [Software], software: {devices: " + DEVICES + "}}}",
+                        IwarpNode.class))
+                .create();
+        try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
+            Process agent = start(server, kubelet);
+            try {
+                awaitDevices(client, kubelet, agent, DEVICES);
+                long idle = mebibytes(agent, "VmRSS");
+                for (int i = 1; i <= CHANGES; i++) {
+                    int devices = DEVICES - i % 2;
+                    client.resources(IwarpNode.class)
+                            .withName(NODE)
+                            .patch(
+                                    PatchContext.of(PatchType.JSON_MERGE),
+                                    "{\"spec\":{\"software\":{\"devices\":" + devices + "}}}");
+                    awaitDevices(client, kubelet, agent, devices);
+                }
+                long most = mebibytes(agent, "VmHWM");
+                System.out.printf(
+                        "memory of the node agent: resident %d MiB when its devices are known, %d MiB after %d changes,"
+                                + " most %d MiB, of %d MiB%n",
+                        idle, mebibytes(agent, "VmRSS"), CHANGES, most, MEMORY_LIMIT_MEBIBYTES);
+
+                assertThat(most).isLessThan(MEMORY_LIMIT_MEBIBYTES);
+            } finally {
+                stop(agent);
+            }
+        } finally {
+            client.resources(IwarpNode.class).withName(NODE).delete();
+        }
+    }
+
+    private Process start(KubeApiServer server, StandInKubelet kubelet) throws IOException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin/java").toString(),
+                "--enable-native-access=ALL-UNNAMED",
+                "--sun-misc-unsafe-memory-access=allow",
+                "-XX:+UseSerialGC",
+                "-XX:MaxRAM=" + MEMORY_LIMIT_MEBIBYTES + "m"));
+        command.addAll(MEMORY_FLAGS);
+        command.addAll(List.of("-jar", "target/quarkus-app/quarkus-run.jar"));
+        ProcessBuilder builder = new ProcessBuilder(command);
+        Map<String, String> environment = builder.environment();
+        environment.put("MALLOC_ARENA_MAX", "2");
+        environment.put("KUBECONFIG", server.kubeconfig().toString());
+        environment.put("NODE_NAME", NODE);
+        environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
+        environment.put("QUARKUS_HTTP_PORT", "0");
+        environment.put(
+                "SIDEWARP_AGENT_STATE_DIRECTORY", directory.resolve("state").toString());
+        // Not that of an agent of this machine.
+        environment.put("SIDEWARP_AGENT_SIW_PREFIX", "test-none-");
+        environment.put(
+                "SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY",
+                kubelet.devicePluginDirectory().toString());
+        environment.put(
+                "SIDEWARP_AGENT_POD_RESOURCES_SOCKET",
+                kubelet.podResourcesSocket().toString());
+        return builder.redirectErrorStream(true)
+                .redirectOutput(Path.of("target", "agent-memory.log").toFile())
+                .start();
+    }
+
+    private static void awaitDevices(KubernetesClient client, StandInKubelet kubelet, Process agent, int devices) {
+        await().atMost(LIMIT)
+                .pollInterval(POLL)
+                .failFast("the agent has ended, see target/agent-memory.log", () -> !agent.isAlive())
+                .until(() -> kubelet.allocatable(RNIC_RESOURCE) == devices && isDone(client, devices));
+    }
+
+    private static boolean isDone(KubernetesClient client, int devices) {
+        IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();
+        return node.getStatus() != null
+                && node.getMetadata().getGeneration().equals(node.getStatus().observedGeneration())
+                && node.getStatus().devices() == devices;
+    }
+
+    private static long mebibytes(Process process, String what) throws IOException {
+        return Files.readAllLines(Path.of("/proc", Long.toString(process.pid()), "status")).stream()
+                .filter(line -> line.startsWith(what + ":"))
+                .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) / 1024)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    private static void stop(Process process) {
+        process.destroy();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
+        }
+    }
+}
