@@ -74,7 +74,7 @@ public class NodeAgent {
     private final Tracer tracer;
     private final LinkedBlockingQueue<String> reasons = new LinkedBlockingQueue<>(1);
     private final DevicePlugin plugin;
-    private @Nullable Thread thread;
+    private volatile @Nullable Thread thread;
     private @Nullable SharedIndexInformer<IwarpNode> informer;
     private volatile @Nullable IwarpNode node;
     private volatile boolean looked;
@@ -140,6 +140,12 @@ public class NodeAgent {
         return looked;
     }
 
+    /** Whether the thread that looks has not ended: without its state directory, or by an error of the program. */
+    boolean isRunning() {
+        Thread started = thread;
+        return started == null || started.isAlive();
+    }
+
     private void run() {
         Host host = new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
         try (DevicesInUse inUse = new DevicesInUse(pluginConfig)) {
@@ -163,6 +169,8 @@ public class NodeAgent {
             LOG.debug("event=stopped");
         } catch (IOException e) {
             LOG.fatalf("event=state-unusable reason=\"%s\"", e.getMessage());
+        } catch (RuntimeException e) {
+            LOG.fatal("event=ended-by-error action=\"the kubelet restarts this container\"", e);
         }
     }
 

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.common.CompletableResultCode;
@@ -25,6 +26,7 @@ import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import io.smallrye.config.SmallRyeConfigBuilder;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Collection;
@@ -32,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -85,6 +88,32 @@ class NodeAgentTest {
             }
         } finally {
             client.resources(IwarpNode.class).withName(NODE).delete();
+        }
+    }
+
+    @Test
+    void isNotLiveWhenItCannotLookAtTheNodeAnyMore(KubernetesClient client) throws Exception {
+        // Where its state directory should be.
+        Files.createFile(directory.resolve("state"));
+        try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
+            NodeAgent agent = new NodeAgent(
+                    config(),
+                    new TestConfig(kubelet),
+                    client,
+                    new PublishedDevices(),
+                    new SimpleMeterRegistry(),
+                    OpenTelemetry.noop());
+            assertThat(new Running(agent).call().getStatus()).isEqualTo(Status.UP);
+            agent.start(new StartupEvent());
+            try {
+                await().atMost(LIMIT)
+                        .untilAsserted(
+                                () -> assertThat(new Running(agent).call().getStatus())
+                                        .isEqualTo(Status.DOWN));
+                assertThat(new Health(agent).call().getStatus()).isEqualTo(Status.DOWN);
+            } finally {
+                agent.stop(new ShutdownEvent());
+            }
         }
     }
 
