@@ -191,6 +191,11 @@ public final class ControllerProcess implements AutoCloseable {
         }
     }
 
+    /** Ends it without warning; returns when it has ended. */
+    public void crash() throws InterruptedException {
+        process.destroyForcibly().waitFor(STOP_SECONDS, TimeUnit.SECONDS);
+    }
+
     @Override
     public void close() {
         http.close();

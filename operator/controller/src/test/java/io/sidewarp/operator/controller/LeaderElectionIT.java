@@ -1,0 +1,103 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
+import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.KubeApiServer;
+import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.TestNamespaces;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Two replicas of the packaged controller. */
+@RealApiServer
+class LeaderElectionIT {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
+            List.of(IwarpNicPolicy.class, IwarpNode.class, SidecarProfile.class);
+
+    private final KubeApiServer server;
+    private final KubernetesClient client;
+
+    LeaderElectionIT(KubeApiServer server) {
+        this.server = server;
+        client = server.client();
+    }
+
+    @AfterEach
+    void delete() {
+        client.nodes().delete();
+        client.resources(IwarpNode.class).delete();
+    }
+
+    @Test
+    void oneReconcilesAndTheOtherGoesOnWhenItCrashes(TestNamespaces namespaces) throws Exception {
+        for (Class<? extends CustomResource<?, ?>> type : OWN) {
+            CustomResourceDefinitions.install(
+                    client,
+                    Objects.requireNonNull(LeaderElectionIT.class.getResource(
+                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
+        }
+        String namespace = namespaces.create();
+        try (ControllerProcess first = replica(namespace, "first")) {
+            addNode("before");
+            awaitHolder(namespace, "first");
+            // Ready: it answers admission calls, too.
+            try (ControllerProcess second = replica(namespace, "second")) {
+                addNode("meanwhile");
+                assertThat(reconciliations(first)).isPositive();
+                assertThat(reconciliations(second)).isZero();
+
+                first.crash();
+
+                addNode("afterwards");
+                awaitHolder(namespace, "second");
+                assertThat(reconciliations(second)).isPositive();
+            }
+        }
+    }
+
+    private ControllerProcess replica(String namespace, String name) throws IOException {
+        return ControllerProcess.start(
+                server, namespace, Map.of("HOSTNAME", name, "SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION", "3s"));
+    }
+
+    /** Returns when whoever leads has given the node its IwarpNode. */
+    private void addNode(String name) {
+        client.resource(Yaml.parse("{apiVersion: v1, kind: Node, metadata: {name: " + name + "}}", Node.class))
+                .create();
+        await().atMost(LIMIT)
+                .until(() -> client.resources(IwarpNode.class).withName(name).get() != null);
+    }
+
+    private void awaitHolder(String namespace, String name) {
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(client.leases()
+                                .inNamespace(namespace)
+                                .withName("sidewarp-controller")
+                                .get()
+                                .getSpec()
+                                .getHolderIdentity())
+                        .startsWith(name));
+    }
+
+    private static double reconciliations(ControllerProcess controller) throws InterruptedException {
+        return controller.metric("reconciliations_started_total", "");
+    }
+}
