@@ -11,6 +11,8 @@ import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What one look at the node gave.
@@ -21,6 +23,7 @@ import java.util.Optional;
  * @param counts how many devices of each kind could be offered, as far as the look went
  * @param failed what could not be done, and what to do
  * @param waiting what is waited for, until pods have gone
+ * @param passedOver fallbacks that are preferred to what is offered, and why they cannot be had
  * @param missing virtual functions that somebody else has not made yet
  */
 record Look(
@@ -30,6 +33,7 @@ record Look(
         ProviderCounts counts,
         List<String> failed,
         List<String> waiting,
+        List<String> passedOver,
         List<String> missing) {
 
     /** Whether the node should be looked at again soon. */
@@ -76,7 +80,9 @@ record Look(
                     former, StatusCondition.PROGRESSING, "WaitingForKubelet", plugin.message(), generation);
         }
         long healthy = devices.stream().filter(RnicDevice::healthy).count();
-        String offer = healthy + " of " + devices.size() + " devices can be used";
+        String offer = Stream.concat(
+                        Stream.of(healthy + " of " + devices.size() + " devices can be used"), passedOver.stream())
+                .collect(Collectors.joining("; "));
         return switch (provider.get()) {
             case HARDWARE -> StatusCondition.of(former, StatusCondition.READY, "HardwareOffered", offer, generation);
             case KERNEL_SIW -> StatusCondition.of(former, StatusCondition.READY, "KernelSiwOffered", offer, generation);

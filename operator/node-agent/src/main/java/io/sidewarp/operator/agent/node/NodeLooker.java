@@ -65,6 +65,7 @@ final class NodeLooker {
     Look look(IwarpNodeSpec spec, Instant now) throws HostException {
         List<String> failed = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
+        List<String> passedOver = new ArrayList<>();
         Map<PciAddress, String> messages = new HashMap<>();
         Map<PciAddress, String> ruled = new HashMap<>();
         for (ProvisioningResult result : provisioner.apply(
@@ -99,9 +100,7 @@ final class NodeLooker {
                     siw = devices.size();
                     provider = Optional.of(ProviderKind.KERNEL_SIW);
                 } catch (SiwUnavailableException e) {
-                    if (!spec.fallback().contains(Fallback.SOFTWARE)) {
-                        failed.add("siw: " + e.getMessage());
-                    }
+                    (spec.fallback().contains(Fallback.SOFTWARE) ? passedOver : failed).add("siw: " + e.getMessage());
                 }
             } else if (fallback == Fallback.SOFTWARE) {
                 software = spec.software().devices();
@@ -124,6 +123,7 @@ final class NodeLooker {
                 new ProviderCounts(hardware, siw, software),
                 failed,
                 waiting,
+                passedOver,
                 missing);
     }
 

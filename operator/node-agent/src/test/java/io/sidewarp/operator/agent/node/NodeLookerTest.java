@@ -101,11 +101,13 @@ class NodeLookerTest {
     @Test
     void fallsBackToSoftDevicesWhereTheKernelHasNoSiw() throws Exception {
         Look look = looker(host("virtio").withoutSiwModule(), none())
-                .look(spec("fallback: [KernelSiw, Software], software: {devices: 4}"), NOW);
+                .look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0}, software: {devices: 4}"), NOW);
 
         assertThat(look.provider()).contains(ProviderKind.SOFTWARE);
         assertThat(look.devices()).hasSize(4);
         assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
+        assertThat(look.conditions(List.of(), REGISTERED, 1L).getFirst().message())
+                .startsWith("4 of 4 devices can be used; siw: the node's kernel has no siw");
     }
 
     @Test
