@@ -123,13 +123,12 @@ abstract class PolledWork {
         finishBatch();
     }
 
+    /** Never hands out at once: what else completes in this turn of the loop goes out in the same message. */
     private void onNotification() {
-        if (!loop.inEventLoop()) {
-            loop.execute(drainTask);
-        } else if (draining) {
+        if (loop.inEventLoop() && draining) {
             notified = true;
         } else {
-            drain();
+            loop.execute(drainTask);
         }
     }
 
