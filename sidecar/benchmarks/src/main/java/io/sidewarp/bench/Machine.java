@@ -24,7 +24,7 @@ final class Machine {
         return new Facts(
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                 commit(settings.root()),
-                System.getProperty("os.name") + " " + System.getProperty("os.version"),
+                System.getProperty("os.name") + " " + System.getProperty("os.version") + ", TCP " + congestionControl(),
                 field(Path.of("/proc/cpuinfo"), "model name"),
                 Runtime.getRuntime().availableProcessors(),
                 memoryMib(field(Path.of("/proc/meminfo"), "MemTotal")),
@@ -33,6 +33,15 @@ final class Machine {
                 settings.repetitions(),
                 settings.time().toMillis(),
                 0);
+    }
+
+    private static String congestionControl() {
+        try {
+            return Files.readString(Path.of("/proc/sys/net/ipv4/tcp_congestion_control"))
+                    .trim();
+        } catch (IOException e) {
+            return UNKNOWN;
+        }
     }
 
     /** What stands behind a name and a colon. */

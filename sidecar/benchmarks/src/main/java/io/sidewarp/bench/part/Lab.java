@@ -24,18 +24,25 @@ import java.util.function.Consumer;
  */
 public record Lab(Path root, Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
 
+    private static final Duration MOMENT = Duration.ofMillis(300);
+    private static final int LEAST_ROUNDS = 5;
+    private static final int LEAST_MOMENTS = 20;
+
     /** How long a measurement goes on before it counts. */
     Duration warmup() {
         return time.dividedBy(2);
     }
 
-    /** Starts two ends and has them do a little of each plan, so that the JVMs compile what matters. */
+    /**
+     * Starts two ends and has them do each plan for a moment, again and again: the JVMs compile what matters, and what
+     * begins and ends a measurement is a part of that, else it has them compile all again.
+     */
     EndPair start(EndKind kind, List<TransferPlan> plans) {
         EndPair pair = EndPair.start(kind, pinning, directory);
         try {
-            Duration settling = quick ? Duration.ZERO : Duration.ofMillis(1500);
-            for (TransferPlan plan : settling.isZero() ? List.<TransferPlan>of() : plans) {
-                pair.measure(plan, Duration.ZERO, settling);
+            int rounds = quick || plans.isEmpty() ? 0 : Math.max(LEAST_ROUNDS, LEAST_MOMENTS / plans.size());
+            for (int round = 0; round < rounds; round++) {
+                plans.forEach(plan -> pair.measure(plan, Duration.ZERO, MOMENT));
             }
             return pair;
         } catch (RuntimeException e) {

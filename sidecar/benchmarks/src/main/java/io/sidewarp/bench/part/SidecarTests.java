@@ -31,7 +31,7 @@ public final class SidecarTests {
     /** A client is a new JVM, which has to compile what matters. */
     private static final Duration WARMUP = Duration.ofSeconds(2);
 
-    private static final Duration SETTLING = Duration.ofSeconds(3);
+    private static final Duration SETTLING = Duration.ofSeconds(2);
 
     /** A measurement takes so many times that of engines. */
     private static final int FACTOR = 2;
@@ -52,27 +52,31 @@ public final class SidecarTests {
         return new Subject("application", operation, size, depth, signal, 1, true, false, Waiting.YIELD.toString());
     }
 
-    /** Has sidecars do some work before anything counts, as their JVMs compile what matters. */
+    /** Has sidecars do all that is measured, before anything counts, as their JVMs compile what matters. */
     static void settle(Lab lab, SidecarPair pair) {
-        for (String operation : lab.quick() ? List.<String>of() : OPERATIONS) {
-            pair.perf(operation, Duration.ZERO, SETTLING, "--size", "64K", "--depth", "16");
+        for (ThroughputPart.Step step : lab.quick() ? List.<ThroughputPart.Step>of() : STEPS) {
+            for (String operation : OPERATIONS) {
+                pair.perf(operation, Duration.ZERO, SETTLING, options(step));
+            }
         }
+    }
+
+    private static String[] options(ThroughputPart.Step step) {
+        return new String[] {
+            "--size",
+            String.valueOf(step.size()),
+            "--depth",
+            String.valueOf(step.depth()),
+            "--signal",
+            String.valueOf(RatePart.signal(step.size(), step.depth()))
+        };
     }
 
     /** Measures throughput of one size, by Write and Read. */
     static void stream(Lab lab, Recorder recorder, SidecarPair pair, ThroughputPart.Step step) {
         Duration warmup = lab.quick() ? lab.time() : WARMUP;
         for (String operation : OPERATIONS) {
-            List<PerfReport> reports = pair.perf(
-                    operation,
-                    warmup,
-                    lab.time().multipliedBy(FACTOR),
-                    "--size",
-                    String.valueOf(step.size()),
-                    "--depth",
-                    String.valueOf(step.depth()),
-                    "--signal",
-                    String.valueOf(RatePart.signal(step.size(), step.depth())));
+            List<PerfReport> reports = pair.perf(operation, warmup, lab.time().multipliedBy(FACTOR), options(step));
             reports.forEach(report -> record(lab, recorder, report));
         }
     }

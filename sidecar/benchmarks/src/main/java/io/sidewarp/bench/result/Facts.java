@@ -8,7 +8,7 @@ package io.sidewarp.bench.result;
  *
  * @param begun time of day, ISO 8601
  * @param commit of the sources, with {@code -dirty} behind it when they were changed; {@code unknown} without Git
- * @param kernel name and release
+ * @param kernel name and release, and the congestion control of TCP
  * @param processor model
  * @param processors that the command could use
  * @param memoryMib of the machine
