@@ -9,6 +9,8 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
+import java.security.InvalidKeyException;
+import java.security.PrivateKey;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -18,15 +20,18 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
+import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
+import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
 
 /**
  * The content of the webhook's Secret, in PEM.
  *
  * @param certificate {@code tls.crt}: the server's certificate
- * @param privateKey {@code tls.key}: its key, PKCS #8
+ * @param privateKey {@code tls.key}: its key, PKCS #8, or as others make it
  * @param authorities {@code ca.crt}: those that the API server shall trust; more than one while a certificate is replaced
  */
 record WebhookCertificate(String certificate, String privateKey, String authorities) {
@@ -103,6 +108,31 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         } catch (IOException | CertificateException | RuntimeException e) {
             return false;
         }
+    }
+
+    /** The server's certificate and those between it and an authority. */
+    List<X509Certificate> chain() throws IOException, CertificateException {
+        List<X509Certificate> chain = parse(certificate);
+        if (chain.isEmpty()) {
+            throw new CertificateException(CERTIFICATE + " has no certificate");
+        }
+        return chain;
+    }
+
+    /** The server's key, of any form in PEM that is not encrypted. */
+    PrivateKey key() throws IOException, InvalidKeyException {
+        JcaPEMKeyConverter converter = new JcaPEMKeyConverter();
+        try (PEMParser parser = new PEMParser(new StringReader(privateKey))) {
+            for (Object object = parser.readObject(); object != null; object = parser.readObject()) {
+                if (object instanceof PrivateKeyInfo key) {
+                    return converter.getPrivateKey(key);
+                }
+                if (object instanceof PEMKeyPair pair) {
+                    return converter.getPrivateKey(pair.getPrivateKeyInfo());
+                }
+            }
+        }
+        throw new InvalidKeyException(PRIVATE_KEY + " has no private key");
     }
 
     private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {

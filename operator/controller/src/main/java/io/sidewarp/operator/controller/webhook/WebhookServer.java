@@ -21,11 +21,12 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.PemKeyCertOptions;
-import io.vertx.core.net.SSLOptions;
+import io.vertx.core.net.KeyCertOptions;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,7 @@ public class WebhookServer implements AutoCloseable {
     private final KubernetesClient client;
     private final MeterRegistry meters;
     private final OpenTelemetry telemetry;
+    private final ServedKeys keys = new ServedKeys();
     private @Nullable HttpServer server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
@@ -84,19 +86,22 @@ public class WebhookServer implements AutoCloseable {
     }
 
     private synchronized void use(WebhookCertificate certificate) {
-        PemKeyCertOptions keys = new PemKeyCertOptions()
-                .addCertValue(Buffer.buffer(certificate.certificate()))
-                .addKeyValue(Buffer.buffer(certificate.privateKey()));
+        try {
+            keys.serve(certificate);
+        } catch (IOException | GeneralSecurityException e) {
+            LOG.errorf(
+                    "event=certificate-unusable secret=%s reason=\"%s\"",
+                    config.webhook().certificateSecret(), e.getMessage());
+            return;
+        }
         if (server != null) {
-            server.updateSSLOptions(new SSLOptions().setKeyCertOptions(keys))
-                    .onFailure(e -> LOG.errorf(e, "event=certificate-unusable"));
             return;
         }
         server = vertx.createHttpServer(new HttpServerOptions()
                         .setHost(config.webhook().host())
                         .setPort(config.webhook().port())
                         .setSsl(true)
-                        .setKeyCertOptions(keys))
+                        .setKeyCertOptions(KeyCertOptions.wrap(keys)))
                 .requestHandler(this::handle);
         server.listen()
                 .onSuccess(listening -> {

@@ -1,0 +1,182 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.KeyCertOptions;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.security.GeneralSecurityException;
+import java.security.InvalidKeyException;
+import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.security.interfaces.ECPrivateKey;
+import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+import org.bouncycastle.asn1.sec.SECObjectIdentifiers;
+import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
+import org.junit.jupiter.api.Test;
+
+class ServedKeysTest {
+    private static final int HANDSHAKES = 200;
+    private static final int LIMIT_SECONDS = 60;
+
+    private final ServedKeys keys = new ServedKeys();
+
+    @Test
+    void noHandshakeFailsWhileTheCertificateIsReplaced() throws Exception {
+        List<WebhookCertificate> certificates = List.of(made(), made(), made());
+        keys.serve(certificates.getFirst());
+        Vertx vertx = Vertx.vertx();
+        try {
+            HttpServer server = vertx.createHttpServer(new HttpServerOptions()
+                            .setHost("127.0.0.1")
+                            .setPort(0)
+                            .setSsl(true)
+                            .setKeyCertOptions(KeyCertOptions.wrap(keys)))
+                    .requestHandler(request -> request.response().end())
+                    .listen()
+                    .toCompletionStage()
+                    .toCompletableFuture()
+                    .get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            for (int i = 0; i < HANDSHAKES; i++) {
+                WebhookCertificate next = certificates.get(i % certificates.size());
+                CompletableFuture<Void> replaced = CompletableFuture.runAsync(() -> serve(next));
+                assertThat(served(server.actualPort())).isIn(chains(certificates));
+                replaced.get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            }
+
+            WebhookCertificate last = made();
+            keys.serve(last);
+            assertThat(served(server.actualPort())).isEqualTo(last.chain().getFirst());
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        }
+    }
+
+    /** A handshake chooses first, and asks for key and certificates later. */
+    @Test
+    void aHandshakeGoesOnWithTheCertificateThatItBeganWith() throws Exception {
+        WebhookCertificate former = made();
+        keys.serve(former);
+        String chosen = keys.chooseEngineServerAlias("EC", null, null);
+        keys.serve(made());
+
+        assertThat(chosen).isNotNull();
+        assertThat(keys.getPrivateKey(chosen)).isEqualTo(former.key());
+        assertThat(keys.getCertificateChain(chosen)).containsExactlyElementsOf(former.chain());
+        assertThat(keys.chooseEngineServerAlias("EC", null, null)).isNotEqualTo(chosen);
+    }
+
+    @Test
+    void aKeyOfAnotherKindIsNotChosen() throws Exception {
+        keys.serve(made());
+
+        assertThat(keys.chooseEngineServerAlias("RSA", null, null)).isNull();
+    }
+
+    /** cert-manager makes keys of the forms PKCS #1 and SEC 1, unless it is told otherwise. */
+    @Test
+    void keysOfOtherFormsAreTaken() throws Exception {
+        PrivateKey rsa = KeyPairGenerator.getInstance("RSA").generateKeyPair().getPrivate();
+        StringWriter pem = new StringWriter();
+        try (JcaPEMWriter writer = new JcaPEMWriter(pem)) {
+            writer.writeObject(rsa);
+        }
+        assertThat(pem.toString()).contains("BEGIN RSA PRIVATE KEY");
+        assertThat(keyOf(pem.toString()).getEncoded()).isEqualTo(rsa.getEncoded());
+
+        KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
+        generator.initialize(new ECGenParameterSpec("secp256r1"));
+        ECPrivateKey ec = (ECPrivateKey) generator.generateKeyPair().getPrivate();
+        byte[] octets =
+                new org.bouncycastle.asn1.sec.ECPrivateKey(256, ec.getS(), SECObjectIdentifiers.secp256r1).getEncoded();
+        assertThat(keyOf(CertificateMaker.pem("EC PRIVATE KEY", octets)))
+                .isInstanceOfSatisfying(
+                        ECPrivateKey.class, key -> assertThat(key.getS()).isEqualTo(ec.getS()));
+    }
+
+    private static PrivateKey keyOf(String pem) throws IOException, GeneralSecurityException {
+        return new WebhookCertificate("", pem, "").key();
+    }
+
+    @Test
+    void anUnusableCertificateLeavesTheFormerOne() throws Exception {
+        WebhookCertificate former = made();
+        keys.serve(former);
+
+        assertThatThrownBy(() -> keys.serve(new WebhookCertificate(former.certificate(), "", "")))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("tls.key has no private key");
+        assertThatThrownBy(() -> keys.serve(new WebhookCertificate("", former.privateKey(), "")))
+                .isInstanceOf(CertificateException.class)
+                .hasMessageContaining("tls.crt has no certificate");
+
+        String chosen = keys.chooseEngineServerAlias("EC", null, null);
+        assertThat(chosen).isNotNull();
+        assertThat(keys.getPrivateKey(chosen)).isEqualTo(former.key());
+    }
+
+    private static WebhookCertificate made() {
+        return CertificateMaker.make(List.of("localhost"), Instant.now(), Duration.ofHours(1), "");
+    }
+
+    private void serve(WebhookCertificate certificate) {
+        try {
+            keys.serve(certificate);
+        } catch (IOException | GeneralSecurityException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static List<X509Certificate> chains(List<WebhookCertificate> certificates)
+            throws IOException, CertificateException {
+        List<X509Certificate> all = new ArrayList<>();
+        for (WebhookCertificate certificate : certificates) {
+            all.addAll(certificate.chain());
+        }
+        return all;
+    }
+
+    private static X509Certificate served(int port) throws IOException, GeneralSecurityException {
+        SSLContext trusting = SSLContext.getInstance("TLS");
+        trusting.init(null, new TrustManager[] {new TrustAll()}, null);
+        try (SSLSocket socket =
+                (SSLSocket) trusting.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port)) {
+            socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(LIMIT_SECONDS));
+            socket.startHandshake();
+            return (X509Certificate) socket.getSession().getPeerCertificates()[0];
+        }
+    }
+
+    private static final class TrustAll implements X509TrustManager {
+        @Override
+        public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+        @Override
+        public X509Certificate[] getAcceptedIssuers() {
+            return new X509Certificate[0];
+        }
+    }
+}
