@@ -18,17 +18,23 @@ import org.xml.sax.SAXException;
 
 /** The results that the modules of one Maven build left, and what is missing of them. */
 final class TestRuns {
+    /** What a module depends on to tag its tests, and to record what they prove. */
+    private static final String TAGS = "<artifactId>sidewarp-conformance</artifactId>";
+
     private final List<Results.Row> rows = new ArrayList<>();
     private final List<String> missing = new ArrayList<>();
 
     /**
-     * Reads the results of each module of the repository at {@code root}. Those from before {@code start}, the
-     * beginning of the build, count as missing.
+     * Reads the results of each module of the repository at {@code root} that can tag its tests. Those from before {@code
+     * start}, the beginning of the build, count as missing.
      */
     static TestRuns read(Path root, Instant start) throws IOException {
         TestRuns runs = new TestRuns();
         for (String module : modules(root.resolve("pom.xml"))) {
             Path directory = root.resolve(module);
+            if (!hasTags(directory.resolve("pom.xml"))) {
+                continue;
+            }
             runs.add(module + ": unit tests", directory, "Test.java", "unit.tsv", start);
             runs.add(module + ": integration tests", directory, "IT.java", "integration.tsv", start);
         }
@@ -58,6 +64,10 @@ final class TestRuns {
             missing.add(what);
         }
         rows.addAll(results.rows());
+    }
+
+    private static boolean hasTags(Path pom) throws IOException {
+        return Files.readString(pom).contains(TAGS);
     }
 
     private static boolean hasSources(Path directory, String suffix) throws IOException {

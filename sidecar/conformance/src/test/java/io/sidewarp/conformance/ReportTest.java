@@ -20,6 +20,9 @@ import org.junit.jupiter.api.io.TempDir;
 class ReportTest {
     private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
+    private static final String TAGS =
+            "<project><dependency><artifactId>sidewarp-conformance</artifactId></dependency></project>";
+
     @TempDir
     Path root;
 
@@ -27,7 +30,12 @@ class ReportTest {
 
     @BeforeEach
     void createRepository() throws IOException {
-        write("pom.xml", "<project><modules><module>a</module><module>deep/b</module></modules></project>");
+        write(
+                "pom.xml",
+                "<project><modules><module>a</module><module>deep/b</module><module>c</module></modules></project>");
+        write("a/pom.xml", TAGS);
+        write("deep/b/pom.xml", TAGS);
+        write("c/pom.xml", "<project/>");
         write("docs/conformance.tsv", """
                 id\tlevel\trole\trequirement\tcheck
                 MPA-1-01\tMUST\tsender\tsends\twire: look
@@ -38,6 +46,7 @@ class ReportTest {
         write("docs/conformance-planned.tsv", "specification\twhy\nDDP\tnot built yet\n");
         write("a/src/test/java/x/ATest.java", "");
         write("deep/b/src/test/java/x/BIT.java", "");
+        write("c/src/test/java/x/UntaggedTest.java", "");
         results("a", "unit.tsv", "MPA-1-01\tx.ATest#sends\tpassed\nMPA-1-01\tx.ATest#sometimes\tskipped\n");
         results("deep/b", "integration.tsv", "");
     }
