@@ -74,8 +74,7 @@ class LeaderElectionIT {
     }
 
     private ControllerProcess replica(String namespace, String name) throws IOException {
-        return ControllerProcess.start(
-                server, namespace, Map.of("HOSTNAME", name, "SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION", "3s"));
+        return ControllerProcess.start(server, namespace, Map.of("HOSTNAME", name));
     }
 
     /** Returns when whoever leads has given the node its IwarpNode. */
