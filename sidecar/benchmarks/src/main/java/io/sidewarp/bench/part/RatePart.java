@@ -26,17 +26,16 @@ public final class RatePart implements PartRunner {
 
     private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
     private static final int MOST_UNSIGNALED = 16;
-    private static final int LARGE = 16 << 10;
 
-    /** As {@code sidewarp perf}: a quarter of the depth but at most 16, and 1 for messages from 16 KiB on. */
-    static int signal(int size, int depth) {
-        return size >= LARGE ? 1 : Math.clamp(depth / 4, 1, MOST_UNSIGNALED);
+    /** Messages for one completion, as {@code sidewarp perf} has it: a quarter of the depth but at most 16. */
+    static int signal(int depth) {
+        return Math.clamp(depth / 4, 1, MOST_UNSIGNALED);
     }
 
     /** A measurement; the application runs on the event loop, or on a thread of its own. */
     public static TransferPlan plan(Operation operation, int depth, Waiting waiting) {
         return TransferPlan.stream(operation, SIZE, depth)
-                .withSignal(signal(SIZE, depth))
+                .withSignal(signal(depth))
                 .withWaiting(waiting);
     }
 

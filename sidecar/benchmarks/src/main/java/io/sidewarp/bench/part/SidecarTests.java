@@ -40,7 +40,7 @@ public final class SidecarTests {
 
     /** Streams of messages. */
     public static Subject stream(String operation, ThroughputPart.Step step) {
-        return subject(operation, step.size(), step.depth(), RatePart.signal(step.size(), step.depth()));
+        return subject(operation, step.size(), step.depth(), RatePart.signal(step.depth()));
     }
 
     /** One message at a time. */
@@ -68,7 +68,7 @@ public final class SidecarTests {
             "--depth",
             String.valueOf(step.depth()),
             "--signal",
-            String.valueOf(RatePart.signal(step.size(), step.depth()))
+            String.valueOf(RatePart.signal(step.depth()))
         };
     }
 

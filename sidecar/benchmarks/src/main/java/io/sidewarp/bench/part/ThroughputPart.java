@@ -45,7 +45,7 @@ public final class ThroughputPart implements PartRunner {
 
         /** Over one connection with CRC. */
         public TransferPlan plan(Operation operation) {
-            return TransferPlan.stream(operation, size, depth).withSignal(RatePart.signal(size, depth));
+            return TransferPlan.stream(operation, size, depth).withSignal(RatePart.signal(depth));
         }
     }
 

@@ -128,8 +128,8 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--signal",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Ask for one completion each N messages; the depth must be a multiple. Default: 1, or for"
-                    + " messages below 16 KiB a quarter of the depth, but at most 16.")
+            description = "Ask for one completion each N messages; the depth must be a multiple. Default: a quarter of"
+                    + " the depth, but at most 16.")
     private int signal;
 
     @Option(
@@ -198,17 +198,17 @@ public final class PerfCommand implements Callable<Integer> {
     /** None for a server. */
     private Stream<PerfPlan> plan(long size) {
         int messages = latency ? 1 : depth;
-        int group = latency ? 1 : signal > 0 ? signal : defaultSignal(size);
+        int group = latency ? 1 : signal > 0 ? signal : defaultSignal();
         long seed = ThreadLocalRandom.current().nextLong();
         return operation.stream().map(what -> new PerfPlan(what, latency, connections, messages, group, size, seed));
     }
 
-    /** For small messages, completions would cost as much as the messages. */
-    private int defaultSignal(long size) {
+    /** A completion and the work that follows it go through the API, which costs more than moving most messages. */
+    private int defaultSignal() {
         int group = Math.min(16, depth / 4);
         while (group > 1 && depth % group != 0) {
             group--;
         }
-        return size < 16 << 10 ? Math.max(1, group) : 1;
+        return Math.max(1, group);
     }
 }
