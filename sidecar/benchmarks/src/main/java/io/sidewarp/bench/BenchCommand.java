@@ -41,6 +41,9 @@ import picocli.CommandLine.Spec;
         usageHelpAutoWidth = true)
 public final class BenchCommand implements Callable<Integer> {
 
+    /** What iperf3 takes at least. */
+    private static final Duration TIME = Duration.ofSeconds(1);
+
     private static final Duration QUICK_TIME = Duration.ofMillis(200);
 
     @Spec
@@ -63,7 +66,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--time",
             paramLabel = "TIME",
             converter = Times.class,
-            description = "Time of a measurement; half of it again goes before. Default: 400ms, with --quick 200ms.")
+            description = "Time of a measurement; half of it again goes before. Default: 1s, with --quick 200ms.")
     private Optional<Duration> time = Optional.empty();
 
     @Option(names = "--report", description = "Measure nothing: report what is in the file of --json.")
@@ -128,7 +131,7 @@ public final class BenchCommand implements Callable<Integer> {
         if (count < 1) {
             throw new ParameterException(spec.commandLine(), "--repetitions is " + count + "; at least 1 is needed");
         }
-        Duration each = time.orElse(quick ? QUICK_TIME : Duration.ofMillis(400));
+        Duration each = time.orElse(quick ? QUICK_TIME : TIME);
         if (!each.isPositive()) {
             throw new ParameterException(spec.commandLine(), "--time has to be more than 0");
         }

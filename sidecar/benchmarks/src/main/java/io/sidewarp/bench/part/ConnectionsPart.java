@@ -53,6 +53,7 @@ public final class ConnectionsPart implements PartRunner {
         pair.connect(crowd);
         double seconds = (System.nanoTime() - begin) / 1e9;
         Footprint after = pair.footprint();
+        lab.settleAgain(pair, crowd);
         Measurement busy = pair.run(crowd, lab.warmup(), lab.time());
         pair.release();
 

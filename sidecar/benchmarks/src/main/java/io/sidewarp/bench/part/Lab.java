@@ -27,6 +27,7 @@ public record Lab(Path root, Pinning pinning, Path directory, Duration time, boo
     private static final Duration MOMENT = Duration.ofMillis(300);
     private static final int LEAST_ROUNDS = 5;
     private static final int LEAST_MOMENTS = 20;
+    private static final int MOMENTS_AGAIN = 10;
 
     /** How long a measurement goes on before it counts. */
     Duration warmup() {
@@ -48,6 +49,13 @@ public record Lab(Path root, Pinning pinning, Path directory, Duration time, boo
         } catch (RuntimeException e) {
             pair.close();
             throw e;
+        }
+    }
+
+    /** Has ends that are connected do their plan for a moment, again and again, after they did other things. */
+    void settleAgain(EndPair pair, TransferPlan plan) {
+        for (int moment = 0; moment < (quick ? 0 : MOMENTS_AGAIN); moment++) {
+            pair.run(plan, Duration.ZERO, MOMENT);
         }
     }
 
