@@ -25,8 +25,8 @@ import java.util.function.Consumer;
 public record Lab(Path root, Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
 
     private static final Duration MOMENT = Duration.ofMillis(300);
-    private static final int LEAST_ROUNDS = 5;
-    private static final int LEAST_MOMENTS = 20;
+    private static final int LEAST_ROUNDS = 3;
+    private static final int LEAST_MOMENTS = 40;
     private static final int MOMENTS_AGAIN = 10;
 
     /** How long a measurement goes on before it counts. */

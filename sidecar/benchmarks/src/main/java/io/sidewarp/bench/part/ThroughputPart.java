@@ -88,10 +88,11 @@ public final class ThroughputPart implements PartRunner {
         return List.of(plan, plan.withCrc(false), plan.withMarkers(true), plan.withConnections(CONNECTIONS));
     }
 
-    /** Every size and operation: each has ways through the code that the JVM has to compile first. */
+    /** Each size, operation and variant has ways through the code that the JVM has to compile first. */
     private static List<TransferPlan> settling() {
         return STEPS.stream()
                 .flatMap(step -> Stream.of(step.plan(Operation.WRITE), step.plan(Operation.READ)))
+                .flatMap(plan -> variants(plan).stream())
                 .toList();
     }
 }
