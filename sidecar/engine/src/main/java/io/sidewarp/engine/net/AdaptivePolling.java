@@ -11,8 +11,9 @@ import java.util.function.LongSupplier;
 /**
  * How an event loop that ran out of work waits: it polls for a moment before it sleeps. A loop that sleeps has to be
  * woken, which costs the waking thread more than handing over a segment does, and the sleeper tens of microseconds.
- * Polling that finds something doubles the time for the next, up to the limit; polling in vain halves it, so that a loop
- * with work now and then soon sleeps at once. Other threads that want the processor get it. Belongs to one loop.
+ * A loop that had work again within the limit polls twice as long the next time, up to the limit, also when it slept
+ * meanwhile; one that had not, half as long, so that a loop with work now and then soon sleeps at once. Other threads that
+ * want the processor get it. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
@@ -23,7 +24,8 @@ final class AdaptivePolling implements SelectStrategy {
     private final LongSupplier clock;
     private long budgetNanos;
     private boolean polling;
-    private long deadlineNanos;
+    private boolean slept;
+    private long idleSinceNanos;
 
     /**
      * @param limit the longest time to poll; zero sleeps at once
@@ -41,23 +43,35 @@ final class AdaptivePolling implements SelectStrategy {
         if (limitNanos == 0) {
             return hasTasks ? selectNow.get() : SELECT;
         }
+        if (slept) {
+            slept = false;
+            adapt(clock.getAsLong() - idleSinceNanos);
+        }
         int ready = selectNow.get();
         if (hasTasks || ready > 0) {
             if (polling) {
                 polling = false;
-                budgetNanos = Math.min(limitNanos, 2 * budgetNanos);
+                adapt(0);
             }
             return ready;
         }
+        long now = clock.getAsLong();
         if (!polling) {
             polling = true;
-            deadlineNanos = clock.getAsLong() + budgetNanos;
-        } else if (clock.getAsLong() - deadlineNanos >= 0) {
+            idleSinceNanos = now;
+        } else if (now - idleSinceNanos >= budgetNanos) {
             polling = false;
-            budgetNanos = Math.max(limitNanos / RANGE, budgetNanos / 2);
+            slept = true;
             return SELECT;
         }
         Thread.yield();
         return CONTINUE;
+    }
+
+    /** @param idleNanos how long there was nothing to do, with what the loop did since when it slept */
+    private void adapt(long idleNanos) {
+        budgetNanos = idleNanos <= limitNanos
+                ? Math.min(limitNanos, 2 * budgetNanos)
+                : Math.max(limitNanos / RANGE, budgetNanos / 2);
     }
 }

@@ -62,10 +62,10 @@ public record NetSettings(
     }
 
     /**
-     * 100 us, about what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep the
-     * peer off the only processor.
+     * 300 us, some times what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep
+     * the peer off the only processor.
      */
     public static Duration defaultBusyPoll() {
-        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(100_000) : Duration.ZERO;
+        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(300_000) : Duration.ZERO;
     }
 }

@@ -17,6 +17,7 @@ class AdaptivePollingTest {
     private static final IntSupplier NOTHING = () -> 0;
 
     private long now;
+    private long idleSince;
     private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP);
 
     @Test
@@ -37,23 +38,30 @@ class AdaptivePollingTest {
     }
 
     @Test
-    void pollingInVainGetsShorterDownToASixteenth() throws Exception {
+    void longIdlenessShortensPollingDownToASixteenth() throws Exception {
         pollInVain();
+        sleepUntil(LIMIT + STEP);
         assertThat(pollInVain()).isBetween(LIMIT / 2 - STEP, LIMIT / 2 + STEP);
-        for (int times = 0; times < 10; times++) {
-            pollInVain();
-        }
+        beIdleForLong();
         assertThat(pollInVain()).isBetween(LIMIT / 16 - STEP, LIMIT / 16 + STEP);
     }
 
     @Test
     void pollingThatPaysGetsLongerUpToTheLimit() throws Exception {
-        for (int times = 0; times < 10; times++) {
-            pollInVain();
-        }
+        beIdleForLong();
         for (int times = 0; times < 10; times++) {
             assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.CONTINUE);
             assertThat(polling.calculateStrategy(() -> 1, false)).isEqualTo(1);
+        }
+        assertThat(pollInVain()).isBetween(LIMIT - STEP, LIMIT + STEP);
+    }
+
+    @Test
+    void pollingThatWouldHavePaidGetsLongerToo() throws Exception {
+        beIdleForLong();
+        for (int times = 0; times < 10; times++) {
+            pollInVain();
+            sleepUntil(LIMIT - 2 * STEP);
         }
         assertThat(pollInVain()).isBetween(LIMIT - STEP, LIMIT + STEP);
     }
@@ -66,9 +74,23 @@ class AdaptivePollingTest {
         assertThat(never.calculateStrategy(() -> 2, true)).isEqualTo(2);
     }
 
+    private void beIdleForLong() throws Exception {
+        for (int times = 0; times < 10; times++) {
+            pollInVain();
+            sleepUntil(100 * LIMIT);
+        }
+    }
+
+    /** The loop sleeps until so much time after it ran out of work, and then finds work. */
+    private void sleepUntil(long sinceIdle) throws Exception {
+        now = idleSince + sinceIdle;
+        assertThat(polling.calculateStrategy(() -> 1, false)).isEqualTo(1);
+    }
+
     /** The time until the loop is told to sleep. */
     private long pollInVain() throws Exception {
         long begin = now;
+        idleSince = begin;
         for (int calls = 0; calls < 10_000; calls++) {
             int strategy = polling.calculateStrategy(NOTHING, false);
             if (strategy == SelectStrategy.SELECT) {

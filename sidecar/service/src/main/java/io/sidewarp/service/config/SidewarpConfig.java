@@ -31,7 +31,7 @@ public interface SidewarpConfig {
     OptionalInt eventLoops();
 
     /**
-     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 100, or 0 where there is one
+     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 300, or 0 where there is one
      * processor only.
      */
     OptionalInt busyPollMicros();
