@@ -22,19 +22,23 @@ final class LoopResources {
 
     private final int stagingCapacity;
     private final int limit;
+    private final int largeLimit;
     private final ArrayDeque<StagingBuffer> spare = new ArrayDeque<>();
+    private final ArrayDeque<StagingBuffer> spareLarge = new ArrayDeque<>();
     private final ArrayDeque<BooleanSupplier> waiting = new ArrayDeque<>();
     private final ArrayDeque<WireBuffer>[] reassembly;
     private final SocketCalls socketCalls = new SocketCalls();
     private StagingBuffer input;
     private int inputsLent;
     private int outputsInUse;
+    private int largeInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     LoopResources(NetSettings settings) {
         this.stagingCapacity = settings.stagingCapacity();
         this.limit = settings.outputBuffers();
+        this.largeLimit = settings.largeOutputBuffers();
         this.input = new StagingBuffer(stagingCapacity);
         this.reassembly = new ArrayDeque[REASSEMBLY_CLASSES];
         for (int i = 0; i < REASSEMBLY_CLASSES; i++) {
@@ -66,8 +70,9 @@ final class LoopResources {
     }
 
     /**
-     * A buffer to produce into, or null when too many are in use; then the waiter is called once when one is free, and
-     * says whether it still wants it. So peers that do not read cannot make this side hold more than the limit.
+     * A buffer to produce into, a large one while not too many are in use, or null when too many of both are in use; then
+     * the waiter is called once when one is free, and says whether it still wants it. So peers that do not read cannot
+     * make this side hold more than the limit.
      */
     @Nullable
     StagingBuffer acquireOutput(BooleanSupplier waiter) {
@@ -76,7 +81,12 @@ final class LoopResources {
             return null;
         }
         outputsInUse++;
-        return spare();
+        if (largeInUse == largeLimit) {
+            return spare();
+        }
+        largeInUse++;
+        StagingBuffer large = spareLarge.pollFirst();
+        return large == null ? new StagingBuffer(NetSettings.LARGE_OUTPUT_CAPACITY) : large;
     }
 
     private StagingBuffer spare() {
@@ -93,7 +103,13 @@ final class LoopResources {
     /** @param reusable false when somebody may still look at the buffer, which is then dropped */
     void releaseOutput(StagingBuffer buffer, boolean reusable) {
         outputsInUse--;
-        if (reusable) {
+        boolean large = buffer.wire().capacity() == NetSettings.LARGE_OUTPUT_CAPACITY;
+        if (large) {
+            largeInUse--;
+        }
+        if (reusable && large) {
+            spareLarge.addFirst(buffer);
+        } else if (reusable) {
             keepSpare(buffer);
         }
         BooleanSupplier waiter = waiting.pollFirst();

@@ -8,10 +8,11 @@ import java.time.Duration;
 /**
  * Settings of sockets and event loops.
  *
- * @param stagingCapacity octets of a buffer between socket and regions, at least 256 KiB; what a loop reads at a time, and
- *     twice what it writes ({@link #outputCapacity})
+ * @param stagingCapacity octets of a buffer between socket and regions, from 128 KiB to less than
+ *     {@link #LARGE_OUTPUT_CAPACITY}; what a loop reads at a time
  * @param outputBuffers buffers that the connections of one loop can have in sockets that are full, further connections
  *     wait for one; and as many in which connections have the beginning of a long FPDU, those of further ones are copied
+ * @param largeOutputBuffers of them, how many have {@link #LARGE_OUTPUT_CAPACITY} instead of {@link #stagingCapacity}
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
  * @param connectTimeout for the TCP connection
@@ -23,6 +24,7 @@ import java.time.Duration;
 public record NetSettings(
         int stagingCapacity,
         int outputBuffers,
+        int largeOutputBuffers,
         int defaultEmss,
         Duration lingerTimeout,
         Duration connectTimeout,
@@ -30,21 +32,30 @@ public record NetSettings(
         Duration keepAlive,
         Duration busyPoll) {
 
-    /** Smallest {@link #stagingCapacity}: half of it holds the largest FPDU with Markers. */
-    public static final int MIN_STAGING_CAPACITY = 256 * 1024;
+    /** Smallest {@link #stagingCapacity}: it holds the largest FPDU with Markers and what else was read with it. */
+    public static final int MIN_STAGING_CAPACITY = 128 * 1024;
+
+    /**
+     * 1 MiB. What a socket gets at a time is what the kernel has in its own memory before the peer takes some of it out.
+     * The less that is, the sooner the kernel writes to the same memory again, while it still is in the caches of the
+     * peer's processor, which costs most where these are far away.
+     */
+    public static final int LARGE_OUTPUT_CAPACITY = 1024 * 1024;
 
     public NetSettings {
-        if (stagingCapacity < MIN_STAGING_CAPACITY) {
-            throw new IllegalArgumentException("staging buffers of " + stagingCapacity
-                    + " octets are too small: at least " + MIN_STAGING_CAPACITY + " are needed for the largest FPDU");
+        if (stagingCapacity < MIN_STAGING_CAPACITY || stagingCapacity >= LARGE_OUTPUT_CAPACITY) {
+            throw new IllegalArgumentException(
+                    "staging buffers cannot have " + stagingCapacity + " octets: at least " + MIN_STAGING_CAPACITY
+                            + " are needed for the largest FPDU, and less than " + LARGE_OUTPUT_CAPACITY);
         }
     }
 
-    /** 256 KiB, 128 buffers, 1448 octets, 5 s, 10 s, 60 s, 60 s, and {@link #defaultBusyPoll()}. */
+    /** 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s, and {@link #defaultBusyPoll()}. */
     public static NetSettings defaults() {
         return new NetSettings(
                 256 * 1024,
                 128,
+                8,
                 1448,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(10),
@@ -54,15 +65,7 @@ public record NetSettings(
     }
 
     /**
-     * Octets given to a socket at a time. Few, so that they are still in the cache of the processor, and so that the peer
-     * has work while the next are made.
-     */
-    public int outputCapacity() {
-        return stagingCapacity / 2;
-    }
-
-    /**
-     * 300 us, some times what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep
+     * 300 us, several times what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep
      * the peer off the only processor.
      */
     public static Duration defaultBusyPoll() {

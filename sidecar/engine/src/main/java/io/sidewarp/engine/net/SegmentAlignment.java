@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * Has TCP segments begin with FPDUs (RFC 5044 section 5.1) as far as the kernel can be told; NIO can tell it nothing.
  *
  * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So while there is much to
- * send TCP is to send full segments only, little is to wait unsent in the socket, and what waits never shares a segment
+ * send TCP is to send full segments only, no more than a buffer is to wait unsent in the socket, and what waits never shares a segment
  * with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of its own.
  */
 final class SegmentAlignment {
@@ -20,21 +20,21 @@ final class SegmentAlignment {
     /** FPDUs are padded to a multiple of so many octets (RFC 5044 section 4.1). */
     private static final int FPDU_MULTIPLE = 4;
 
+    /** Octets of a buffer from which on it is a part of much. */
+    private static final int MUCH = 96 * 1024;
+
     private final @Nullable EpollSocketChannel channel;
-    private final int capacity;
     private boolean corked;
 
-    /** @param capacity octets of a buffer; at most so many may wait in the socket unsent */
-    SegmentAlignment(SocketChannel channel, int capacity) {
+    SegmentAlignment(SocketChannel channel) {
         this.channel = channel instanceof EpollSocketChannel epoll ? epoll : null;
-        this.capacity = capacity;
         if (this.channel != null) {
-            this.channel.config().setTcpNotSentLowAt(capacity);
+            this.channel.config().setTcpNotSentLowAt(NetSettings.LARGE_OUTPUT_CAPACITY);
         }
     }
 
     /**
-     * To be called before a buffer is given to the socket. One that is nearly full is a part of much. Where the segment size
+     * To be called before a buffer is given to the socket. Where the segment size
      * is no multiple of four, as on loopback, no FPDU fills a segment: there is nothing to align, and the socket would hold
      * back the last FPDU of each buffer.
      *
@@ -43,7 +43,7 @@ final class SegmentAlignment {
      * @return the flags to send them with
      */
     int begin(int octets, int emss) {
-        cork(octets > capacity / 4 * 3 && emss % FPDU_MULTIPLE == 0);
+        cork(octets > MUCH && emss % FPDU_MULTIPLE == 0);
         return corked ? SocketCalls.MSG_EOR : 0;
     }
 

@@ -33,8 +33,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Buffers written in a row before other connections of the loop get their turn. */
     private static final int WRITES_PER_TURN = 8;
-    /** Reads in a row before other connections of the loop get their turn. */
-    private static final int READS_PER_TURN = 8;
+    /** Octets written in a row after which the same is due. */
+    private static final int OCTETS_PER_TURN = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
+    /**
+     * Reads in a row before other connections of the loop get their turn, and before the application learns of what they
+     * completed: few, so that it can ask for more before all that it asked for has come.
+     */
+    private static final int READS_PER_TURN = 2;
     /** Calls after which the segment size is asked for again; the first ones ask at powers of two. */
     private static final int EMSS_PERIOD = 1024;
 
@@ -62,8 +67,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private boolean waitingForBuffer;
     private boolean stallScheduled;
     private long stallProgress;
-    private long writes;
-    private long stallWrites;
+    private long producedOctets;
+    private long stallOctets;
     private boolean shutdownWanted;
     private boolean outputShut;
     private boolean inputShut;
@@ -84,7 +89,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.emss = settings.defaultEmss();
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, fpduWatch);
-        this.alignment = new SegmentAlignment(channel, settings.outputCapacity());
+        this.alignment = new SegmentAlignment(channel);
         this.stagedWrite = channel instanceof EpollSocketChannel epoll
                 ? new StagedWrite(resources.socketCalls(), epoll.fd().intValue())
                 : null;
@@ -292,7 +297,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         driving = true;
         try {
-            for (int turns = WRITES_PER_TURN; turns > 0; turns--) {
+            long end = producedOctets + OCTETS_PER_TURN;
+            for (int turns = WRITES_PER_TURN; turns > 0 && producedOctets < end; turns--) {
                 if (!produce()) {
                     break;
                 }
@@ -320,14 +326,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int octets = connection.produce(buffer.wire(), 0, settings.outputCapacity());
+        int octets = connection.produce(buffer.wire(), 0, buffer.wire().capacity());
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;
         }
         pending = buffer;
         pendingOctets = octets;
-        writes++;
+        producedOctets += octets;
         return write(buffer, octets) && onWritten();
     }
 
@@ -370,7 +376,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void watchForStall(@Nullable ChannelOutboundBuffer outbound) {
         if (!stallScheduled && pending != null && !lost) {
             stallScheduled = true;
-            stallWrites = writes;
+            stallOctets = producedOctets;
             stallProgress = outbound == null ? 0 : outbound.currentProgress();
             loop.schedule(stallCheck, settings.stallTimeout().toNanos(), TimeUnit.NANOSECONDS);
         }
@@ -383,7 +389,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         long progress = outbound == null ? 0 : outbound.currentProgress();
-        if (writes == stallWrites && progress == stallProgress) {
+        if (producedOctets == stallOctets && progress == stallProgress) {
             loseTo(
                     PeerLimit.STALL,
                     "the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");

@@ -73,6 +73,7 @@ final class PeerLimitsTest {
         NetSettings net = new NetSettings(
                 NetSettings.MIN_STAGING_CAPACITY,
                 4,
+                1,
                 1448,
                 SHORT,
                 Duration.ofSeconds(10),

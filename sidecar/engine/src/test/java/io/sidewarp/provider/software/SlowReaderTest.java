@@ -44,6 +44,7 @@ final class SlowReaderTest {
         NetSettings net = new NetSettings(
                 NetSettings.MIN_STAGING_CAPACITY,
                 1,
+                1,
                 1448,
                 Duration.ofSeconds(1),
                 Duration.ofSeconds(10),

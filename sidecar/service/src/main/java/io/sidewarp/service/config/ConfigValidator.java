@@ -115,6 +115,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.backlog", limits.backlog(), 1, 65_535);
         range("sidewarp.limits.startup-connections", limits.startupConnections(), 1, 65_535);
         range("sidewarp.limits.output-buffers", limits.outputBuffers(), 1, 65_536);
+        range("sidewarp.limits.large-output-buffers", limits.largeOutputBuffers(), 0, 65_536);
         range("sidewarp.limits.short-segments", limits.shortSegments(), 0, Integer.MAX_VALUE);
     }
 

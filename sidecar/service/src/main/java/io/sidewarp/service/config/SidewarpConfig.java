@@ -207,6 +207,10 @@ public interface SidewarpConfig {
         @WithDefault("128")
         int outputBuffers();
 
+        /** Of these, those of 1 MiB, which streams get as long as there are some. */
+        @WithDefault("8")
+        int largeOutputBuffers();
+
         /** Segments of one inbound message with less than 64 octets of payload, its last one aside. */
         @WithDefault("4096")
         int shortSegments();

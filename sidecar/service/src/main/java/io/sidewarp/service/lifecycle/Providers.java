@@ -94,6 +94,7 @@ final class Providers {
         return new NetSettings(
                 defaults.stagingCapacity(),
                 config.limits().outputBuffers(),
+                config.limits().largeOutputBuffers(),
                 defaults.defaultEmss(),
                 config.connection().lingerTimeout(),
                 defaults.connectTimeout(),

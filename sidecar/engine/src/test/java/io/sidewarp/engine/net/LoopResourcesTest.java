@@ -1,0 +1,77 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class LoopResourcesTest {
+
+    private static final int STAGING = NetSettings.MIN_STAGING_CAPACITY;
+
+    private final LoopResources resources = new LoopResources(settings(STAGING));
+    private final List<String> called = new ArrayList<>();
+
+    /** Three output buffers, one of them large. */
+    private static NetSettings settings(int stagingCapacity) {
+        Duration time = Duration.ofSeconds(1);
+        return new NetSettings(stagingCapacity, 3, 1, 1448, time, time, time, time, Duration.ZERO);
+    }
+
+    private StagingBuffer acquire() {
+        StagingBuffer buffer = resources.acquireOutput(() -> false);
+        assertThat(buffer).isNotNull();
+        return buffer;
+    }
+
+    private static int capacity(StagingBuffer buffer) {
+        return buffer.wire().capacity();
+    }
+
+    @Test
+    void givesOrdinaryBuffersWhileTheLargeOnesAreInUse() {
+        StagingBuffer large = acquire();
+        StagingBuffer ordinary = acquire();
+        assertThat(capacity(large)).isEqualTo(NetSettings.LARGE_OUTPUT_CAPACITY);
+        assertThat(capacity(ordinary)).isEqualTo(STAGING);
+
+        resources.releaseOutput(ordinary, true);
+        assertThat(acquire()).isSameAs(ordinary);
+        resources.releaseOutput(large, true);
+        assertThat(acquire()).isSameAs(large);
+    }
+
+    @Test
+    void replacesALargeBufferThatSomebodyMayStillLookAt() {
+        StagingBuffer large = acquire();
+        resources.releaseOutput(large, false);
+        StagingBuffer next = acquire();
+        assertThat(next).isNotSameAs(large);
+        assertThat(capacity(next)).isEqualTo(NetSettings.LARGE_OUTPUT_CAPACITY);
+    }
+
+    @Test
+    void callsOneWhoWaitsWhenABufferOfEitherKindIsFree() {
+        StagingBuffer first = acquire();
+        acquire();
+        acquire();
+        assertThat(resources.acquireOutput(() -> !called.add("gone"))).isNull();
+        assertThat(resources.acquireOutput(() -> called.add("second"))).isNull();
+        assertThat(resources.acquireOutput(() -> called.add("third"))).isNull();
+
+        resources.releaseOutput(first, true);
+        assertThat(called).containsExactly("gone", "second");
+    }
+
+    @Test
+    void refusesStagingBuffersThatHoldNoFpduOrAreNoSmallerThanLargeOnes() {
+        assertThatThrownBy(() -> settings(STAGING - 1)).hasMessageContaining(STAGING - 1 + " octets");
+        assertThatThrownBy(() -> settings(NetSettings.LARGE_OUTPUT_CAPACITY)).hasMessageContaining("less than 1048576");
+    }
+}
