@@ -32,6 +32,9 @@ public final class ApiServer implements AutoCloseable {
     /** Room for the largest piece of Store and for the largest post that the credits allow. */
     private static final int MAX_MESSAGE = 4 << 20;
 
+    /** A fixed window: gRPC asks no caller for an answer behind each of its messages to measure the way to it. */
+    private static final int FLOW_CONTROL_WINDOW = 1 << 20;
+
     private static final long KEEP_ALIVE_SECONDS = 5;
 
     private final Transports transports;
@@ -95,6 +98,7 @@ public final class ApiServer implements AutoCloseable {
                 .bossEventLoopGroup(transports.group())
                 .workerEventLoopGroup(transports.group())
                 .protocolNegotiator(new PeerCredentialsNegotiator())
+                .flowControlWindow(FLOW_CONTROL_WINDOW)
                 .maxInboundMessageSize(MAX_MESSAGE)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .permitKeepAliveWithoutCalls(true)
