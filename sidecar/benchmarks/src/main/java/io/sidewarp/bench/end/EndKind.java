@@ -8,6 +8,8 @@ import io.sidewarp.bench.end.engine.EngineActiveEnd;
 import io.sidewarp.bench.end.engine.EnginePassiveEnd;
 import io.sidewarp.bench.end.grpc.GrpcActiveEnd;
 import io.sidewarp.bench.end.grpc.GrpcPassiveEnd;
+import io.sidewarp.bench.end.line.LineActiveEnd;
+import io.sidewarp.bench.end.line.LinePassiveEnd;
 import io.sidewarp.bench.end.nio.NioActiveEnd;
 import io.sidewarp.bench.end.nio.NioPassiveEnd;
 
@@ -20,7 +22,9 @@ public enum EndKind {
     /** Streaming calls of grpc-java. */
     GRPC,
     /** Copies in memory: the active end alone does something. */
-    COPY;
+    COPY,
+    /** One cache line between the processors of the ends. */
+    LINE;
 
     PassiveEnd passive() {
         return switch (this) {
@@ -28,6 +32,7 @@ public enum EndKind {
             case NIO -> new NioPassiveEnd();
             case GRPC -> new GrpcPassiveEnd();
             case COPY -> new CopyEnd.Idle();
+            case LINE -> new LinePassiveEnd();
         };
     }
 
@@ -37,6 +42,7 @@ public enum EndKind {
             case NIO -> new NioActiveEnd();
             case GRPC -> new GrpcActiveEnd();
             case COPY -> new CopyEnd();
+            case LINE -> new LineActiveEnd();
         };
     }
 }

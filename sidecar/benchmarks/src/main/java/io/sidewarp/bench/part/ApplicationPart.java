@@ -28,6 +28,7 @@ public final class ApplicationPart implements PartRunner {
         TransferPlan middle = Samples.peerStream(KIB64);
         try (EndPair nio = lab.start(EndKind.NIO, List.of(echo));
                 EndPair grpc = lab.start(EndKind.GRPC, List.of(large, middle, echo));
+                EndPair line = lab.start(EndKind.LINE, List.of());
                 SidecarPair sidecars = SidecarPair.start(lab.root(), lab.pinning(), "tcp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
@@ -38,6 +39,7 @@ public final class ApplicationPart implements PartRunner {
                     Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
                     Samples.record(lab, recorder, grpc, large, Peers.grpcStream(MIB));
                 }
+                Samples.distance(lab, recorder, line);
                 if (!lab.quick() || step.size() >= KIB64) {
                     SidecarTests.stream(lab, recorder, sidecars, step);
                 }

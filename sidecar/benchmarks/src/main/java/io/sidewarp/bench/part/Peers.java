@@ -44,6 +44,11 @@ public final class Peers {
         return Subject.peer("grpc-java", "echo", size, Waiting.SLEEP.toString());
     }
 
+    /** A cache line there and back, between the processors of the ends. */
+    public static Subject line() {
+        return Subject.peer("cache line", "echo", Long.BYTES, Waiting.SPIN.toString());
+    }
+
     /** Copies from one buffer to another of so many octets each. */
     public static Subject copy(int size) {
         return Subject.peer("memcpy", "copy", size, Waiting.SPIN.toString());

@@ -15,6 +15,7 @@ import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.text.Sizes;
+import java.time.Duration;
 import java.util.Locale;
 
 /** Turns what ends measured into samples. */
@@ -22,6 +23,8 @@ public final class Samples {
 
     /** Below it the octets are not what costs. */
     static final int LEAST_SIZE_FOR_CPU = 1024;
+
+    private static final Duration DISTANCE_TIME = Duration.ofMillis(20);
 
     private Samples() {}
 
@@ -113,6 +116,16 @@ public final class Samples {
                                         ": %.2f Gbit/s, %.0f messages/s",
                                         measurement.gigabitsPerSecond(),
                                         measurement.messagesPerSecond())));
+    }
+
+    /** Measures how far the processors of the ends are from each other, which may change from moment to moment. */
+    static void distance(Lab lab, Recorder recorder, EndPair pair) {
+        TransferPlan plan = TransferPlan.pingPong(Operation.SEND, Long.BYTES, Waiting.SPIN);
+        Measurement measurement = pair.measure(plan, Duration.ZERO, DISTANCE_TIME);
+        double micros = measurement.outcome().latency().p50() / 1e3;
+        recorder.add(Peers.line(), Metric.P50_MICROSECONDS, micros);
+        lab.progress()
+                .accept(String.format(Locale.ROOT, "a cache line there and back: %.0f ns", Math.rint(micros * 1e3)));
     }
 
     /** Measures one stream of iperf3. */

@@ -56,12 +56,14 @@ public final class ThroughputPart implements PartRunner {
                 EndPair grpc = lab.start(
                         EndKind.GRPC,
                         List.of(Samples.peerStream(64), Samples.peerStream(64 * KIB), Samples.peerStream(MIB)));
+                EndPair line = lab.start(EndKind.LINE, List.of());
                 EndPair engine = lab.start(EndKind.ENGINE, settling())) {
             for (int size : List.of(WARM_COPY, COLD_COPY)) {
                 Samples.record(lab, recorder, copy, TransferPlan.stream(Operation.SEND, size, 1), Peers.copy(size));
             }
             for (Step step : STEPS) {
                 if (!lab.quick() || QUICK_SIZES.contains(step.size())) {
+                    Samples.distance(lab, recorder, line);
                     measure(lab, recorder, step, nio, grpc, engine);
                 }
             }

@@ -43,9 +43,17 @@ final class EngineTables {
         rows.add(peer(
                 cells, "memcpy of " + Sizes.format(ThroughputPart.COLD_COPY), Peers.copy(ThroughputPart.COLD_COPY)));
         return Markdown.table(
-                1,
-                List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"),
-                rows.stream().filter(row -> !row.get(1).isEmpty()).toList());
+                        1,
+                        List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"),
+                        rows.stream().filter(row -> !row.get(1).isEmpty()).toList())
+                + distance(cells);
+    }
+
+    private static String distance(Cells cells) {
+        String micros = cells.spread(Peers.line(), Metric.P50_MICROSECONDS);
+        return micros.isEmpty()
+                ? ""
+                : "\nA cache line takes " + micros + " us there and back between the processors of the ends.\n";
     }
 
     private static List<String> peer(Cells cells, String name, Subject subject) {

@@ -45,7 +45,8 @@ class EndsTest {
                 arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.GRPC, send),
                 arguments(EndKind.GRPC, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
-                arguments(EndKind.COPY, send));
+                arguments(EndKind.COPY, send),
+                arguments(EndKind.LINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SPIN)));
     }
 
     @ParameterizedTest

@@ -62,6 +62,7 @@ class ReportTest {
         add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
         add(recorder, Peers.iperf(Peers.IPERF_DEFAULT), Metric.GIGABITS_PER_SECOND, iperf / 2);
         add(recorder, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND, iperf);
+        add(recorder, Peers.line(), Metric.P50_MICROSECONDS, 0.07, 0.16, 0.55);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 5);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 2);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 2);
@@ -78,7 +79,9 @@ class ReportTest {
 
     @Test
     void aFigureIsMedianAndSpread() {
-        assertThat(Report.text(throughput(20, 16))).contains("| write 1 MiB | 20.0 (19.0–21.0) |");
+        assertThat(Report.text(throughput(20, 16)))
+                .contains("| write 1 MiB | 20.0 (19.0–21.0) |")
+                .contains("A cache line takes 0.160 (0.070–0.550) us there and back");
     }
 
     @Test
