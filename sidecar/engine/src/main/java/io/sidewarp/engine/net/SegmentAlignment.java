@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * Has TCP segments begin with FPDUs (RFC 5044 section 5.1) as far as the kernel can be told; NIO can tell it nothing.
  *
  * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So while there is much to
- * send TCP is to send full segments only, no more than a buffer is to wait unsent in the socket, and what waits never shares a segment
- * with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of its own.
+ * send TCP is to send full segments only, no more than a buffer is to wait unsent in the socket, and what waits never shares
+ * a segment with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of its own.
  */
 final class SegmentAlignment {
 
@@ -34,8 +34,8 @@ final class SegmentAlignment {
     }
 
     /**
-     * To be called before a buffer is given to the socket. Where the segment size
-     * is no multiple of four, as on loopback, no FPDU fills a segment: there is nothing to align, and the socket would hold
+     * To be called before a buffer is given to the socket. Where the segment size is no multiple of four, as on loopback,
+     * no FPDU fills a segment: there is nothing to align, and the socket would hold
      * back the last FPDU of each buffer.
      *
      * @param octets of whole FPDUs
