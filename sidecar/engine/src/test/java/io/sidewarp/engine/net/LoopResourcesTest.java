@@ -72,6 +72,7 @@ class LoopResourcesTest {
     @Test
     void refusesStagingBuffersThatHoldNoFpduOrAreNoSmallerThanLargeOnes() {
         assertThatThrownBy(() -> settings(STAGING - 1)).hasMessageContaining(STAGING - 1 + " octets");
-        assertThatThrownBy(() -> settings(NetSettings.LARGE_OUTPUT_CAPACITY)).hasMessageContaining("less than 1048576");
+        assertThatThrownBy(() -> settings(NetSettings.LARGE_OUTPUT_CAPACITY))
+                .hasMessageContaining("less than " + NetSettings.LARGE_OUTPUT_CAPACITY);
     }
 }
