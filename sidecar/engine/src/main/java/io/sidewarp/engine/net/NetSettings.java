@@ -66,10 +66,12 @@ public record NetSettings(
     }
 
     /**
-     * 300 us, several times what it costs to sleep and to be woken in a virtual machine, or nothing where polling would keep
-     * the peer off the only processor.
+     * 300 us, several times what it costs to sleep and to be woken in a virtual machine. Nothing where polling would keep the
+     * peer off the only processor, or use up a share of time that is not a whole processor.
      */
     public static Duration defaultBusyPoll() {
-        return Runtime.getRuntime().availableProcessors() > 1 ? Duration.ofNanos(300_000) : Duration.ZERO;
+        return Runtime.getRuntime().availableProcessors() > 1 || Processors.isPinnedToOne()
+                ? Duration.ofNanos(300_000)
+                : Duration.ZERO;
     }
 }

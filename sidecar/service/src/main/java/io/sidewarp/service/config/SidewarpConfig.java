@@ -32,7 +32,7 @@ public interface SidewarpConfig {
 
     /**
      * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 300, or 0 where there is one
-     * processor only.
+     * processor only or the time of one; but 300 where the sidecar is pinned to one processor of several.
      */
     OptionalInt busyPollMicros();
 
@@ -207,7 +207,7 @@ public interface SidewarpConfig {
         @WithDefault("128")
         int outputBuffers();
 
-        /** Of these, those of 1 MiB, which streams get as long as there are some. */
+        /** Of these, those of 1 MiB and a little more, which streams get as long as there are some. */
         @WithDefault("8")
         int largeOutputBuffers();
 
