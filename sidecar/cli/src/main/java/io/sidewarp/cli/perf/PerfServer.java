@@ -86,7 +86,8 @@ public final class PerfServer implements Server.GreetedHandler {
     }
 
     private String measure(Channel channel, PerfTest test, PerfPlan plan) {
-        channel.receive(PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
+        // The client warms up before.
+        channel.receive(TEST_PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
         var processAtBegin = ProcessCpu.own().nanos();
         var sidecarAtBegin = sidecar.nanos();
         channel.send(new PerfMessage.Begin());
