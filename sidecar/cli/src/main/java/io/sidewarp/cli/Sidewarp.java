@@ -115,8 +115,8 @@ public final class Sidewarp implements Runnable {
         System.exit(exitCode);
     }
 
-    /** The command with everything that it needs to run. */
-    static CommandLine commandLine(Map<String, String> environment) {
+    /** The command with everything that it needs to run, for a process that does not end with it. */
+    public static CommandLine commandLine(Map<String, String> environment) {
         CommandLine commandLine = new CommandLine(new Sidewarp())
                 .setExecutionExceptionHandler(new Failures())
                 .setCaseInsensitiveEnumValuesAllowed(true)

@@ -28,10 +28,12 @@ public final class SidecarTests {
 
     public static final List<String> OPERATIONS = List.of("write", "read");
 
-    /** A client is a new JVM, which has to compile what matters. */
-    private static final Duration WARMUP = Duration.ofSeconds(2);
+    private static final Duration WARMUP = Duration.ofSeconds(1);
 
-    private static final Duration SETTLING = Duration.ofSeconds(2);
+    private static final Duration SETTLING = Duration.ofSeconds(1);
+
+    /** Where application and sidecar share a processor, their JVMs go on compiling for most of a minute. */
+    private static final int SETTLING_ROUNDS = 6;
 
     /** A measurement takes so many times that of engines. */
     private static final int FACTOR = 2;
@@ -52,11 +54,13 @@ public final class SidecarTests {
         return new Subject("application", operation, size, depth, signal, 1, true, false, Waiting.YIELD.toString());
     }
 
-    /** Has sidecars do all that is measured, before anything counts, as their JVMs compile what matters. */
+    /** Has all do what is measured, in short turns, before anything counts. */
     static void settle(Lab lab, SidecarPair pair) {
-        for (ThroughputPart.Step step : lab.quick() ? List.<ThroughputPart.Step>of() : STEPS) {
-            for (String operation : OPERATIONS) {
-                pair.perf(operation, Duration.ZERO, SETTLING, options(step));
+        for (int round = 0; round < (lab.quick() ? 0 : SETTLING_ROUNDS); round++) {
+            for (ThroughputPart.Step step : STEPS) {
+                for (String operation : OPERATIONS) {
+                    pair.perf(operation, Duration.ZERO, SETTLING, options(step));
+                }
             }
         }
     }

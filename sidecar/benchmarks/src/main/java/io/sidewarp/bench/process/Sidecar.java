@@ -5,11 +5,11 @@ package io.sidewarp.bench.process;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Sidewarp;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -18,16 +18,13 @@ public final class Sidecar implements AutoCloseable {
 
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
-    private final Path root;
     private final String name;
     private final String processors;
     private final Path directory;
     private final ChildProcess process;
     private final long readyNanos;
-    private int commands;
 
-    private Sidecar(Path root, String name, String processors, Path directory, ChildProcess process, long readyNanos) {
-        this.root = root;
+    private Sidecar(String name, String processors, Path directory, ChildProcess process, long readyNanos) {
         this.name = name;
         this.processors = processors;
         this.directory = directory;
@@ -67,7 +64,7 @@ public final class Sidecar implements AutoCloseable {
             process.close();
             throw e;
         }
-        return new Sidecar(root, name, processors, directory, process, System.nanoTime() - begin);
+        return new Sidecar(name, processors, directory, process, System.nanoTime() - begin);
     }
 
     /** From the start of the process until it said that it serves. */
@@ -80,18 +77,29 @@ public final class Sidecar implements AutoCloseable {
         return Memory.residentOctets(process.pid());
     }
 
-    /** Starts a command of the sidewarp program with this sidecar, on its processors. */
+    /** Options of the sidewarp program for this sidecar. */
+    List<String> options() {
+        return List.of(
+                "--api",
+                "unix://" + directory.resolve("api.sock"),
+                "--volume",
+                directory.resolve("volume").toString());
+    }
+
+    /** Starts an application that carries out one command of the sidewarp program after the other, on its processors. */
+    Application application() {
+        return Application.start(processors, directory);
+    }
+
+    /** Starts one command of the sidewarp program as such an application, on its processors. */
     ChildProcess command(String... arguments) {
-        List<String> command = new ArrayList<>(List.of(script(root)));
-        command.addAll(List.of(arguments));
-        command.addAll(List.of("--api", "unix://" + directory.resolve("api.sock")));
-        command.addAll(List.of("--volume", directory.resolve("volume").toString()));
-        commands++;
+        List<String> command = JvmProcess.command(Sidewarp.class, arguments);
+        command.addAll(options());
         return ChildProcess.start(
                 arguments[0] + " at " + name,
                 Pinning.wrap(processors, command),
-                Map.of("SIDEWARP_BUILD", "never"),
-                directory.resolve("command-" + commands));
+                Map.of(),
+                directory.resolve("command"));
     }
 
     private static String script(Path root) {

@@ -20,20 +20,26 @@ import org.jspecify.annotations.Nullable;
 public final class SidecarPair implements AutoCloseable {
 
     private static final Duration LISTEN_PATIENCE = Duration.ofSeconds(30);
-    private static final Duration PERF_PATIENCE = Duration.ofMinutes(2);
 
     private final Path directory;
     private final Sidecar passive;
     private final Sidecar active;
     private final ChildProcess server;
+    private final Application client;
     private final List<String> destination;
 
     private SidecarPair(
-            Path directory, Sidecar passive, Sidecar active, ChildProcess server, List<String> destination) {
+            Path directory,
+            Sidecar passive,
+            Sidecar active,
+            ChildProcess server,
+            Application client,
+            List<String> destination) {
         this.directory = directory;
         this.passive = passive;
         this.active = active;
         this.server = server;
+        this.client = client;
         this.destination = destination;
     }
 
@@ -52,7 +58,7 @@ public final class SidecarPair implements AutoCloseable {
             active = Sidecar.start(root, "a", pinning.active(), directory);
             ChildProcess server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
             List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
-            return new SidecarPair(directory, passive, active, server, destination);
+            return new SidecarPair(directory, passive, active, server, active.application(), destination);
         } catch (RuntimeException e) {
             close(active, passive);
             throw e;
@@ -71,9 +77,8 @@ public final class SidecarPair implements AutoCloseable {
         arguments.addAll(destination);
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
-        try (ChildProcess client = active.command(arguments.toArray(String[]::new))) {
-            return PerfReport.parse(client.awaitSuccess(PERF_PATIENCE));
-        }
+        arguments.addAll(active.options());
+        return PerfReport.parse(client.run(arguments));
     }
 
     /** Resident octets of the sidecar that asks. */
@@ -94,6 +99,7 @@ public final class SidecarPair implements AutoCloseable {
 
     @Override
     public void close() {
+        client.close();
         server.close();
         close(active, passive);
         delete(directory);

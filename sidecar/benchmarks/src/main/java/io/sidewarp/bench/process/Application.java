@@ -1,0 +1,60 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.sidewarp.bench.end.CommandProgram;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * An application beside a sidecar: one JVM, as those of the other ends, that carries out commands of the sidewarp program
+ * one after the other. So it becomes as warm as they are.
+ */
+final class Application implements AutoCloseable {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final JvmProcess process;
+
+    private Application(JvmProcess process) {
+        this.process = process;
+    }
+
+    /**
+     * Starts it.
+     *
+     * @param processors as taskset takes them, or empty
+     * @param directory for its log
+     */
+    static Application start(String processors, Path directory) {
+        return new Application(JvmProcess.start("application", CommandProgram.class, processors, directory));
+    }
+
+    /**
+     * Carries out a command.
+     *
+     * @return what it printed
+     * @throws io.sidewarp.cli.Failure when it failed
+     */
+    String run(List<String> arguments) {
+        try {
+            CommandProgram.Reply reply =
+                    JSON.readValue(process.ask(JSON.writeValueAsString(arguments)), CommandProgram.Reply.class);
+            if (reply.exitCode() != 0) {
+                throw process.failure(
+                        arguments.toString(), "exit code " + reply.exitCode() + ", " + reply.output(), null);
+            }
+            return reply.output();
+        } catch (JsonProcessingException e) {
+            throw process.failure(arguments.toString(), String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.close();
+    }
+}

@@ -1,0 +1,139 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** A JVM that answers each line of its input with a line. It ends with its input. */
+final class JvmProcess implements AutoCloseable {
+
+    /** Of all programs in Java, but for sidecars. Buffers and regions are outside of the heap. */
+    static final List<String> FLAGS = List.of(
+            "--enable-native-access=ALL-UNNAMED",
+            "--sun-misc-unsafe-memory-access=allow",
+            "-XX:+UseSerialGC",
+            "-Xms256m",
+            "-Xmx256m",
+            "-XX:+AlwaysPreTouch",
+            "-XX:MaxDirectMemorySize=2g");
+
+    private static final long PATIENCE_SECONDS = 120;
+    private static final long STOP_SECONDS = 10;
+
+    private final String name;
+    private final Process process;
+    private final BufferedWriter requests;
+    private final BufferedReader replies;
+    private final Path log;
+
+    private JvmProcess(String name, Process process, Path log) {
+        this.name = name;
+        this.process = process;
+        this.log = log;
+        requests = process.outputWriter(StandardCharsets.UTF_8);
+        replies = process.inputReader(StandardCharsets.UTF_8);
+    }
+
+    /** How to start a program of this class path. */
+    static List<String> command(Class<?> program, String... arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(FLAGS);
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(List.of(arguments));
+        return command;
+    }
+
+    /**
+     * Starts a program.
+     *
+     * @param processors as taskset takes them, or empty
+     * @param directory for its log
+     */
+    static JvmProcess start(String name, Class<?> program, String processors, Path directory, String... arguments) {
+        Path log = directory.resolve(name + ".log");
+        try {
+            Process process = Children.start(new ProcessBuilder(Pinning.wrap(processors, command(program, arguments)))
+                    .redirectError(log.toFile()));
+            return new JvmProcess(name, process, log);
+        } catch (IOException e) {
+            throw new Failure(ExitCode.FAILED, name + " could not be started: " + e.getMessage(), e);
+        }
+    }
+
+    /**
+     * Has it answer a line.
+     *
+     * @throws Failure when it does not, or not in time
+     */
+    String ask(String request) {
+        CompletableFuture<String> reply = new CompletableFuture<>();
+        Thread.ofVirtual().start(() -> exchange(request, reply));
+        try {
+            return reply.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        } catch (ExecutionException e) {
+            throw failure(request, String.valueOf(e.getCause()), e);
+        } catch (TimeoutException e) {
+            throw failure(request, "no answer within " + PATIENCE_SECONDS + " s", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.interrupted();
+        }
+    }
+
+    private void exchange(String request, CompletableFuture<String> reply) {
+        try {
+            requests.write(request);
+            requests.newLine();
+            requests.flush();
+            String line = replies.readLine();
+            if (line == null) {
+                throw new IOException("the process has ended");
+            }
+            reply.complete(line);
+        } catch (IOException | RuntimeException e) {
+            reply.completeExceptionally(e);
+        }
+    }
+
+    /** What went wrong with a line, and where to look. */
+    Failure failure(String request, String what, @Nullable Throwable cause) {
+        return new Failure(
+                ExitCode.FAILED, name + " failed at " + request + ": " + what + " (its log is " + log + ")", cause);
+    }
+
+    @Override
+    public void close() {
+        try {
+            requests.close();
+        } catch (IOException e) {
+            // It has ended already.
+        }
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
