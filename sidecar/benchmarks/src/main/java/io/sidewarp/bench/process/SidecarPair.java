@@ -53,13 +53,17 @@ public final class SidecarPair implements AutoCloseable {
         Path directory = createDirectory();
         Sidecar passive = null;
         Sidecar active = null;
+        ChildProcess server = null;
         try {
             passive = Sidecar.start(root, "b", pinning.passive(), directory);
             active = Sidecar.start(root, "a", pinning.active(), directory);
-            ChildProcess server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
+            server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
             List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
             return new SidecarPair(directory, passive, active, server, active.application(), destination);
         } catch (RuntimeException e) {
+            if (server != null) {
+                server.close();
+            }
             close(active, passive);
             throw e;
         }
