@@ -115,7 +115,7 @@ public final class Sidewarp implements Runnable {
         System.exit(exitCode);
     }
 
-    /** The command with everything that it needs to run, for a process that does not end with it. */
+    /** The command with everything that it needs to run. Running it does not end the process. */
     public static CommandLine commandLine(Map<String, String> environment) {
         CommandLine commandLine = new CommandLine(new Sidewarp())
                 .setExecutionExceptionHandler(new Failures())

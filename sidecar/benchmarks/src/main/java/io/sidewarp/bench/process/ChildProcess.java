@@ -96,17 +96,6 @@ final class ChildProcess implements AutoCloseable {
     @Override
     public void close() {
         process.destroy();
-        boolean interrupted = Thread.interrupted();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            interrupted = true;
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Children.awaitEnd(process, STOP_SECONDS);
     }
 }

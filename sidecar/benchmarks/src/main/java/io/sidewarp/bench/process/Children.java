@@ -30,6 +30,22 @@ final class Children {
         return process;
     }
 
+    /** Waits until a process that was asked to end has ended; after a time, or when interrupted, it is killed. */
+    static void awaitEnd(Process process, long seconds) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            if (!process.waitFor(seconds, TimeUnit.SECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            interrupted = true;
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Takes care of a directory in which processes work. */
     static void adopt(Path directory) {
         DIRECTORIES.add(directory);

@@ -123,17 +123,6 @@ final class JvmProcess implements AutoCloseable {
         } catch (IOException e) {
             // It has ended already.
         }
-        boolean interrupted = Thread.interrupted();
-        try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            process.destroyForcibly();
-            interrupted = true;
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
+        Children.awaitEnd(process, STOP_SECONDS);
     }
 }
