@@ -203,4 +203,24 @@ abstract class SctpAssociationSuite {
 
         assertThat(facts).isEqualTo(SctpAssociationFacts.NONE);
     }
+
+    @Test
+    void peersThatAbortAtOnceLeaveTheListenerToOthers() throws Exception {
+        int port = bed.listen(passive).port();
+        for (int i = 0; i < 200; i++) {
+            SctpAssociation association = bed.connect(active, port, passive.udpPort()).association;
+            association.loop().execute(() -> association.abort("changed my mind"));
+        }
+        RecordingUser client = bed.connect(active, port, passive.udpPort());
+        byte[] octets = random(new Random(2), 1_000);
+        client.send(1, DDP_SEGMENT, octets);
+
+        // Those before may or may not have been seen.
+        Awaitility.await()
+                .atMost(SctpBed.PATIENCE)
+                .untilAsserted(() -> assertThat(bed.accepted)
+                        .anySatisfy(server -> assertThat(server.messages)
+                                .anySatisfy(
+                                        message -> assertThat(message.octets()).isEqualTo(octets))));
+    }
 }

@@ -12,6 +12,7 @@ import java.lang.foreign.ValueLayout;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
+import java.util.function.Consumer;
 
 /**
  * Tells a loop which sockets are ready. A thread sleeps in epoll on the loop's behalf, for the loop's own epoll takes sockets
@@ -43,6 +44,7 @@ final class EventPoller {
     private static final int WAKE_UP = 0;
 
     private final EventLoop loop;
+    private final Consumer<Throwable> faults;
     private final Arena arena = Arena.ofShared();
     private final MemorySegment events = arena.allocate((long) EVENTS * EVENT_LENGTH, Long.BYTES);
     private final MemorySegment registration = arena.allocate(EVENT_LENGTH, Long.BYTES);
@@ -58,9 +60,14 @@ final class EventPoller {
     private int lastKey = WAKE_UP;
     private volatile boolean ending;
 
-    /** Starts the thread. On the loop. */
-    EventPoller(EventLoop loop, String name) {
+    /**
+     * Starts the thread. On the loop.
+     *
+     * @param faults takes what a handler throws; the other sockets get their turn all the same
+     */
+    EventPoller(EventLoop loop, Consumer<Throwable> faults, String name) {
         this.loop = loop;
+        this.faults = faults;
         this.epoll =
                 KernelErrors.check("epoll_create1", SystemCalls.epollCreate(loopState, KernelConstants.EPOLL_CLOEXEC));
         this.wakeUp = KernelErrors.check("eventfd", SystemCalls.event(loopState, KernelConstants.EFD_CLOEXEC));
@@ -133,7 +140,7 @@ final class EventPoller {
                 int offset = i * EVENT_LENGTH;
                 Handler handler = handlers.get(events.get(INT, offset + DATA_OFFSET));
                 if (handler != null) {
-                    handler.onReady((events.get(INT, offset) & KernelConstants.EPOLLOUT) != 0);
+                    call(handler, (events.get(INT, offset) & KernelConstants.EPOLLOUT) != 0);
                 }
             }
             found = ending ? 0 : SystemCalls.epollWait(loopState, epoll, events.address(), EVENTS, 0);
@@ -143,5 +150,13 @@ final class EventPoller {
             }
         }
         loop.execute(dispatch);
+    }
+
+    private void call(Handler handler, boolean writable) {
+        try {
+            handler.onReady(writable);
+        } catch (RuntimeException | Error e) {
+            faults.accept(e);
+        }
     }
 }

@@ -122,8 +122,11 @@ final class KernelAssociation extends StackAssociation {
 
     @Override
     protected boolean admit() {
-        // Those of peers were counted when they came.
-        remoteAddress = socket.primary();
+        // Those of peers were counted when they came. It may be over by now, which is the next that the socket tells.
+        InetSocketAddress primary = socket.primary();
+        if (primary != null) {
+            remoteAddress = primary;
+        }
         refresh();
         return true;
     }

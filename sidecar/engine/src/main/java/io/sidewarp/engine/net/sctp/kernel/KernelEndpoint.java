@@ -68,7 +68,8 @@ final class KernelEndpoint implements SctpEndpoint {
         this.settings = settings;
         this.area = area;
         this.messages = WireBuffer.allocate(settings.largestMessage());
-        this.poller = new EventPoller(loop, "sidewarp-sctp-" + local.getFirst().getHostAddress());
+        this.poller = new EventPoller(
+                loop, loops::onFault, "sidewarp-sctp-" + local.getFirst().getHostAddress());
     }
 
     static CompletableFuture<SctpEndpoint> open(
@@ -203,9 +204,19 @@ final class KernelEndpoint implements SctpEndpoint {
         return association;
     }
 
-    /** An association of a peer is up, on a socket of its own. */
-    void adopt(KernelSocket socket, SctpAssociationHandler handler, int inboundStreams, int outboundStreams) {
-        add(socket, socket.primary(), handler, null).accept(inboundStreams, outboundStreams);
+    /**
+     * An association of a peer is up, on a socket of its own, which is closed with it.
+     *
+     * @throws IOException when it is over already
+     */
+    void adopt(KernelSocket socket, SctpAssociationHandler handler, int inboundStreams, int outboundStreams)
+            throws IOException {
+        InetSocketAddress remote = socket.primary();
+        if (remote == null) {
+            socket.close();
+            throw new IOException("the association ended as soon as it was up");
+        }
+        add(socket, remote, handler, null).accept(inboundStreams, outboundStreams);
     }
 
     private void look() {

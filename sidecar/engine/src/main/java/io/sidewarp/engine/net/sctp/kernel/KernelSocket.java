@@ -16,6 +16,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A one-to-many socket of the kernel: one that listens, or one with a single association. Belongs to one thread. Its own
@@ -242,12 +243,12 @@ final class KernelSocket implements MessageSocket {
 
     // Facts.
 
-    /** The peer's address and port that this side prefers. */
+    /** The peer's address and port that this side prefers, null when there is no association any more. */
+    @Nullable
     InetSocketAddress primary() {
-        KernelErrors.check(
-                "getsockopt of SCTP_STATUS",
-                inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH) ? 0 : -KernelConstants.EINVAL);
-        return SocketAddresses.read(area.value(), KernelConstants.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS);
+        return inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)
+                ? SocketAddresses.read(area.value(), KernelConstants.STATUS_PRIMARY + KernelConstants.SPINFO_ADDRESS)
+                : null;
     }
 
     /** Octets of the largest message that is sent in one chunk, 0 when there is no association any more. */
