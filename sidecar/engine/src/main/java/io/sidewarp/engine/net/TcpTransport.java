@@ -11,7 +11,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.epoll.EpollTcpInfo;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
@@ -40,8 +39,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      * completed: few, so that it can ask for more before all that it asked for has come.
      */
     private static final int READS_PER_TURN = 2;
-    /** Calls after which the segment size is asked for again; the first ones ask at powers of two. */
-    private static final int EMSS_PERIOD = 1024;
 
     private final SocketChannel channel;
     private final EventLoop loop;
@@ -51,9 +48,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable drive = this::driveGuarded;
     private final Runnable lingerCheck = this::checkLinger;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
-    private final Runnable stallCheck = this::checkStall;
+    private final StallWatch stallWatch;
     private final IncompleteFpduWatch fpduWatch;
     private final SegmentAlignment alignment;
+    private final SegmentSize segmentSize;
     private final ConnectionInput connectionInput;
     private final @Nullable StagedWrite stagedWrite;
 
@@ -65,10 +63,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private @Nullable StagingBuffer pending;
     private int pendingOctets;
     private boolean waitingForBuffer;
-    private boolean stallScheduled;
-    private long stallProgress;
     private long producedOctets;
-    private long stallOctets;
     private boolean shutdownWanted;
     private boolean outputShut;
     private boolean inputShut;
@@ -77,8 +72,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private boolean lost;
     private long lastInputNanos;
     private boolean lingerScheduled;
-    private int emss;
-    private int emssCalls;
 
     TcpTransport(SocketChannel channel, EngineLoops loops) {
         this.channel = channel;
@@ -86,7 +79,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.loops = loops;
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
-        this.emss = settings.defaultEmss();
+        this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
+        this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, fpduWatch);
         this.alignment = new SegmentAlignment(channel);
@@ -339,7 +333,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
-        int flags = alignment.begin(octets, emss);
+        int flags = alignment.begin(octets, segmentSize.last());
         if (stagedWrite == null || !channel.isOpen()) {
             channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
         } else {
@@ -357,7 +351,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (outbound != null && outbound.isEmpty()) {
             return true;
         }
-        watchForStall(outbound);
+        stallWatch.begin();
         return false;
     }
 
@@ -372,30 +366,19 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return true;
     }
 
-    /** The socket is full: sees to it that a peer which reads nothing does not hold the buffer for ever. */
-    private void watchForStall(@Nullable ChannelOutboundBuffer outbound) {
-        if (!stallScheduled && pending != null && !lost) {
-            stallScheduled = true;
-            stallOctets = producedOctets;
-            stallProgress = outbound == null ? 0 : outbound.currentProgress();
-            loop.schedule(stallCheck, settings.stallTimeout().toNanos(), TimeUnit.NANOSECONDS);
-        }
-    }
-
-    private void checkStall() {
-        stallScheduled = false;
+    /** Octets that the socket took so far, while it is full. */
+    private long progress() {
         if (pending == null || lost) {
-            return;
+            return StallWatch.NOT_WAITING;
         }
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        long progress = outbound == null ? 0 : outbound.currentProgress();
-        if (producedOctets == stallOctets && progress == stallProgress) {
-            loseTo(
-                    PeerLimit.STALL,
-                    "the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
-        } else {
-            watchForStall(outbound);
-        }
+        return producedOctets - pendingOctets + (outbound == null ? 0 : outbound.currentProgress());
+    }
+
+    private void onStall() {
+        loseTo(
+                PeerLimit.STALL,
+                "the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
     }
 
     @Override
@@ -495,16 +478,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public int emss() {
-        int call = emssCalls++;
-        boolean due = call < EMSS_PERIOD ? Integer.bitCount(call) <= 1 : call % EMSS_PERIOD == 0;
-        if (due && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
-            EpollTcpInfo info = resources.tcpInfo();
-            epoll.tcpInfo(info);
-            if (info.sndMss() > 0) {
-                emss = (int) info.sndMss();
-            }
-        }
-        return emss;
+        return segmentSize.emss();
     }
 
     @Override

@@ -1,0 +1,59 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** Sees to it that a peer which reads nothing does not hold a buffer of this side for ever. Belongs to one loop. */
+final class StallWatch {
+
+    /** The progress of a socket that has room. */
+    static final long NOT_WAITING = -1;
+
+    private final EventLoop loop;
+    private final Duration timeout;
+    private final LongSupplier progress;
+    private final Runnable onStall;
+    private final Runnable check = this::check;
+    private boolean scheduled;
+    private long progressBefore;
+
+    /**
+     * @param timeout after which a socket that took nothing has stalled
+     * @param progress octets that the socket took so far, or {@link #NOT_WAITING}
+     */
+    StallWatch(EventLoop loop, Duration timeout, LongSupplier progress, Runnable onStall) {
+        this.loop = loop;
+        this.timeout = timeout;
+        this.progress = progress;
+        this.onStall = onStall;
+    }
+
+    /** The socket is full. */
+    void begin() {
+        if (!scheduled) {
+            progressBefore = progress.getAsLong();
+            if (progressBefore != NOT_WAITING) {
+                scheduled = true;
+                loop.schedule(check, timeout.toNanos(), TimeUnit.NANOSECONDS);
+            }
+        }
+    }
+
+    private void check() {
+        scheduled = false;
+        long now = progress.getAsLong();
+        if (now == NOT_WAITING) {
+            return;
+        }
+        if (now == progressBefore) {
+            onStall.run();
+        } else {
+            begin();
+        }
+    }
+}
