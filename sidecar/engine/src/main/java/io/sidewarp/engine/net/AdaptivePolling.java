@@ -13,12 +13,15 @@ import java.util.function.LongSupplier;
  * woken, which costs the waking thread more than handing over a segment does, and the sleeper tens of microseconds.
  * A loop that had work again within the limit polls twice as long the next time, up to the limit, also when it slept
  * meanwhile; one that had not, half as long, so that a loop with work now and then soon sleeps at once. Other threads that
- * want the processor get it. Belongs to one loop.
+ * want the processor get it. While it polls it looks at the {@link RecentInput} first. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
     /** The shortest time is the limit over this, so that traffic which sets in is noticed. */
     private static final int RANGE = 16;
+
+    /** Has a loop go on with its tasks. */
+    private static final int NOTHING_READY = 0;
 
     private final long limitNanos;
     private final LongSupplier clock;
@@ -47,8 +50,11 @@ final class AdaptivePolling implements SelectStrategy {
             slept = false;
             adapt(clock.getAsLong() - idleSinceNanos);
         }
-        int ready = selectNow.get();
-        if (hasTasks || ready > 0) {
+        RecentInput recent = RecentInput.ofThisLoop();
+        boolean selects = !recent.isKnown() || recent.isSelectDue(clock.getAsLong());
+        int ready = selects ? selectNow.get() : NOTHING_READY;
+        boolean taken = !selects && recent.take(limitNanos);
+        if (hasTasks || taken || ready > 0) {
             if (polling) {
                 polling = false;
                 adapt(0);
@@ -62,6 +68,7 @@ final class AdaptivePolling implements SelectStrategy {
         } else if (now - idleSinceNanos >= budgetNanos) {
             polling = false;
             slept = true;
+            recent.forget();
             return SELECT;
         }
         Thread.yield();

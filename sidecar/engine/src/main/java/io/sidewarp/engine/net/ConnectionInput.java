@@ -6,6 +6,7 @@ package io.sidewarp.engine.net;
 import io.netty.buffer.ByteBuf;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.memory.WireBuffer;
+import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,30 @@ final class ConnectionInput {
     /** The view for a channel to read into, which begins with what is kept; one reference for the channel. */
     ByteBuf target() {
         return buffer().forReading().setIndex(from, to);
+    }
+
+    /**
+     * Reads behind what is kept, without a channel, and passes up.
+     *
+     * @param descriptor of the connection's socket
+     * @return octets, 0 when there were none
+     */
+    int read(MpaConnection connection, int descriptor) throws IOException {
+        StagingBuffer into = buffer();
+        long octets = resources
+                .socketCalls()
+                .receive(descriptor, into.address() + to, into.wire().capacity() - to);
+        if (octets <= 0) {
+            // The end of the peer's octets is the channel's to find.
+            return 0;
+        }
+        deliver(connection, to + (int) octets);
+        return (int) octets;
+    }
+
+    /** Where {@link #target} begins to be read into. */
+    int end() {
+        return to;
     }
 
     /** Whether a channel that read into the given view read into {@link #target}. */

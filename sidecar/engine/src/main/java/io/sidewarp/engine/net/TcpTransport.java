@@ -39,6 +39,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      * completed: few, so that it can ask for more before all that it asked for has come.
      */
     private static final int READS_PER_TURN = 2;
+    /** Of a channel whose socket is the Java library's. */
+    private static final int NO_DESCRIPTOR = -1;
 
     private final SocketChannel channel;
     private final EventLoop loop;
@@ -48,11 +50,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final Runnable drive = this::driveGuarded;
     private final Runnable lingerCheck = this::checkLinger;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
+    private final RecentInput.Source inputSource = this::takeInput;
     private final StallWatch stallWatch;
     private final IncompleteFpduWatch fpduWatch;
     private final SegmentAlignment alignment;
     private final SegmentSize segmentSize;
     private final ConnectionInput connectionInput;
+    private final int descriptor;
     private final @Nullable StagedWrite stagedWrite;
 
     private @Nullable MpaConnection connection;
@@ -84,9 +88,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, fpduWatch);
         this.alignment = new SegmentAlignment(channel);
-        this.stagedWrite = channel instanceof EpollSocketChannel epoll
-                ? new StagedWrite(resources.socketCalls(), epoll.fd().intValue())
-                : null;
+        this.descriptor =
+                channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
+        this.stagedWrite = descriptor == NO_DESCRIPTOR ? null : new StagedWrite(resources.socketCalls(), descriptor);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -154,13 +158,46 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 return;
             }
             if (connectionInput.isBehind(input)) {
+                int octets = input.writerIndex() - connectionInput.end();
                 connectionInput.deliver(connection, input.writerIndex());
+                onInput(octets);
             } else {
                 receiveStaged(connection, input);
             }
         } finally {
             input.release();
         }
+    }
+
+    private void onInput(int octets) {
+        // While the socket is full epoll is to tell of room as well.
+        if (descriptor != NO_DESCRIPTOR && pending == null) {
+            RecentInput.ofThisLoop().onInput(inputSource, octets, lastInputNanos);
+        }
+    }
+
+    /** See {@link RecentInput.Source}. */
+    private boolean takeInput() {
+        if (connection == null || lost || !channel.isOpen()) {
+            return false;
+        }
+        try {
+            reading = true;
+            int octets = connectionInput.read(connection, descriptor);
+            if (octets > 0) {
+                lastInputNanos = System.nanoTime();
+                onInput(octets);
+                receiveDone();
+            }
+            return octets > 0;
+        } catch (IOException e) {
+            fail(e);
+        } catch (RuntimeException | Error e) {
+            failHere(e);
+        } finally {
+            reading = false;
+        }
+        return false;
     }
 
     /** A channel that had read before it was adopted keeps to the buffers that it began with. */
@@ -229,10 +266,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (cause instanceof IOException failure) {
             fail(failure);
         } else {
-            loops.onFault(cause);
-            lose("this side failed: " + cause);
-            abort();
+            failHere(cause);
         }
+    }
+
+    private void failHere(Throwable cause) {
+        loops.onFault(cause);
+        lose("this side failed: " + cause);
+        abort();
     }
 
     private void fail(IOException cause) {
@@ -278,9 +319,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         try {
             drive();
         } catch (RuntimeException | Error e) {
-            loops.onFault(e);
-            lose("this side failed: " + e);
-            abort();
+            failHere(e);
         }
     }
 
@@ -328,6 +367,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         pending = buffer;
         pendingOctets = octets;
         producedOctets += octets;
+        RecentInput.ofThisLoop().onOutput(octets);
         return write(buffer, octets) && onWritten();
     }
 
@@ -399,6 +439,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void releaseBuffers() {
+        RecentInput.ofThisLoop().forget();
         connectionInput.release();
         releasePending();
     }

@@ -8,6 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.netty.channel.SelectStrategy;
 import io.netty.util.IntSupplier;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 class AdaptivePollingTest {
@@ -15,10 +19,19 @@ class AdaptivePollingTest {
     private static final long LIMIT = 1600;
     private static final long STEP = 10;
     private static final IntSupplier NOTHING = () -> 0;
+    private static final IntSupplier UNWANTED = () -> {
+        throw new AssertionError("epoll is asked");
+    };
 
     private long now;
     private long idleSince;
     private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP);
+
+    @BeforeEach
+    @AfterEach
+    void forget() {
+        RecentInput.ofThisLoop().forget();
+    }
 
     @Test
     void aLoopWithoutWorkPollsForTheLimitAndThenSleeps() throws Exception {
@@ -72,6 +85,36 @@ class AdaptivePollingTest {
 
         assertThat(never.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
         assertThat(never.calculateStrategy(() -> 2, true)).isEqualTo(2);
+    }
+
+    @Test
+    void theConnectionThatAloneHadInputIsReadFromBeforeEpollIsAskedAgain() throws Exception {
+        RecentInput recent = RecentInput.ofThisLoop();
+        now = TimeUnit.SECONDS.toNanos(1);
+        AtomicInteger taken = new AtomicInteger();
+        RecentInput.Source source = () -> taken.incrementAndGet() <= 2;
+        recent.onInput(source, 1, now);
+        recent.onInput(source, 1, now);
+
+        assertThat(polling.calculateStrategy(() -> 1, false)).as("epoll").isEqualTo(1);
+        assertThat(polling.calculateStrategy(UNWANTED, false)).as("input").isZero();
+        assertThat(polling.calculateStrategy(UNWANTED, true)).as("input").isZero();
+        assertThat(polling.calculateStrategy(UNWANTED, false)).as("no input").isEqualTo(SelectStrategy.CONTINUE);
+        assertThat(taken).hasValue(3);
+        now += RecentInput.ALONE_NANOS;
+        assertThat(polling.calculateStrategy(() -> 1, false)).as("epoll").isEqualTo(1);
+    }
+
+    @Test
+    void aLoopThatSleepsHasNoRecentInput() throws Exception {
+        RecentInput recent = RecentInput.ofThisLoop();
+        RecentInput.Source source = () -> false;
+        recent.onInput(source, 1, now);
+        recent.onInput(source, 1, now);
+
+        pollInVain();
+
+        assertThat(recent.isKnown()).isFalse();
     }
 
     private void beIdleForLong() throws Exception {

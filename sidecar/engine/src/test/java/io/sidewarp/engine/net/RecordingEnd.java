@@ -18,6 +18,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -26,6 +27,8 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
 
     private final BlockingQueue<byte[]> ulpdus = new LinkedBlockingQueue<>();
     private final Deque<byte[]> toSend = new ArrayDeque<>();
+    private final CompletableFuture<Void> peerClosed = new CompletableFuture<>();
+    private final CompletableFuture<String> closed = new CompletableFuture<>();
     private volatile MpaConnection mpa;
 
     static MpaPolicy withoutCrc(MpaPolicy policy) {
@@ -41,6 +44,15 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         byte[] ulpdu = ulpdus.poll(10, TimeUnit.SECONDS);
         assertThat(ulpdu).as("a ULPDU within ten seconds").isNotNull();
         return ulpdu;
+    }
+
+    void awaitPeerClosed() throws Exception {
+        peerClosed.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Why the connection ended. */
+    String awaitClosed() throws Exception {
+        return closed.get(10, TimeUnit.SECONDS);
     }
 
     void sendFrom(EventLoop loop, byte[] ulpdu) {
@@ -101,8 +113,12 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
     }
 
     @Override
-    public void onPeerClosed() {}
+    public void onPeerClosed() {
+        peerClosed.complete(null);
+    }
 
     @Override
-    public void onClosed(boolean graceful, String cause) {}
+    public void onClosed(boolean graceful, String cause) {
+        closed.complete(cause);
+    }
 }

@@ -15,30 +15,43 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-/** The call of Linux to send with flags, which Netty's channels do not have. For one thread; allocates nothing per call. */
+/**
+ * The calls of Linux to send with flags, which Netty's channels do not have, and to receive when no event has told that there
+ * is something. For one thread; allocates nothing per call.
+ */
 public final class SocketCalls {
 
     /** What is sent later never becomes part of the last segment of this. */
     public static final int MSG_EOR = 0x80;
 
+    /** What {@link #receive} returns when the peer has sent nothing, and may still. */
+    public static final int NOTHING = -1;
+
     private static final int MSG_NOSIGNAL = 0x4000;
     private static final int EINTR = 4;
+    private static final int EAGAIN = 11;
 
     private static final Linker LINKER = Linker.nativeLinker();
     private static final StructLayout CALL_STATE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO =
             CALL_STATE.varHandle(MemoryLayout.PathElement.groupElement("errno")).withInvokeExactBehavior();
-    private static final MethodHandle SEND = LINKER.downcallHandle(
-            LINKER.defaultLookup().findOrThrow("send"),
-            FunctionDescriptor.of(
-                    ValueLayout.JAVA_LONG,
-                    ValueLayout.JAVA_INT,
-                    ValueLayout.JAVA_LONG,
-                    ValueLayout.JAVA_LONG,
-                    ValueLayout.JAVA_INT),
-            Linker.Option.captureCallState("errno"));
+    private static final MethodHandle SEND = find("send");
+    private static final MethodHandle RECV = find("recv");
 
     private final MemorySegment state = Arena.ofAuto().allocate(CALL_STATE);
+
+    /** send and recv look alike. */
+    private static MethodHandle find(String name) {
+        return LINKER.downcallHandle(
+                LINKER.defaultLookup().findOrThrow(name),
+                FunctionDescriptor.of(
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_INT,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_LONG,
+                        ValueLayout.JAVA_INT),
+                Linker.Option.captureCallState("errno"));
+    }
 
     /**
      * Sends without waiting.
@@ -63,6 +76,35 @@ public final class SocketCalls {
             if (error != EINTR) {
                 // None for EAGAIN; throws for all else.
                 return Errors.ioResult("send", -error);
+            }
+        }
+    }
+
+    /**
+     * Receives without waiting.
+     *
+     * @param descriptor a TCP socket that does not block
+     * @param address of native memory, which the caller keeps
+     * @param octets room there, at least 1
+     * @return octets received, 0 behind the peer's last, {@link #NOTHING} for now
+     */
+    public long receive(int descriptor, long address, long octets) throws IOException {
+        while (true) {
+            long received;
+            try {
+                received = (long) RECV.invokeExact(state, descriptor, address, octets, 0);
+            } catch (Throwable e) {
+                throw new AssertionError("a native call cannot throw", e);
+            }
+            if (received >= 0) {
+                return received;
+            }
+            int error = (int) ERRNO.get(state, 0L);
+            if (error == EAGAIN) {
+                return NOTHING;
+            }
+            if (error != EINTR) {
+                return Errors.ioResult("recv", -error);
             }
         }
     }

@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.util.concurrent.FastThreadLocal;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection of a loop that was the only one to have input lately, and little of it. A loop that polls reads from the
+ * socket of that one without asking epoll first, which a small message would have to wait for. Belongs to one loop.
+ */
+final class RecentInput {
+
+    /** A connection that may have input. */
+    interface Source {
+
+        /**
+         * Takes the input that there is. Throws nothing.
+         *
+         * @return whether there was any
+         */
+        boolean takeInput();
+    }
+
+    /** How long epoll is not asked for the other sockets of the loop, at most. */
+    static final long ALONE_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
+
+    /**
+     * Octets, beyond which they are those of a stream: it is better to read that in large pieces, and not to take the lock
+     * of its socket when there is nothing.
+     */
+    static final int SMALL = 8 << 10;
+
+    private static final FastThreadLocal<RecentInput> OF_LOOP = new FastThreadLocal<>() {
+        @Override
+        protected RecentInput initialValue() {
+            return new RecentInput();
+        }
+    };
+
+    private @Nullable Source last;
+    private boolean known;
+    private long nowNanos;
+    private long inputNanos;
+    private long selectedNanos;
+
+    /** Of the loop that calls. */
+    static RecentInput ofThisLoop() {
+        return OF_LOOP.get();
+    }
+
+    /** A connection had input: twice in a row, and it is known. */
+    void onInput(Source source, int octets, long nanoTime) {
+        known = source.equals(last) && octets <= SMALL;
+        last = source;
+        inputNanos = nanoTime;
+    }
+
+    /** Some connection has output. */
+    void onOutput(int octets) {
+        if (octets > SMALL) {
+            forget();
+        }
+    }
+
+    /** Whether there is such a connection. */
+    boolean isKnown() {
+        return known;
+    }
+
+    /** Whether it is time to ask epoll, which the caller then does. */
+    boolean isSelectDue(long nanoTime) {
+        nowNanos = nanoTime;
+        if (nanoTime - selectedNanos < ALONE_NANOS) {
+            return false;
+        }
+        selectedNanos = nanoTime;
+        return true;
+    }
+
+    /**
+     * Takes input of the connection, when it is not time to ask epoll.
+     *
+     * @param patienceNanos after so long without input there is no such connection any more
+     * @return whether there was any
+     */
+    boolean take(long patienceNanos) {
+        if (last != null && last.takeInput()) {
+            return true;
+        }
+        if (nowNanos - inputNanos > patienceNanos) {
+            forget();
+        }
+        return false;
+    }
+
+    /** There is no such connection any more. */
+    void forget() {
+        last = null;
+        known = false;
+    }
+}
