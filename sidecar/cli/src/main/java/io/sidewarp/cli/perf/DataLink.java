@@ -147,7 +147,9 @@ final class DataLink implements AutoCloseable {
         }
         RemoteAddress target = ready.region().plus(plan.slotOffset(0, 0));
         return new WritePingPong(
-                queue, WorkRequest.write(connection, target, outgoing), new WatchedMemory(region, plan, busyPoll));
+                queue,
+                WorkRequest.write(connection, target, outgoing).unsignaled(),
+                new WatchedMemory(region, plan, busyPoll));
     }
 
     private static Driver pipeline(

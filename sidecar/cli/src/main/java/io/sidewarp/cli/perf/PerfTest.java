@@ -180,7 +180,9 @@ final class PerfTest implements AutoCloseable {
         }
         RemoteAddress target = peerRegion.plus(plan.slotOffset(0, 0));
         return new DataEnd.WriteEcho(
-                queue, WorkRequest.write(connection, target, outgoing), new WatchedMemory(region, plan, busyPoll));
+                queue,
+                WorkRequest.write(connection, target, outgoing).unsignaled(),
+                new WatchedMemory(region, plan, busyPoll));
     }
 
     /** Twice the depth, so that the sender need not wait for credits to come back. */

@@ -16,7 +16,7 @@ import java.util.concurrent.locks.LockSupport;
 public final class WatchedMemory {
 
     /** So long a waiting thread gives way to others only when there are any; then it sleeps between looks. */
-    private static final long EAGER_NANOS = 200_000;
+    private static final long EAGER_NANOS = 1_000_000;
 
     private static final long PARK_NANOS = 20_000;
 
