@@ -67,11 +67,9 @@ public record NetSettings(
 
     /**
      * 300 us, several times what it costs to sleep and to be woken in a virtual machine. Nothing where polling would keep the
-     * peer off the only processor, or use up a share of time that is not a whole processor.
+     * peer off the only processor, or use up a quota of less than a processor's time.
      */
     public static Duration defaultBusyPoll() {
-        return Runtime.getRuntime().availableProcessors() > 1 || Processors.isPinnedToOne()
-                ? Duration.ofNanos(300_000)
-                : Duration.ZERO;
+        return Processors.mayKeepOneBusy() ? Duration.ofNanos(300_000) : Duration.ZERO;
     }
 }

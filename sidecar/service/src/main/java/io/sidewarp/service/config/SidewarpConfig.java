@@ -31,8 +31,8 @@ public interface SidewarpConfig {
     OptionalInt eventLoops();
 
     /**
-     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 300, or 0 where there is one
-     * processor only or the time of one; but 300 where the sidecar is pinned to one processor of several.
+     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 300, or 0 where the machine
+     * has one processor only or a control group gives the sidecar less than the time of one.
      */
     OptionalInt busyPollMicros();
 
