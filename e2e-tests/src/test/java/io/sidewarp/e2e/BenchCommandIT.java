@@ -4,6 +4,7 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -76,6 +77,20 @@ class BenchCommandIT {
         assertThat(Files.readString(document))
                 .contains("| write | spin | ", "| write 1 MiB | 8 | ", "| target | measured | met |");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
+    }
+
+    @Test
+    void limitsTheProcessorTimeOfBothEnds() throws IOException {
+        assumeTrue(Files.isWritable(Path.of("/sys/fs/cgroup")), "only root can make control groups");
+        Path json = directory.resolve("bench.json");
+
+        try (OwnedProcess bench = bench("--quick", "--time", "20ms", "--only", "QUOTA", "--json", json.toString())) {
+            assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+        }
+
+        JsonNode part = new ObjectMapper().readTree(json.toFile()).get("parts").get("QUOTA");
+        assertThat(programs(part)).contains("application", "grpc-java");
+        assertThat(part.get("figures").findValuesAsText("quota")).contains("0.0", "1.0");
     }
 
     @Test

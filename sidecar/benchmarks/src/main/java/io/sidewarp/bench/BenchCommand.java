@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench;
 
+import io.sidewarp.bench.process.CpuQuota;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.Trees;
 import io.sidewarp.bench.report.Report;
@@ -53,7 +54,9 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--only",
             paramLabel = "PART",
             split = ",",
-            description = "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP.")
+            description =
+                    "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, and without QUOTA where no"
+                            + " control group can be made.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
     @Option(
@@ -145,7 +148,15 @@ public final class BenchCommand implements Callable<Integer> {
         if (report) {
             return Set.of();
         }
-        return only.isEmpty() ? EnumSet.complementOf(EnumSet.of(Part.SCTP)) : EnumSet.copyOf(only);
+        if (!only.isEmpty()) {
+            return EnumSet.copyOf(only);
+        }
+        Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP));
+        CpuQuota.obstacle().ifPresent(obstacle -> {
+            parts.remove(Part.QUOTA);
+            spec.commandLine().getErr().println("QUOTA is left out: " + obstacle);
+        });
+        return parts;
     }
 
     private Pinning pinning() {

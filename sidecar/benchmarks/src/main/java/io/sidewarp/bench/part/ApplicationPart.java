@@ -29,19 +29,23 @@ public final class ApplicationPart implements PartRunner {
         try (EndPair nio = lab.start(EndKind.NIO, List.of(echo));
                 EndPair grpc = lab.start(EndKind.GRPC, List.of(large, middle, echo));
                 EndPair line = lab.start(EndKind.LINE, List.of());
-                SidecarPair sidecars = SidecarPair.start(lab.root(), lab.pinning(), "tcp")) {
+                SidecarPair sidecars = SidecarPair.start(
+                        lab.root(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 if (step.size() == KIB64) {
                     Samples.iperf(lab, recorder, Peers.IPERF_DEFAULT);
                     Samples.record(lab, recorder, grpc, middle, Peers.grpcStream(KIB64));
                 } else if (step.size() == MIB) {
-                    Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
                     Samples.record(lab, recorder, grpc, large, Peers.grpcStream(MIB));
                 }
                 Samples.distance(lab, recorder, line);
                 if (!lab.quick() || step.size() >= KIB64) {
-                    SidecarTests.stream(lab, recorder, sidecars, step);
+                    SidecarTests.stream(lab, recorder, sidecars, step, () -> {
+                        if (step.size() >= KIB64) {
+                            Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
+                        }
+                    });
                 }
             }
             Samples.record(lab, recorder, nio, echo, Peers.nioEcho(LatencyPart.SIZE, Waiting.SLEEP));

@@ -8,6 +8,7 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Place;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -39,7 +40,12 @@ public record Lab(Path root, Pinning pinning, Path directory, Duration time, boo
      * begins and ends a measurement is a part of that, else it has them compile all again.
      */
     EndPair start(EndKind kind, List<TransferPlan> plans) {
-        EndPair pair = EndPair.start(kind, pinning, directory);
+        return start(kind, plans, pinning.activePlace(), pinning.passivePlace());
+    }
+
+    /** The same, each end in a given place. */
+    EndPair start(EndKind kind, List<TransferPlan> plans, Place active, Place passive) {
+        EndPair pair = EndPair.start(kind, active, passive, directory);
         try {
             int rounds = quick || plans.isEmpty() ? 0 : Math.max(LEAST_ROUNDS, LEAST_MOMENTS / plans.size());
             for (int round = 0; round < rounds; round++) {

@@ -22,6 +22,7 @@ public interface PartRunner {
             case CONNECTIONS -> new ConnectionsPart();
             case SIDECAR -> new SidecarPart();
             case APPLICATION -> new ApplicationPart();
+            case QUOTA -> new QuotaPart();
             case SCTP -> new SctpPart();
         };
     }

@@ -39,6 +39,7 @@ public final class Samples {
                 plan.connections(),
                 plan.crc(),
                 plan.markers(),
+                0,
                 plan.waiting().toString());
     }
 

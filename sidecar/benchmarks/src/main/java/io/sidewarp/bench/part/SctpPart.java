@@ -4,7 +4,7 @@
 package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.end.Waiting;
-import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.process.Usrsctp;
 import io.sidewarp.bench.result.Metric;
@@ -21,18 +21,18 @@ public final class SctpPart implements PartRunner {
 
     /** usrsctp alone. */
     public static Subject stream(long size, boolean crc) {
-        return new Subject("usrsctp", "stream", size, 1, 1, 1, crc, false, Waiting.SLEEP.toString());
+        return new Subject("usrsctp", "stream", size, 1, 1, 1, crc, false, 0, Waiting.SLEEP.toString());
     }
 
     /** Messages there and back over usrsctp alone. */
     public static Subject echo(long size) {
-        return new Subject("usrsctp", "echo", size, 1, 1, 1, true, false, Waiting.SLEEP.toString());
+        return new Subject("usrsctp", "echo", size, 1, 1, 1, true, false, 0, Waiting.SLEEP.toString());
     }
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
         Usrsctp usrsctp = Usrsctp.compile(lab.root(), lab.directory());
-        try (SidecarPair sidecars = SidecarPair.start(lab.root(), Pinning.NONE, "sctp")) {
+        try (SidecarPair sidecars = SidecarPair.start(lab.root(), Place.ANYWHERE, Place.ANYWHERE, "sctp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 for (boolean crc : List.of(true, false)) {

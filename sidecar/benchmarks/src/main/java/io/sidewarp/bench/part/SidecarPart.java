@@ -3,7 +3,7 @@
 
 package io.sidewarp.bench.part;
 
-import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.Sidecar;
 import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.result.Metric;
@@ -36,7 +36,7 @@ public final class SidecarPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        try (Sidecar sidecar = Sidecar.start(lab.root(), "idle", "", lab.directory())) {
+        try (Sidecar sidecar = Sidecar.start(lab.root(), "idle", Place.ANYWHERE, lab.directory())) {
             double ready = sidecar.readyNanos() / 1e6;
             pause();
             double resident = sidecar.residentOctets() / MIB;
@@ -46,7 +46,7 @@ public final class SidecarPart implements PartRunner {
                     .accept(String.format(
                             Locale.ROOT, "sidecar: ready after %.0f ms, %.0f MiB resident", ready, resident));
         }
-        try (SidecarPair pair = SidecarPair.start(lab.root(), Pinning.NONE, "tcp")) {
+        try (SidecarPair pair = SidecarPair.start(lab.root(), Place.ANYWHERE, Place.ANYWHERE, "tcp")) {
             pair.perf("write", lab.time(), lab.time().multipliedBy(2), "--size", "1M", "--depth", "8");
             double resident = pair.residentOctets() / MIB;
             recorder.add(LOADED, Metric.RESIDENT_MIB, resident);

@@ -32,6 +32,8 @@ public final class SidecarTests {
 
     private static final Duration SETTLING = Duration.ofSeconds(1);
 
+    private static final Duration SETTLING_LATENCY = Duration.ofMillis(250);
+
     /** Where application and sidecar share a processor, their JVMs go on compiling for most of a minute. */
     private static final int SETTLING_ROUNDS = 6;
 
@@ -51,16 +53,24 @@ public final class SidecarTests {
     }
 
     private static Subject subject(String operation, long size, int depth, int signal) {
-        return new Subject("application", operation, size, depth, signal, 1, true, false, Waiting.YIELD.toString());
+        return new Subject("application", operation, size, depth, signal, 1, true, false, 0, Waiting.YIELD.toString());
     }
 
     /** Has all do what is measured, in short turns, before anything counts. */
     static void settle(Lab lab, SidecarPair pair) {
+        settle(lab, pair, STEPS, LATENCY_SIZES);
+    }
+
+    /** The same for some of the streams and sizes. */
+    static void settle(Lab lab, SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
         for (int round = 0; round < (lab.quick() ? 0 : SETTLING_ROUNDS); round++) {
-            for (ThroughputPart.Step step : STEPS) {
+            for (ThroughputPart.Step step : steps) {
                 for (String operation : OPERATIONS) {
                     pair.perf(operation, Duration.ZERO, SETTLING, options(step));
                 }
+            }
+            for (String operation : OPERATIONS) {
+                pair.perf(operation, Duration.ZERO, SETTLING_LATENCY, latencyOptions(sizes));
             }
         }
     }
@@ -76,10 +86,24 @@ public final class SidecarTests {
         };
     }
 
+    private static String[] latencyOptions(List<Integer> sizes) {
+        return new String[] {
+            "--latency",
+            "--size",
+            String.join(",", sizes.stream().map(String::valueOf).toList())
+        };
+    }
+
     /** Measures throughput of one size, by Write and Read. */
     static void stream(Lab lab, Recorder recorder, SidecarPair pair, ThroughputPart.Step step) {
+        stream(lab, recorder, pair, step, () -> {});
+    }
+
+    /** @param beside measures a peer right before each */
+    static void stream(Lab lab, Recorder recorder, SidecarPair pair, ThroughputPart.Step step, Runnable beside) {
         Duration warmup = lab.quick() ? lab.time() : WARMUP;
         for (String operation : OPERATIONS) {
+            beside.run();
             List<PerfReport> reports = pair.perf(operation, warmup, lab.time().multipliedBy(FACTOR), options(step));
             reports.forEach(report -> record(lab, recorder, report));
         }
@@ -87,9 +111,8 @@ public final class SidecarTests {
 
     /** Measures latency, by Write and Read. */
     static void pingPong(Lab lab, Recorder recorder, SidecarPair pair, List<Integer> sizes) {
-        String list = String.join(",", sizes.stream().map(String::valueOf).toList());
         for (String operation : OPERATIONS) {
-            pair.perf(operation, lab.time(), lab.time(), "--latency", "--size", list)
+            pair.perf(operation, lab.time(), lab.time(), latencyOptions(sizes))
                     .forEach(report -> record(lab, recorder, report));
         }
     }

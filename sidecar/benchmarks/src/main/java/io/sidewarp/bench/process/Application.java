@@ -26,11 +26,10 @@ final class Application implements AutoCloseable {
     /**
      * Starts it.
      *
-     * @param processors as taskset takes them, or empty
      * @param directory for its log
      */
-    static Application start(String processors, Path directory) {
-        return new Application(JvmProcess.start("application", CommandProgram.class, processors, directory));
+    static Application start(Place place, Path directory) {
+        return new Application(JvmProcess.start("application", CommandProgram.class, place, directory));
     }
 
     /**

@@ -4,18 +4,20 @@
 package io.sidewarp.bench.process;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Processes and directories that do not outlive this process, also when it is interrupted or terminated. */
+/** Processes, directories and control groups that do not outlive this process, also when it is interrupted or terminated. */
 final class Children {
 
     private static final long STOP_SECONDS = 5;
 
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
     private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
+    private static final Set<Path> GROUPS = ConcurrentHashMap.newKeySet();
 
     static {
         Runtime.getRuntime().addShutdownHook(new Thread(Children::endAll));
@@ -57,6 +59,17 @@ final class Children {
         Trees.delete(directory);
     }
 
+    /** Takes care of a control group in which processes run. */
+    static void adoptGroup(Path group) {
+        GROUPS.add(group);
+    }
+
+    /** Removes such a group; its files go with it. */
+    static void removeGroup(Path group) throws IOException {
+        Files.deleteIfExists(group);
+        GROUPS.remove(group);
+    }
+
     private static void endAll() {
         RUNNING.forEach(Process::destroy);
         for (Process process : RUNNING) {
@@ -73,6 +86,13 @@ final class Children {
                 delete(directory);
             } catch (IOException e) {
                 System.err.println("cannot remove " + directory + ": " + e.getMessage());
+            }
+        }
+        for (Path group : GROUPS) {
+            try {
+                removeGroup(group);
+            } catch (IOException e) {
+                System.err.println("cannot remove " + group + ": " + e.getMessage());
             }
         }
     }

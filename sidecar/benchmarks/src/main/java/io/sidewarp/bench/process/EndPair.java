@@ -24,12 +24,12 @@ public final class EndPair implements AutoCloseable {
     }
 
     /** Starts both. */
-    public static EndPair start(EndKind kind, Pinning pinning, Path directory) {
-        EndProcess passive = EndProcess.start(kind, "passive", pinning.passive(), directory);
+    public static EndPair start(EndKind kind, Place active, Place passive, Path directory) {
+        EndProcess other = EndProcess.start(kind, "passive", passive, directory);
         try {
-            return new EndPair(passive, EndProcess.start(kind, "active", pinning.active(), directory));
+            return new EndPair(other, EndProcess.start(kind, "active", active, directory));
         } catch (RuntimeException e) {
-            passive.close();
+            other.close();
             throw e;
         }
     }

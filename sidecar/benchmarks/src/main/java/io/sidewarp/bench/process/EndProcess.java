@@ -26,12 +26,11 @@ final class EndProcess implements AutoCloseable {
      * Starts an end.
      *
      * @param role active or passive
-     * @param processors as taskset takes them, or empty
      * @param directory for its log
      */
-    static EndProcess start(EndKind kind, String role, String processors, Path directory) {
+    static EndProcess start(EndKind kind, String role, Place place, Path directory) {
         return new EndProcess(
-                JvmProcess.start(kind + "-" + role, EndProgram.class, processors, directory, kind.name(), role));
+                JvmProcess.start(kind + "-" + role, EndProgram.class, place, directory, kind.name(), role));
     }
 
     /**

@@ -76,10 +76,10 @@ public final class Iperf {
                 String.valueOf(seconds),
                 "--json");
         try {
-            Process server = start(Pinning.wrap(pinning.passive(), serve));
+            Process server = start(pinning.passivePlace().wrap(serve));
             try {
                 awaitListening(server);
-                Process client = start(Pinning.wrap(pinning.active(), send));
+                Process client = start(pinning.activePlace().wrap(send));
                 String json = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 client.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
                 return Result.parse(json);

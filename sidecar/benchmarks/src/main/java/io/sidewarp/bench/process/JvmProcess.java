@@ -61,14 +61,13 @@ final class JvmProcess implements AutoCloseable {
     /**
      * Starts a program.
      *
-     * @param processors as taskset takes them, or empty
      * @param directory for its log
      */
-    static JvmProcess start(String name, Class<?> program, String processors, Path directory, String... arguments) {
+    static JvmProcess start(String name, Class<?> program, Place place, Path directory, String... arguments) {
         Path log = directory.resolve(name + ".log");
         try {
-            Process process = Children.start(new ProcessBuilder(Pinning.wrap(processors, command(program, arguments)))
-                    .redirectError(log.toFile()));
+            Process process = Children.start(
+                    new ProcessBuilder(place.wrap(command(program, arguments))).redirectError(log.toFile()));
             return new JvmProcess(name, process, log);
         } catch (IOException e) {
             throw new Failure(ExitCode.FAILED, name + " could not be started: " + e.getMessage(), e);

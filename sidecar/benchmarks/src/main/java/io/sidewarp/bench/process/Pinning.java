@@ -68,14 +68,14 @@ public record Pinning(String active, String passive) {
         return numbers;
     }
 
-    /** A command line that runs another one on these processors. */
-    static List<String> wrap(String processors, List<String> command) {
-        List<String> wrapped = new ArrayList<>();
-        if (!processors.isEmpty()) {
-            wrapped.addAll(List.of("taskset", "-c", processors));
-        }
-        wrapped.addAll(command);
-        return wrapped;
+    /** Where the end that keeps the time runs. */
+    public Place activePlace() {
+        return Place.on(active);
+    }
+
+    /** Where the other end runs. */
+    public Place passivePlace() {
+        return Place.on(passive);
     }
 
     @Override

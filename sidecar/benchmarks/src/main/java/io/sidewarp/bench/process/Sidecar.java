@@ -19,14 +19,14 @@ public final class Sidecar implements AutoCloseable {
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
     private final String name;
-    private final String processors;
+    private final Place place;
     private final Path directory;
     private final ChildProcess process;
     private final long readyNanos;
 
-    private Sidecar(String name, String processors, Path directory, ChildProcess process, long readyNanos) {
+    private Sidecar(String name, Place place, Path directory, ChildProcess process, long readyNanos) {
         this.name = name;
-        this.processors = processors;
+        this.place = place;
         this.directory = directory;
         this.process = process;
         this.readyNanos = readyNanos;
@@ -36,10 +36,9 @@ public final class Sidecar implements AutoCloseable {
      * Starts one and waits until it serves.
      *
      * @param root directory of the sources
-     * @param processors that it may use
      * @param base where its directory is made
      */
-    public static Sidecar start(Path root, String name, String processors, Path base) {
+    public static Sidecar start(Path root, String name, Place place, Path base) {
         Path directory = base.resolve(name);
         try {
             Files.createDirectories(directory.resolve("volume"));
@@ -54,17 +53,14 @@ public final class Sidecar implements AutoCloseable {
                 "SIDEWARP_BUILD", "never");
         long begin = System.nanoTime();
         ChildProcess process = ChildProcess.start(
-                "sidecar " + name,
-                Pinning.wrap(processors, List.of(script(root), "sidecar")),
-                environment,
-                directory.resolve("log"));
+                "sidecar " + name, place.wrap(List.of(script(root), "sidecar")), environment, directory.resolve("log"));
         try {
             process.awaitLine("event=started", START_PATIENCE);
         } catch (RuntimeException e) {
             process.close();
             throw e;
         }
-        return new Sidecar(name, processors, directory, process, System.nanoTime() - begin);
+        return new Sidecar(name, place, directory, process, System.nanoTime() - begin);
     }
 
     /** From the start of the process until it said that it serves. */
@@ -86,20 +82,17 @@ public final class Sidecar implements AutoCloseable {
                 directory.resolve("volume").toString());
     }
 
-    /** Starts an application that carries out one command of the sidewarp program after the other, on its processors. */
+    /** Starts an application that carries out one command of the sidewarp program after the other, where this runs. */
     Application application() {
-        return Application.start(processors, directory);
+        return Application.start(place, directory);
     }
 
-    /** Starts one command of the sidewarp program as such an application, on its processors. */
+    /** Starts one command of the sidewarp program as such an application, where this runs. */
     ChildProcess command(String... arguments) {
         List<String> command = JvmProcess.command(Sidewarp.class, arguments);
         command.addAll(options());
         return ChildProcess.start(
-                arguments[0] + " at " + name,
-                Pinning.wrap(processors, command),
-                Map.of(),
-                directory.resolve("command"));
+                arguments[0] + " at " + name, place.wrap(command), Map.of(), directory.resolve("command"));
     }
 
     private static String script(Path root) {

@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sidecars and a {@code sidewarp perf --listen} at one of them. Volumes are in memory where that is possible. Each
- * end's sidecar and application share the processors of the end.
+ * Two sidecars and a {@code sidewarp perf --listen} at one of them. Volumes are in memory where that is possible. An end's
+ * sidecar and application run in the same place.
  */
 public final class SidecarPair implements AutoCloseable {
 
@@ -47,16 +47,17 @@ public final class SidecarPair implements AutoCloseable {
      * Starts everything.
      *
      * @param root directory of the sources
+     * @param activePlace where the end that measures runs, application and sidecar
      * @param llp tcp or sctp
      */
-    public static SidecarPair start(Path root, Pinning pinning, String llp) {
+    public static SidecarPair start(Path root, Place activePlace, Place passivePlace, String llp) {
         Path directory = createDirectory();
         Sidecar passive = null;
         Sidecar active = null;
         ChildProcess server = null;
         try {
-            passive = Sidecar.start(root, "b", pinning.passive(), directory);
-            active = Sidecar.start(root, "a", pinning.active(), directory);
+            passive = Sidecar.start(root, "b", passivePlace, directory);
+            active = Sidecar.start(root, "a", activePlace, directory);
             server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
             List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
             return new SidecarPair(directory, passive, active, server, active.application(), destination);

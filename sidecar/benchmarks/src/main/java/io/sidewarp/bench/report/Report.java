@@ -48,6 +48,7 @@ public final class Report {
             case CONNECTIONS -> EngineTables.connections(result);
             case APPLICATION -> SidecarTables.application(result);
             case SIDECAR -> SidecarTables.sidecar(result);
+            case QUOTA -> SidecarTables.quota(result);
             case SCTP -> SidecarTables.sctp(result);
         };
         return tables + "\n" + facts(result.facts()) + "\n\n";

@@ -6,6 +6,7 @@ package io.sidewarp.bench.report;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.QuotaPart;
 import io.sidewarp.bench.part.SctpPart;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
@@ -124,6 +125,41 @@ final class SidecarTables {
                         rows)
                 + "\n"
                 + Markdown.table(1, List.of("latency", "p50 us", "p99 us", "p99.9 us"), latencies);
+    }
+
+    static String quota(PartResult part) {
+        Cells cells = new Cells(part);
+        List<List<String>> latencies = new ArrayList<>();
+        latencies.add(quotaLatency(cells, "grpc-java", Peers.grpcEcho(QuotaPart.SIZE)));
+        List<List<String>> streams = new ArrayList<>();
+        streams.add(quotaStream(cells, "grpc-java", Peers.grpcStream(QuotaPart.STEP.size())));
+        for (String operation : SidecarTests.OPERATIONS) {
+            latencies.add(quotaLatency(cells, operation, SidecarTests.pingPong(operation, QuotaPart.SIZE)));
+            streams.add(quotaStream(cells, operation, SidecarTests.stream(operation, QuotaPart.STEP)));
+        }
+        return Markdown.table(
+                        1,
+                        List.of("8 octets", "p50 us", "p99 us", "p99.9 us", "under a quota", "p99 us", "p99.9 us"),
+                        latencies)
+                + "\n"
+                + Markdown.table(1, List.of("64 KiB", "Gbit/s", "under a quota"), streams)
+                + "\nThe quota of the asking application and its sidecar was used up in "
+                + cells.value(QuotaPart.USE.withQuota(QuotaPart.QUOTA), Metric.THROTTLED_PERCENT)
+                + " % of the periods of 100 ms.\n";
+    }
+
+    private static List<String> quotaLatency(Cells cells, String name, Subject subject) {
+        List<String> row = new ArrayList<>(latency(cells, name, subject));
+        List<String> limited = latency(cells, name, subject.withQuota(QuotaPart.QUOTA));
+        row.addAll(limited.subList(1, limited.size()));
+        return row;
+    }
+
+    private static List<String> quotaStream(Cells cells, String name, Subject subject) {
+        return List.of(
+                name,
+                cells.spread(subject, Metric.GIGABITS_PER_SECOND),
+                cells.spread(subject.withQuota(QuotaPart.QUOTA), Metric.GIGABITS_PER_SECOND));
     }
 
     static String sidecar(PartResult part) {

@@ -31,6 +31,8 @@ public enum Metric {
     ACTIVE_OCTETS_PER_CONNECTION,
     /** The same of the process that accepts. */
     PASSIVE_OCTETS_PER_CONNECTION,
+    /** Of the periods of a quota of processor time, those in which it was used up. */
+    THROTTLED_PERCENT,
     /** From the start of a process until it serves. */
     READY_MILLISECONDS,
     /** Memory of a process that is in use. */

@@ -15,6 +15,8 @@ public enum Part {
     CONNECTIONS,
     /** Application to application through two sidecars, beside iperf3, bare TCP and grpc-java. */
     APPLICATION,
+    /** Application to application under a quota of processor time, beside grpc-java. Takes control groups. */
+    QUOTA,
     /** What a sidecar takes to start, and of memory. */
     SIDECAR,
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */

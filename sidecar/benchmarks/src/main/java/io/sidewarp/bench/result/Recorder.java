@@ -12,10 +12,25 @@ import java.util.Map;
 /** Collects samples of a part, in the order in which subjects turn up. */
 public final class Recorder {
 
-    private final Map<Subject, Map<Metric, List<Double>>> samples = new LinkedHashMap<>();
+    private final Map<Subject, Map<Metric, List<Double>>> samples;
+    private final double quota;
+
+    public Recorder() {
+        this(new LinkedHashMap<>(), 0);
+    }
+
+    private Recorder(Map<Subject, Map<Metric, List<Double>>> samples, double quota) {
+        this.samples = samples;
+        this.quota = quota;
+    }
+
+    /** Takes the samples of what runs under a quota, to the others: see {@link Subject#quota()}. */
+    public Recorder under(double seconds) {
+        return new Recorder(samples, seconds);
+    }
 
     public void add(Subject subject, Metric metric, double sample) {
-        samples.computeIfAbsent(subject, ignored -> new EnumMap<>(Metric.class))
+        samples.computeIfAbsent(subject.withQuota(quota), ignored -> new EnumMap<>(Metric.class))
                 .computeIfAbsent(metric, ignored -> new ArrayList<>())
                 .add(sample);
     }

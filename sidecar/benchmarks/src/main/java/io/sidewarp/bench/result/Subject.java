@@ -14,6 +14,7 @@ package io.sidewarp.bench.result;
  * @param connections at the same time
  * @param crc whether FPDUs carry a CRC32c
  * @param markers whether FPDUs carry Markers, both ways
+ * @param quota seconds of processor time in each second that all processes of an end have together; 0 without a quota
  * @param waiting how both ends wait: {@code adaptive}, {@code sleep}, {@code spin}, {@code yield}
  */
 public record Subject(
@@ -25,10 +26,16 @@ public record Subject(
         int connections,
         boolean crc,
         boolean markers,
+        double quota,
         String waiting) {
 
     /** A peer that knows no RDMA and has one message or stream at a time. */
     public static Subject peer(String program, String operation, long size, String waiting) {
-        return new Subject(program, operation, size, 1, 1, 1, false, false, waiting);
+        return new Subject(program, operation, size, 1, 1, 1, false, false, 0, waiting);
+    }
+
+    /** The same under a quota. */
+    public Subject withQuota(double seconds) {
+        return new Subject(program, operation, size, depth, signal, connections, crc, markers, seconds, waiting);
     }
 }

@@ -22,12 +22,12 @@ class PinningTest {
     void noneLeavesTheCommandAsItIs() {
         List<String> command = List.of("iperf3", "-s");
 
-        assertThat(Pinning.wrap(Pinning.parse("none").active(), command)).isEqualTo(command);
+        assertThat(Pinning.parse("none").activePlace().wrap(command)).isEqualTo(command);
     }
 
     @Test
     void tasksetRunsThePinnedCommand() {
-        assertThat(Pinning.wrap("0-1", List.of("iperf3"))).containsExactly("taskset", "-c", "0-1", "iperf3");
+        assertThat(Place.on("0-1").wrap(List.of("iperf3"))).containsExactly("taskset", "-c", "0-1", "iperf3");
     }
 
     @ParameterizedTest

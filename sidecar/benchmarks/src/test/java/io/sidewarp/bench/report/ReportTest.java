@@ -12,6 +12,7 @@ import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.QuotaPart;
 import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
@@ -129,6 +130,10 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
         Recorder application = new Recorder();
         add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
+        Recorder quota = new Recorder();
+        Subject echo = SidecarTests.pingPong("read", QuotaPart.SIZE);
+        add(quota, echo, Metric.P50_MICROSECONDS, 60);
+        add(quota.under(QuotaPart.QUOTA), echo, Metric.P50_MICROSECONDS, 240);
         Recorder sidecar = new Recorder();
         add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
         Recorder sctp = new Recorder();
@@ -138,6 +143,7 @@ class ReportTest {
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, part(application))
+                .with(Part.QUOTA, part(quota))
                 .with(Part.SIDECAR, part(sidecar))
                 .with(Part.SCTP, part(sctp));
     }
@@ -158,6 +164,7 @@ class ReportTest {
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
+                .contains("| read | 60.0 |  |  | 240 |  |  |")
                 .contains("Commit abcdef");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");
     }

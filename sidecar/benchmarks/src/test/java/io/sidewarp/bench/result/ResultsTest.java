@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sidewarp.cli.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -18,7 +19,7 @@ class ResultsTest {
 
     private static final Facts FACTS =
             new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
-    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, "adaptive");
+    private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, 0, "adaptive");
     private static final Subject PEER = Subject.peer("iperf3", "stream", 131072, "sleep");
 
     @TempDir
@@ -40,6 +41,17 @@ class ResultsTest {
         results.write(file);
 
         assertThat(Results.read(file)).isEqualTo(results);
+    }
+
+    @Test
+    void whatRanUnderAQuotaStandsBesideWhatDidNot() {
+        Recorder recorder = new Recorder();
+        recorder.add(PEER, Metric.P50_MICROSECONDS, 1);
+        recorder.under(0.5).add(PEER, Metric.P50_MICROSECONDS, 2);
+        PartResult part = new PartResult(FACTS, recorder.figures());
+
+        assertThat(part.find(PEER, Metric.P50_MICROSECONDS)).hasValue(new Series(List.of(1.0)));
+        assertThat(part.find(PEER.withQuota(0.5), Metric.P50_MICROSECONDS)).hasValue(new Series(List.of(2.0)));
     }
 
     @Test
