@@ -13,7 +13,8 @@ import java.util.function.LongSupplier;
  * woken, which costs the waking thread more than handing over a segment does, and the sleeper tens of microseconds.
  * A loop that had work again within the limit polls twice as long the next time, up to the limit, also when it slept
  * meanwhile; one that had not, half as long, so that a loop with work now and then soon sleeps at once. Other threads that
- * want the processor get it. While it polls it looks at the {@link RecentInput} first. Belongs to one loop.
+ * want the processor get it; beside one that computes a loop does not poll: see {@link GivingWay}. While it polls it looks at
+ * the {@link RecentInput} first. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
@@ -25,6 +26,7 @@ final class AdaptivePolling implements SelectStrategy {
 
     private final long limitNanos;
     private final LongSupplier clock;
+    private final GivingWay others;
     private long budgetNanos;
     private boolean polling;
     private boolean slept;
@@ -34,24 +36,26 @@ final class AdaptivePolling implements SelectStrategy {
      * @param limit the longest time to poll; zero sleeps at once
      * @param clock as {@link System#nanoTime()}
      */
-    AdaptivePolling(Duration limit, LongSupplier clock) {
+    AdaptivePolling(Duration limit, LongSupplier clock, GivingWay others) {
         this.limitNanos = limit.toNanos();
         this.clock = clock;
+        this.others = others;
         this.budgetNanos = limitNanos;
     }
 
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // others may wait for the processor, first of all whom this loop serves
     public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
         if (limitNanos == 0) {
             return hasTasks ? selectNow.get() : SELECT;
         }
+        long now = clock.getAsLong();
+        others.onRunning(now);
         if (slept) {
             slept = false;
-            adapt(clock.getAsLong() - idleSinceNanos);
+            adapt(now - idleSinceNanos);
         }
         RecentInput recent = RecentInput.ofThisLoop();
-        boolean selects = !recent.isKnown() || recent.isSelectDue(clock.getAsLong());
+        boolean selects = !recent.isKnown() || recent.isSelectDue(now);
         int ready = selects ? selectNow.get() : NOTHING_READY;
         boolean taken = !selects && recent.take(limitNanos);
         if (hasTasks || taken || ready > 0) {
@@ -61,17 +65,18 @@ final class AdaptivePolling implements SelectStrategy {
             }
             return ready;
         }
-        long now = clock.getAsLong();
         if (!polling) {
             polling = true;
             idleSinceNanos = now;
-        } else if (now - idleSinceNanos >= budgetNanos) {
+        }
+        boolean futile = others.isFutile(now);
+        if (futile || now - idleSinceNanos >= budgetNanos) {
             polling = false;
-            slept = true;
+            slept = !futile;
             recent.forget();
             return SELECT;
         }
-        Thread.yield();
+        others.giveWay(now);
         return CONTINUE;
     }
 

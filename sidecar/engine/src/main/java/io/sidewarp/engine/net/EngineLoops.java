@@ -67,7 +67,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
      */
     public static EventLoopGroup newGroup(int loops, Duration busyPoll) {
         ThreadPerTaskExecutor threads = new ThreadPerTaskExecutor(new DefaultThreadFactory("sidewarp-loop", true));
-        SelectStrategyFactory waiting = () -> new AdaptivePolling(busyPoll, System::nanoTime);
+        SelectStrategyFactory waiting =
+                () -> new AdaptivePolling(busyPoll, System::nanoTime, new GivingWay(Thread::yield));
         return Epoll.isAvailable()
                 ? new EpollEventLoopGroup(loops, threads, waiting)
                 : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);

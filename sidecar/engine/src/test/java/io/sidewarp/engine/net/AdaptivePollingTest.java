@@ -25,7 +25,9 @@ class AdaptivePollingTest {
 
     private long now;
     private long idleSince;
-    private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP);
+    private long othersRun;
+    private final GivingWay others = new GivingWay(() -> now += othersRun);
+    private final AdaptivePolling polling = new AdaptivePolling(Duration.ofNanos(LIMIT), () -> now += STEP, others);
 
     @BeforeEach
     @AfterEach
@@ -81,7 +83,7 @@ class AdaptivePollingTest {
 
     @Test
     void withoutALimitALoopSleepsAtOnce() throws Exception {
-        AdaptivePolling never = new AdaptivePolling(Duration.ZERO, () -> now += STEP);
+        AdaptivePolling never = new AdaptivePolling(Duration.ZERO, () -> now += STEP, others);
 
         assertThat(never.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
         assertThat(never.calculateStrategy(() -> 2, true)).isEqualTo(2);
@@ -115,6 +117,66 @@ class AdaptivePollingTest {
         pollInVain();
 
         assertThat(recent.isKnown()).isFalse();
+    }
+
+    @Test
+    void besideAThreadThatComputesALoopSleepsAtOnce() throws Exception {
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        long pause = GivingWay.FACTOR * GivingWay.COMPUTES_NANOS;
+
+        assertThat(polling.calculateStrategy(() -> 2, false)).as("work goes on").isEqualTo(2);
+        assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
+        assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.SELECT);
+        now += pause;
+        assertThat(polling.calculateStrategy(NOTHING, false)).as("later").isEqualTo(SelectStrategy.CONTINUE);
+    }
+
+    @Test
+    void howLongItDoesSoDoublesUpToASecondWhileTheThreadComputes() throws Exception {
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        for (long pause = GivingWay.FACTOR * GivingWay.COMPUTES_NANOS; pause < GivingWay.MAX_PAUSE_NANOS; pause *= 2) {
+            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+            assertThat(others.isFutile(now + pause - 1)).isTrue();
+            assertThat(others.isFutile(now + pause)).isFalse();
+            now += pause;
+        }
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        assertThat(others.isFutile(now + GivingWay.MAX_PAUSE_NANOS - 1)).isTrue();
+        assertThat(others.isFutile(now + GivingWay.MAX_PAUSE_NANOS)).isFalse();
+    }
+
+    @Test
+    void aProcessorThatWasAwayOnceIsNoReasonToSleep() throws Exception {
+        for (int times = 0; times < 3; times++) {
+            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+            assertThat(others.isFutile(now)).isFalse();
+            giveWayFor(GivingWay.COMPUTES_NANOS - 2 * STEP);
+            assertThat(others.isFutile(now)).isFalse();
+        }
+    }
+
+    @Test
+    void afterThreadsThatGiveWayInTheirTurnItBeginsAnew() throws Exception {
+        for (int times = 0; times < 4; times++) {
+            giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+            now += GivingWay.MAX_PAUSE_NANOS;
+        }
+        giveWayFor(0);
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+        giveWayFor(GivingWay.COMPUTES_NANOS - STEP);
+
+        assertThat(others.isFutile(now)).isTrue();
+        assertThat(others.isFutile(now + GivingWay.FACTOR * GivingWay.COMPUTES_NANOS))
+                .isFalse();
+    }
+
+    /** The loop has nothing to do and gives way, and then has to do something. */
+    private void giveWayFor(long nanos) throws Exception {
+        othersRun = nanos;
+        assertThat(polling.calculateStrategy(NOTHING, false)).isEqualTo(SelectStrategy.CONTINUE);
+        othersRun = 0;
+        assertThat(polling.calculateStrategy(() -> 1, false)).isEqualTo(1);
     }
 
     private void beIdleForLong() throws Exception {
