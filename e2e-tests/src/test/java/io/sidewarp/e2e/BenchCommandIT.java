@@ -52,6 +52,8 @@ class BenchCommandIT {
         Path document = Files.writeString(directory.resolve("performance.md"), """
                 <!-- begin: bench latency -->
                 <!-- end: bench latency -->
+                <!-- begin: bench moments -->
+                <!-- end: bench moments -->
                 <!-- begin: bench application -->
                 <!-- end: bench application -->
                 <!-- begin: bench targets -->
@@ -63,7 +65,7 @@ class BenchCommandIT {
                 "--time",
                 "20ms",
                 "--only",
-                "LATENCY,APPLICATION",
+                "LATENCY,APPLICATION,MOMENTS",
                 "--json",
                 json.toString(),
                 "--write",
@@ -74,8 +76,13 @@ class BenchCommandIT {
         JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
         assertThat(programs(parts.get("LATENCY"))).contains("engine", "nio", "grpc-java");
         assertThat(programs(parts.get("APPLICATION"))).contains("application", "iperf3", "grpc-java");
+        assertThat(programs(parts.get("MOMENTS"))).contains("engine", "application", "iperf3", "nio");
         assertThat(Files.readString(document))
-                .contains("| write | spin | ", "| write 1 MiB | 8 | ", "| target | measured | met |");
+                .contains(
+                        "| write | spin | ",
+                        "| write 1 MiB | 8 | ",
+                        "| application read 64 KiB | ",
+                        "| target | measured | met |");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
     }
 

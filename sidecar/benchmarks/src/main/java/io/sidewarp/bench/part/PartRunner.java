@@ -17,6 +17,7 @@ public interface PartRunner {
     static PartRunner of(Part part) {
         return switch (part) {
             case THROUGHPUT -> new ThroughputPart();
+            case MOMENTS -> new MomentsPart();
             case RATE -> new RatePart();
             case LATENCY -> new LatencyPart();
             case CONNECTIONS -> new ConnectionsPart();

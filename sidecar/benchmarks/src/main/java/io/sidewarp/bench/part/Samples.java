@@ -121,12 +121,20 @@ public final class Samples {
 
     /** Measures how far the processors of the ends are from each other, which may change from moment to moment. */
     static void distance(Lab lab, Recorder recorder, EndPair pair) {
-        TransferPlan plan = TransferPlan.pingPong(Operation.SEND, Long.BYTES, Waiting.SPIN);
-        Measurement measurement = pair.measure(plan, Duration.ZERO, DISTANCE_TIME);
-        double micros = measurement.outcome().latency().p50() / 1e3;
+        double micros = distance(pair);
         recorder.add(Peers.line(), Metric.P50_MICROSECONDS, micros);
         lab.progress()
                 .accept(String.format(Locale.ROOT, "a cache line there and back: %.0f ns", Math.rint(micros * 1e3)));
+    }
+
+    /** How long a cache line takes there and back between the processors of the ends, in microseconds. */
+    static double distance(EndPair pair) {
+        TransferPlan plan = TransferPlan.pingPong(Operation.SEND, Long.BYTES, Waiting.SPIN);
+        return pair.measure(plan, Duration.ZERO, DISTANCE_TIME)
+                        .outcome()
+                        .latency()
+                        .p50()
+                / 1e3;
     }
 
     /** Measures one stream of iperf3. */

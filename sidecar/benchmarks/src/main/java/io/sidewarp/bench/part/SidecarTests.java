@@ -109,6 +109,11 @@ public final class SidecarTests {
         }
     }
 
+    /** Streams for a moment. */
+    static double rate(SidecarPair pair, String operation, ThroughputPart.Step step, Duration warmup, Duration time) {
+        return pair.perf(operation, warmup, time, options(step)).getFirst().gigabitsPerSecond();
+    }
+
     /** Measures latency, by Write and Read. */
     static void pingPong(Lab lab, Recorder recorder, SidecarPair pair, List<Integer> sizes) {
         for (String operation : OPERATIONS) {

@@ -62,19 +62,23 @@ public final class Iperf {
      * @param seconds of the measurement, at least 1
      */
     public Result measure(int length, int seconds) {
+        return run(length, "-t", String.valueOf(seconds));
+    }
+
+    /**
+     * Measures a stream that ends behind so many octets.
+     *
+     * @param length octets of each write and read of a socket (-l)
+     */
+    public Result transfer(int length, long octets) {
+        return run(length, "-n", String.valueOf(octets));
+    }
+
+    private Result run(int length, String limit, String value) {
         String port = String.valueOf(freePort());
         List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", port);
-        List<String> send = List.of(
-                "iperf3",
-                "-c",
-                "127.0.0.1",
-                "-p",
-                port,
-                "-l",
-                String.valueOf(length),
-                "-t",
-                String.valueOf(seconds),
-                "--json");
+        List<String> send =
+                List.of("iperf3", "-c", "127.0.0.1", "-p", port, "-l", String.valueOf(length), limit, value, "--json");
         try {
             Process server = start(pinning.passivePlace().wrap(serve));
             try {

@@ -31,6 +31,20 @@ record Cells(PartResult part) {
                 .orElse("");
     }
 
+    /** The median, and the quartiles in parentheses: of many samples. */
+    String quartiles(Subject subject, Metric metric) {
+        return part.find(subject, metric)
+                .map(series -> number(series.median()) + " ("
+                        + number(series.quartiles().getFirst()) + "–"
+                        + number(series.quartiles().getLast()) + ")")
+                .orElse("");
+    }
+
+    /** How many samples there are. */
+    int count(Subject subject, Metric metric) {
+        return part.find(subject, metric).map(series -> series.samples().size()).orElse(0);
+    }
+
     /** The median over that of another subject. */
     String ratio(Subject subject, Subject reference, Metric metric) {
         OptionalDouble own = median(subject, metric);

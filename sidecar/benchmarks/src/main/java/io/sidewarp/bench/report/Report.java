@@ -43,6 +43,7 @@ public final class Report {
     private static String part(Part part, PartResult result) {
         String tables = switch (part) {
             case THROUGHPUT -> EngineTables.throughput(result);
+            case MOMENTS -> MomentTables.moments(result);
             case RATE -> EngineTables.rate(result);
             case LATENCY -> EngineTables.latency(result);
             case CONNECTIONS -> EngineTables.connections(result);

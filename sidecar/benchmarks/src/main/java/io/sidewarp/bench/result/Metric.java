@@ -9,6 +9,10 @@ import java.util.Locale;
 /** A figure of a measurement; the name says its unit. In JSON in lower case. */
 public enum Metric {
     GIGABITS_PER_SECOND,
+    /** The same in moments in which the processors of both ends were near each other. */
+    NEAR_GIGABITS_PER_SECOND,
+    /** The same in moments in which they were far from each other. */
+    FAR_GIGABITS_PER_SECOND,
     MESSAGES_PER_SECOND,
     P50_MICROSECONDS,
     P99_MICROSECONDS,

@@ -7,6 +7,8 @@ package io.sidewarp.bench.result;
 public enum Part {
     /** Engine to engine, message sizes from 64 octets to 16 MiB, beside iperf3, bare TCP, grpc-java and copies. */
     THROUGHPUT,
+    /** Streams moment by moment, by the distance of the processors of both ends, beside iperf3 and bare TCP. */
+    MOMENTS,
     /** Engine to engine, messages of 64 octets, beside grpc-java. */
     RATE,
     /** Engine to engine, messages of 8 octets one at a time, beside bare TCP and grpc-java. */

@@ -29,6 +29,17 @@ public record Series(List<Double> samples) {
         return new Series(samples);
     }
 
+    /**
+     * A quarter of the samples is below the first and above the second, about.
+     *
+     * @return two values
+     */
+    public List<Double> quartiles() {
+        List<Double> sorted = samples.stream().sorted().toList();
+        int quarter = sorted.size() / 4;
+        return List.of(sorted.get(quarter), sorted.get(sorted.size() - 1 - quarter));
+    }
+
     /** The one in the middle, or the mean of the two in the middle. */
     @JsonProperty
     public double median() {

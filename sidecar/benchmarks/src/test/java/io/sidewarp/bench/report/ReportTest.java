@@ -126,6 +126,11 @@ class ReportTest {
                 Samples.engine(TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN)),
                 Metric.P50_MICROSECONDS,
                 7);
+        Recorder moments = new Recorder();
+        add(moments, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND, 10, 20, 30);
+        add(moments, Peers.iperf(Peers.IPERF_LARGE), Metric.NEAR_GIGABITS_PER_SECOND, 30);
+        add(moments, WRITE, Metric.GIGABITS_PER_SECOND, 9, 24);
+        add(moments, WRITE, Metric.NEAR_GIGABITS_PER_SECOND, 24);
         Recorder connections = new Recorder();
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
         Recorder application = new Recorder();
@@ -140,6 +145,7 @@ class ReportTest {
         add(sctp, SidecarTests.stream("read", LARGE), Metric.GIGABITS_PER_SECOND, 6);
         return throughput(20, 16)
                 .with(Part.RATE, part(rate))
+                .with(Part.MOMENTS, part(moments))
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, part(application))
@@ -165,6 +171,9 @@ class ReportTest {
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| read | 60.0 |  |  | 240 |  |  |")
+                .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
+                .contains(
+                        "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
                 .contains("Commit abcdef");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");
     }

@@ -26,6 +26,13 @@ class SeriesTest {
     }
 
     @Test
+    void aQuarterOfTheSamplesIsBeyondEachQuartile() {
+        assertThat(new Series(List.of(8.0, 1.0, 7.0, 2.0, 6.0, 3.0, 5.0, 4.0)).quartiles())
+                .containsExactly(3.0, 6.0);
+        assertThat(new Series(List.of(5.0)).quartiles()).containsExactly(5.0, 5.0);
+    }
+
+    @Test
     void aSeriesHasASample() {
         assertThatThrownBy(() -> new Series(List.of())).isInstanceOf(IllegalArgumentException.class);
     }

@@ -1,0 +1,90 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Iperf;
+import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Recorder;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Streams in moments, one behind the other, with the distance between the processors of both ends before and after each. The
+ * host of a virtual machine may move them while one looks on, and that decides more than the program does; so a ratio is
+ * that of moments with equal distance.
+ */
+public final class MomentsPart implements PartRunner {
+
+    /** What streams. */
+    public static final List<ThroughputPart.Step> STEPS =
+            List.of(new ThroughputPart.Step(64 << 10, 16), new ThroughputPart.Step(1 << 20, 8));
+
+    private static final int MIB = 1 << 20;
+    private static final int COUNT = 12;
+    private static final int QUICK_COUNT = 2;
+    private static final Duration MOMENT = Duration.ofMillis(150);
+
+    /** A moment of an application: a connection of its own, and so more around it. */
+    private static final Duration APPLICATION_MOMENT = Duration.ofMillis(250);
+
+    private static final Duration APPLICATION_WARMUP = Duration.ofMillis(100);
+
+    /** What iperf3 sends in about as long as a moment. */
+    private static final long IPERF_OCTETS = 512L * MIB;
+
+    /** What the engine is measured with. */
+    public static List<TransferPlan> plans() {
+        List<TransferPlan> plans = new ArrayList<>();
+        for (Waiting waiting : List.of(Waiting.ADAPTIVE, Waiting.SLEEP)) {
+            for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+                STEPS.forEach(step -> plans.add(step.plan(operation).withWaiting(waiting)));
+            }
+        }
+        return plans;
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        TransferPlan bare = Samples.peerStream(MIB);
+        try (EndPair line = lab.start(EndKind.LINE, List.of());
+                EndPair nio = lab.start(EndKind.NIO, List.of(bare));
+                EndPair engine = lab.start(EndKind.ENGINE, plans());
+                SidecarPair sidecars = SidecarPair.start(
+                        lab.root(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
+            SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
+            Moments moments =
+                    new Moments(lab, recorder, lab.quick() ? QUICK_COUNT : COUNT, () -> Samples.distance(line));
+            for (TransferPlan plan : plans()) {
+                moments.measure(
+                        Peers.iperf(Peers.IPERF_LARGE),
+                        () -> new Iperf(lab.pinning())
+                                .transfer(Peers.IPERF_LARGE, IPERF_OCTETS)
+                                .gigabitsPerSecond());
+                stream(lab, engine, plan, moment -> moments.measure(Samples.engine(plan), moment));
+            }
+            stream(lab, nio, bare, moment -> moments.measure(Peers.nioStream(MIB), moment));
+            for (String operation : SidecarTests.OPERATIONS) {
+                for (ThroughputPart.Step step : STEPS) {
+                    moments.measure(
+                            SidecarTests.stream(operation, step),
+                            () -> SidecarTests.rate(sidecars, operation, step, APPLICATION_WARMUP, APPLICATION_MOMENT));
+                }
+            }
+        }
+    }
+
+    private static void stream(Lab lab, EndPair pair, TransferPlan plan, Consumer<Moments.Moment> measured) {
+        pair.connect(plan);
+        pair.run(plan, Duration.ZERO, lab.time());
+        measured.accept(() -> pair.run(plan, Duration.ZERO, MOMENT).gigabitsPerSecond());
+        pair.release();
+    }
+}
