@@ -30,36 +30,44 @@ final class MappedRegion implements SharedRegion {
         this.segment = segment;
     }
 
-    /** @param offset where the region begins in the file */
-    static MappedRegion map(Regions regions, io.sidewarp.v1.Region region, long offset, Path file) throws IOException {
+    /**
+     * Maps whole pages, as far as the file goes: huge ones are not unmapped else.
+     *
+     * @param offset where the region begins in the file
+     * @param page octets in a page of the volume
+     */
+    static MappedRegion map(Regions regions, io.sidewarp.v1.Region region, long offset, Path file, long page)
+            throws IOException {
         Arena arena = Arena.ofShared();
         try {
-            return new MappedRegion(regions, region, arena, map(file, offset, region.getLength(), arena));
+            MemorySegment pages = map(file, offset, region.getLength(), page, arena);
+            return new MappedRegion(regions, region, arena, pages.asSlice(0, region.getLength()));
         } catch (IOException | RuntimeException e) {
             arena.close();
             throw e;
         }
     }
 
-    private static MemorySegment map(Path file, long offset, long length, Arena arena) throws IOException {
+    private static MemorySegment map(Path file, long offset, long length, long page, Arena arena) throws IOException {
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            checkSize(file, channel.size(), offset, length);
-            return channel.map(FileChannel.MapMode.READ_WRITE, offset, length, arena);
+            long octets = octets(file, channel.size(), offset, length, page);
+            return channel.map(FileChannel.MapMode.READ_WRITE, offset, octets, arena);
         } catch (AccessDeniedException e) {
             // A file that this process may only read serves as the source of Writes, Sends and remote Reads.
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-                checkSize(file, channel.size(), offset, length);
-                return channel.map(FileChannel.MapMode.READ_ONLY, offset, length, arena);
+                long octets = octets(file, channel.size(), offset, length, page);
+                return channel.map(FileChannel.MapMode.READ_ONLY, offset, octets, arena);
             }
         }
     }
 
-    /** Mapping for writing would silently extend a shorter file, which is then not the one that the sidecar mapped. */
-    private static void checkSize(Path file, long size, long offset, long length) throws IOException {
+    /** To be mapped. That for writing would silently extend a shorter file, which is then not the one that the sidecar mapped. */
+    private static long octets(Path file, long size, long offset, long length, long page) throws IOException {
         if (size - offset < length) {
             throw new IOException(file + " has " + size + " octets, and the region wants " + length + " at " + offset
                     + "; is this the volume that the sidecar mounts?");
         }
+        return Math.min(Math.ceilDiv(length, page) * page, size - offset);
     }
 
     @Override

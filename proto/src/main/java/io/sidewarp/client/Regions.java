@@ -19,6 +19,7 @@ final class Regions {
 
     private final GrpcSession session;
     private final GrpcClient client;
+    private volatile long pageSize;
 
     Regions(GrpcSession session, GrpcClient client) {
         this.session = session;
@@ -34,7 +35,7 @@ final class Regions {
                 .build();
         io.sidewarp.v1.Region region = register(request(options).setShared(backing));
         try {
-            return MappedRegion.map(this, region, offset, locate(path));
+            return MappedRegion.map(this, region, offset, locate(path), pageSize());
         } catch (IOException | RuntimeException e) {
             deregister(region.getId());
             if (e instanceof SidewarpException refused) {
@@ -46,6 +47,14 @@ final class Regions {
                     null,
                     e);
         }
+    }
+
+    /** Octets in a page of the shared volume, which stays the same as long as the session. */
+    private long pageSize() {
+        if (pageSize == 0) {
+            pageSize = Math.max(1, client.device().getPageSize());
+        }
+        return pageSize;
     }
 
     ManagedRegion manage(long length, RegionOptions options) {

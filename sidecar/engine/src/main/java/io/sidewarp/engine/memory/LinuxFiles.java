@@ -70,6 +70,10 @@ final class LinuxFiles {
     private static final int MAP_SHARED = 1;
     private static final int MADV_POPULATE_WRITE = 23;
     private static final int SC_PAGESIZE = 30;
+    private static final long HUGETLBFS_MAGIC = 0x958458f6L;
+    private static final long STATFS_SIZE = 120;
+    private static final long STATFS_TYPE = 0;
+    private static final long STATFS_BLOCK = 8;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -85,6 +89,7 @@ final class LinuxFiles {
     private static final MethodHandle CLOSE = function("close", INT, INT);
     private static final MethodHandle STATX = function("statx", INT, INT, POINTER, INT, INT, POINTER);
     private static final MethodHandle FCHMOD = function("fchmod", INT, INT, INT);
+    private static final MethodHandle FSTATFS = function("fstatfs", INT, INT, POINTER);
     private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
     private static final MethodHandle FALLOCATE = function("fallocate", INT, INT, INT, LONG, LONG);
     private static final MethodHandle UNLINKAT = function("unlinkat", INT, INT, POINTER, INT);
@@ -298,6 +303,20 @@ final class LinuxFiles {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
             return (long) SYSCONF.invokeExact(state, SC_PAGESIZE);
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Octets in a page of the files of a file system: a huge page's where it has such, else {@link #pageSize()}. */
+    static long pageSize(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment facts = arena.allocate(STATFS_SIZE, Long.BYTES);
+            int result = result(state, (int) FSTATFS.invokeExact(state, descriptor, facts));
+            return result == 0 && facts.get(LONG, STATFS_TYPE) == HUGETLBFS_MAGIC
+                    ? facts.get(LONG, STATFS_BLOCK)
+                    : pageSize();
         } catch (Throwable e) {
             throw rethrown(e);
         }

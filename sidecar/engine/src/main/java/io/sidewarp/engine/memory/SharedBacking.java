@@ -23,21 +23,23 @@ public final class SharedBacking implements RegionBacking {
     /**
      * Takes over a descriptor, and maps the file.
      *
+     * @param page octets in a page of the file: a mapping has whole ones
      * @param created how to remove the file afterwards, or null
      * @throws RegionException NO_SPACE or IO; the descriptor is still the caller's then
      */
-    SharedBacking(String path, int file, long offset, long length, @Nullable CreatedFile created) {
+    SharedBacking(String path, int file, long offset, long length, long page, @Nullable CreatedFile created) {
         this.path = path;
         this.file = file;
         this.end = offset + length;
         this.created = created;
-        long address = LinuxFiles.map(file, offset, length);
+        long octets = SharedVolume.wholePages(length, page);
+        long address = LinuxFiles.map(file, offset, octets);
         if (address < 0 && address > -4096) {
             throw mapFailure((int) -address, length);
         }
         this.arena = Arena.ofShared();
         this.segment = MemorySegment.ofAddress(address)
-                .reinterpret(length, arena, mapping -> LinuxFiles.unmap(mapping.address(), length));
+                .reinterpret(length, arena, mapping -> LinuxFiles.unmap(mapping.address(), octets));
     }
 
     @Override

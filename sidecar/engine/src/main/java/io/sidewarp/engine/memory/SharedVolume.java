@@ -27,9 +27,25 @@ public final class SharedVolume {
         this.root = root;
     }
 
-    /** Octets in a page of memory: what offsets into files must be a multiple of. */
-    public static long pageSize() {
-        return PageSize.VALUE;
+    /**
+     * Octets in a page of the volume: what offsets into files must be a multiple of. On a file system of huge pages
+     * (hugetlbfs) it is the size of those.
+     *
+     * @throws RegionException IO when the volume cannot be opened
+     */
+    public long pageSize() {
+        int directory = openRoot();
+        try {
+            return LinuxFiles.pageSize(directory);
+        } finally {
+            LinuxFiles.close(directory);
+        }
+    }
+
+    /** Octets of the pages that hold so many octets from the beginning of a page on; as many where a long holds no more. */
+    static long wholePages(long octets, long page) {
+        long whole = Math.ceilDiv(octets, page) * page;
+        return whole < octets ? octets : whole;
     }
 
     /**
@@ -40,7 +56,7 @@ public final class SharedVolume {
      * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
      * @param length octets, or 0 for the rest of the file
      * @param create true: the file must not exist; it is created with mode 0660 and offset plus length octets, and is
-     *     removed when the backing is closed. False: it must exist and be long enough
+     *     removed when the backing is closed; of huge pages it has whole ones. False: it must exist and be long enough
      * @throws RegionException when that is impossible
      */
     public SharedBacking open(String relativePath, long offset, long length, boolean create) {
@@ -49,12 +65,14 @@ public final class SharedVolume {
         int directory = openParent(relativePath, names);
         boolean directoryPassedOn = false;
         try {
+            long page = LinuxFiles.pageSize(directory);
+            checkOffset(relativePath, offset, page);
             String name = names.getLast();
             if (create) {
                 directoryPassedOn = true;
-                return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length);
+                return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length, page);
             }
-            return openExisting(relativePath, directory, name, offset, length);
+            return openExisting(relativePath, directory, name, offset, length, page);
         } finally {
             if (!directoryPassedOn) {
                 LinuxFiles.close(directory);
@@ -62,7 +80,8 @@ public final class SharedVolume {
         }
     }
 
-    private static SharedBacking openExisting(String path, int directory, String name, long offset, long length) {
+    private static SharedBacking openExisting(
+            String path, int directory, String name, long offset, long length, long page) {
         int file = LinuxFiles.openFile(directory, name);
         if (file < 0) {
             throw failure(-file, path, directory, name);
@@ -85,7 +104,7 @@ public final class SharedVolume {
             if (result < 0) {
                 throw failure(-result, path, directory, name);
             }
-            SharedBacking backing = map(path, file, offset, octets, null);
+            SharedBacking backing = map(path, file, offset, octets, page, null);
             done = true;
             return backing;
         } catch (LinuxFiles.ErrnoException e) {
@@ -98,7 +117,8 @@ public final class SharedVolume {
     }
 
     /** Takes over the directory's descriptor. */
-    private static SharedBacking create(String path, SharedBacking.CreatedFile created, long offset, long length) {
+    private static SharedBacking create(
+            String path, SharedBacking.CreatedFile created, long offset, long length, long page) {
         int file = LinuxFiles.createFile(created.directory(), created.name(), MODE);
         if (file < 0) {
             try {
@@ -112,12 +132,14 @@ public final class SharedVolume {
             // The umask may have taken away what the application's group needs.
             int result = LinuxFiles.changeMode(file, MODE);
             if (result == 0) {
-                result = LinuxFiles.extend(file, offset + length);
+                // A file of huge pages whose length is no whole number of them could not be extended any more.
+                long end = offset + length;
+                result = LinuxFiles.extend(file, page > LinuxFiles.pageSize() ? wholePages(end, page) : end);
             }
             if (result < 0) {
                 throw failure(-result, path, created.directory(), created.name());
             }
-            SharedBacking backing = map(path, file, offset, length, created);
+            SharedBacking backing = map(path, file, offset, length, page, created);
             done = true;
             return backing;
         } finally {
@@ -130,8 +152,8 @@ public final class SharedVolume {
 
     /** Maps and populates. Leaves descriptors and file alone when it fails. */
     private static SharedBacking map(
-            String path, int file, long offset, long length, SharedBacking.@Nullable CreatedFile created) {
-        SharedBacking backing = new SharedBacking(path, file, offset, length, created);
+            String path, int file, long offset, long length, long page, SharedBacking.@Nullable CreatedFile created) {
+        SharedBacking backing = new SharedBacking(path, file, offset, length, page, created);
         boolean done = false;
         try {
             populate(path, backing);
@@ -171,7 +193,7 @@ public final class SharedVolume {
     static boolean touch(MemorySegment segment) {
         MemorySegment octet = MemorySegment.ofArray(new byte[1]);
         try {
-            for (long at = 0; at < segment.byteSize(); at += pageSize()) {
+            for (long at = 0; at < segment.byteSize(); at += LinuxFiles.pageSize()) {
                 MemorySegment.copy(segment, at, octet, 0, 1);
             }
             LateFaults.raisePending();
@@ -182,13 +204,7 @@ public final class SharedVolume {
     }
 
     private int openParent(String path, List<String> names) {
-        int directory = LinuxFiles.openRoot(root.toString());
-        if (directory < 0) {
-            throw new RegionException(
-                    RegionException.Reason.IO,
-                    "cannot open the shared volume " + root + " (error " + -directory
-                            + "); mount it there, or configure where it is");
-        }
+        int directory = openRoot();
         for (String name : names.subList(0, names.size() - 1)) {
             int next = LinuxFiles.openDirectory(directory, name);
             try {
@@ -199,6 +215,17 @@ public final class SharedVolume {
                 LinuxFiles.close(directory);
             }
             directory = next;
+        }
+        return directory;
+    }
+
+    private int openRoot() {
+        int directory = LinuxFiles.openRoot(root.toString());
+        if (directory < 0) {
+            throw new RegionException(
+                    RegionException.Reason.IO,
+                    "cannot open the shared volume " + root + " (error " + -directory
+                            + "); mount it there, or configure where it is");
         }
         return directory;
     }
@@ -221,16 +248,19 @@ public final class SharedVolume {
     }
 
     private static void checkRange(String path, long offset, long length, boolean create) {
-        if (offset < 0 || offset % pageSize() != 0) {
-            throw new RegionException(
-                    RegionException.Reason.OUT_OF_BOUNDS,
-                    "offset " + offset + " in " + path + " must be a multiple of the page size, " + pageSize());
-        }
-        if (length < 0 || offset + length < 0 || (create && length == 0)) {
+        if (offset < 0 || length < 0 || offset + length < 0 || (create && length == 0)) {
             throw new RegionException(
                     RegionException.Reason.OUT_OF_BOUNDS,
                     "offset " + offset + " and length " + length + " are not possible for " + path
                             + (create ? "; a file to create needs a length of at least 1" : ""));
+        }
+    }
+
+    private static void checkOffset(String path, long offset, long page) {
+        if (offset % page != 0) {
+            throw new RegionException(
+                    RegionException.Reason.OUT_OF_BOUNDS,
+                    "offset " + offset + " in " + path + " must be a multiple of the volume's page size, " + page);
         }
     }
 
@@ -283,10 +313,5 @@ public final class SharedVolume {
     private static RegionException notAFile(String path) {
         return new RegionException(
                 RegionException.Reason.NOT_A_FILE, path + " is not a regular file; only those can back a region");
-    }
-
-    /** Asked for once, and only where shared regions are used. */
-    private static final class PageSize {
-        private static final long VALUE = LinuxFiles.pageSize();
     }
 }

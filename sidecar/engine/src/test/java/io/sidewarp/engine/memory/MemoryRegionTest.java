@@ -101,7 +101,8 @@ class MemoryRegionTest {
         }
         int root = LinuxFiles.openRoot(directory.toString());
         // Not through SharedVolume, which would give each page its memory.
-        SharedBacking backing = new SharedBacking("large", LinuxFiles.openFile(root, "large"), 0, length, null);
+        SharedBacking backing =
+                new SharedBacking("large", LinuxFiles.openFile(root, "large"), 0, length, LinuxFiles.pageSize(), null);
         LinuxFiles.close(root);
         MemoryRegion large = region(backing);
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class SharedVolumeTest {
 
-    private static final int PAGE = (int) SharedVolume.pageSize();
+    private static final int PAGE = (int) new SharedVolume(Path.of("/")).pageSize();
 
     @TempDir
     private Path root;

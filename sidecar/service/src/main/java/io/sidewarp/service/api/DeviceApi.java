@@ -6,7 +6,6 @@ package io.sidewarp.service.api;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.netty.channel.EventLoop;
-import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.Peer;
@@ -37,7 +36,7 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
                 .setVersion(version)
                 .setSharedVolume(config.sharedVolume().orElse(""))
                 .setLimits(calls.registry().limits().toProto())
-                .setPageSize(SharedVolume.pageSize());
+                .setPageSize(calls.registry().pageSize());
         for (io.sidewarp.engine.verbs.Llp llp : io.sidewarp.engine.verbs.Llp.values()) {
             if (device.llps().contains(llp)) {
                 builder.addLlps(llp == io.sidewarp.engine.verbs.Llp.TCP ? Llp.LLP_TCP : Llp.LLP_SCTP);

@@ -91,6 +91,11 @@ public final class SessionRegistry implements QueueSessions {
         return limits;
     }
 
+    /** Octets in a page of the shared volume; 0 without one. */
+    public long pageSize() {
+        return sharedVolume.map(SharedVolume::pageSize).orElse(0L);
+    }
+
     public Device device() {
         return device;
     }
