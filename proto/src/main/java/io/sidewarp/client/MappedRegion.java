@@ -41,7 +41,13 @@ final class MappedRegion implements SharedRegion {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment pages = map(file, offset, region.getLength(), page, arena);
+            // The sidecar gave the pages their memory: mapped in groups now, not one by one when they are touched
+            // first.
+            pages.load();
             return new MappedRegion(regions, region, arena, pages.asSlice(0, region.getLength()));
+        } catch (InternalError e) {
+            arena.close();
+            throw new IOException(file + " was truncated meanwhile", e);
         } catch (IOException | RuntimeException e) {
             arena.close();
             throw e;
