@@ -51,6 +51,7 @@ public final class SidecarPart implements PartRunner {
             double resident = pair.residentOctets() / MIB;
             recorder.add(LOADED, Metric.RESIDENT_MIB, resident);
             lab.progress().accept(String.format(Locale.ROOT, "sidecar under load: %.0f MiB resident", resident));
+            RegionCosts.measure(lab, recorder, pair);
         }
         image(lab.root()).ifPresent(octets -> recorder.add(IDLE, Metric.IMAGE_MIB, octets / MIB));
     }

@@ -6,6 +6,8 @@ package io.sidewarp.bench.process;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.client.ClientOptions;
+import io.sidewarp.client.SidewarpClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -71,6 +73,13 @@ public final class Sidecar implements AutoCloseable {
     /** Octets of memory that belong to the process and are in use, from /proc. */
     public long residentOctets() {
         return Memory.residentOctets(process.pid());
+    }
+
+    /** A client in this process; the caller closes it. */
+    SidewarpClient client() {
+        return SidewarpClient.connect(ClientOptions.defaults()
+                .withTarget("unix://" + directory.resolve("api.sock"))
+                .withSharedVolume(directory.resolve("volume")));
     }
 
     /** Options of the sidewarp program for this sidecar. */

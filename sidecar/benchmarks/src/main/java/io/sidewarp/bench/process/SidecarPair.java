@@ -5,6 +5,7 @@ package io.sidewarp.bench.process;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.client.SidewarpClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -84,6 +85,11 @@ public final class SidecarPair implements AutoCloseable {
         arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
         arguments.addAll(active.options());
         return PerfReport.parse(client.run(arguments));
+    }
+
+    /** A client of the sidecar that asks, in this process; the caller closes it. */
+    public SidewarpClient client() {
+        return active.client();
     }
 
     /** Resident octets of the sidecar that asks. */

@@ -7,6 +7,7 @@ import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.QuotaPart;
+import io.sidewarp.bench.part.RegionCosts;
 import io.sidewarp.bench.part.SctpPart;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
@@ -171,6 +172,14 @@ final class SidecarTables {
                         List.of("ready after, ms", cells.spread(SidecarPart.IDLE, Metric.READY_MILLISECONDS)),
                         List.of("resident when idle, MiB", cells.spread(SidecarPart.IDLE, Metric.RESIDENT_MIB)),
                         List.of("resident under load, MiB", cells.spread(SidecarPart.LOADED, Metric.RESIDENT_MIB)),
+                        List.of("register a region, ms/GiB", regions(cells, RegionCosts.REGISTER)),
+                        List.of("fill it for the first time", regions(cells, RegionCosts.FIRST_FILL)),
+                        List.of("fill it again", regions(cells, RegionCosts.FILL)),
+                        List.of("deregister it", regions(cells, RegionCosts.DEREGISTER)),
                         List.of("image, MiB", cells.value(SidecarPart.IDLE, Metric.IMAGE_MIB))));
+    }
+
+    private static String regions(Cells cells, Subject subject) {
+        return cells.spread(subject, Metric.MILLISECONDS_PER_GIB);
     }
 }

@@ -37,6 +37,8 @@ public enum Metric {
     PASSIVE_OCTETS_PER_CONNECTION,
     /** Of the periods of a quota of processor time, those in which it was used up. */
     THROTTLED_PERCENT,
+    /** Time for a GiB of a region. */
+    MILLISECONDS_PER_GIB,
     /** From the start of a process until it serves. */
     READY_MILLISECONDS,
     /** Memory of a process that is in use. */
