@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.SecurityContext;
 import io.fabric8.kubernetes.api.model.Volume;
+import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
 import io.fabric8.zjsonpatch.JsonPatch;
 import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
@@ -102,6 +103,28 @@ class PodMutatorTest {
         });
         assertThat(pod.getSpec().getVolumes().get(1).getEmptyDir().getSizeLimit())
                 .hasToString("3Gi");
+    }
+
+    @Test
+    void aPodKeepsItsOwnSharedVolumeWhichMayBeOfHugePages() {
+        Pod original = parse(SIMPLE);
+        original.getSpec()
+                .setVolumes(List.of(new VolumeBuilder()
+                        .withName("sidewarp-shared")
+                        .withNewEmptyDir()
+                        .withMedium("HugePages-2Mi")
+                        .endEmptyDir()
+                        .build()));
+
+        Pod pod = MUTATOR.mutate(original, inject("{resources: {limits: {hugepages-2Mi: 1Gi}}}", true, 0));
+
+        assertThat(pod.getSpec().getVolumes())
+                .filteredOn(volume -> volume.getName().equals("sidewarp-shared"))
+                .singleElement()
+                .satisfies(
+                        volume -> assertThat(volume.getEmptyDir().getMedium()).isEqualTo("HugePages-2Mi"));
+        assertThat(mounts(pod, "app")).containsEntry("sidewarp-shared", "/run/sidewarp/shared");
+        assertThat(sidecar(pod).getResources().getLimits()).containsEntry("hugepages-2Mi", new Quantity("1Gi"));
     }
 
     @Test
