@@ -71,6 +71,8 @@ class HugePagesIT {
     void stop() throws IOException {
         if (sidecar != null) {
             sidecar.close();
+        }
+        if (volume != null) {
             Directories.delete(volume);
         }
         if (page > 0) {

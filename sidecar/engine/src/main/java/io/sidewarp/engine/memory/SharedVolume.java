@@ -192,8 +192,9 @@ public final class SharedVolume {
      */
     static boolean touch(MemorySegment segment) {
         MemorySegment octet = MemorySegment.ofArray(new byte[1]);
+        long page = LinuxFiles.pageSize();
         try {
-            for (long at = 0; at < segment.byteSize(); at += LinuxFiles.pageSize()) {
+            for (long at = 0; at < segment.byteSize(); at += page) {
                 MemorySegment.copy(segment, at, octet, 0, 1);
             }
             LateFaults.raisePending();
