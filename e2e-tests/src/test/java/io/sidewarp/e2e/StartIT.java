@@ -67,6 +67,15 @@ class StartIT {
     }
 
     @Test
+    void aCongestionControlThatTheKernelDoesNotHaveIsRefused() throws IOException {
+        assertRefused(
+                SidecarProcess.with("congestion").set("sidewarp.connection.congestion-control", "carrier-pigeon"),
+                "sidewarp.connection.congestion-control",
+                "carrier-pigeon",
+                "the kernel does not have it");
+    }
+
+    @Test
     void aSocketThatAnotherSidecarServesIsRefused() throws IOException {
         try (SidecarProcess first = SidecarProcess.start("first")) {
             assertRefused(

@@ -19,6 +19,7 @@ import java.time.Duration;
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, before its connection is
  *     aborted
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
+ * @param congestionControl name of that of TCP, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps
  */
 public record NetSettings(
@@ -30,6 +31,7 @@ public record NetSettings(
         Duration connectTimeout,
         Duration stallTimeout,
         Duration keepAlive,
+        String congestionControl,
         Duration busyPoll) {
 
     /** Smallest {@link #stagingCapacity}: it holds the largest FPDU with Markers and what else was read with it. */
@@ -51,7 +53,10 @@ public record NetSettings(
         }
     }
 
-    /** 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s, and {@link #defaultBusyPoll()}. */
+    /**
+     * 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s, the machine's congestion control, and
+     * {@link #defaultBusyPoll()}.
+     */
     public static NetSettings defaults() {
         return new NetSettings(
                 256 * 1024,
@@ -62,6 +67,7 @@ public record NetSettings(
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(60),
+                CongestionControl.OF_THE_MACHINE,
                 defaultBusyPoll());
     }
 

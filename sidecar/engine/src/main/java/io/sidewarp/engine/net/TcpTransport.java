@@ -95,6 +95,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
         KeepAlive.apply(channel, settings.keepAlive());
+        CongestionControl.apply(channel, settings.congestionControl());
         channel.config()
                 .setRecvByteBufAllocator(
                         new StagingAllocator(connectionInput::target, settings.stagingCapacity(), READS_PER_TURN));

@@ -21,7 +21,8 @@ class LoopResourcesTest {
     /** Three output buffers, one of them large. */
     private static NetSettings settings(int stagingCapacity) {
         Duration time = Duration.ofSeconds(1);
-        return new NetSettings(stagingCapacity, 3, 1, 1448, time, time, time, time, Duration.ZERO);
+        return new NetSettings(
+                stagingCapacity, 3, 1, 1448, time, time, time, time, CongestionControl.OF_THE_MACHINE, Duration.ZERO);
     }
 
     private StagingBuffer acquire() {

@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -79,6 +80,7 @@ final class PeerLimitsTest {
                 Duration.ofSeconds(10),
                 SHORT,
                 Duration.ofSeconds(60),
+                CongestionControl.OF_THE_MACHINE,
                 Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder()

@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -50,6 +51,7 @@ final class SlowReaderTest {
                 Duration.ofSeconds(10),
                 Duration.ofMillis(300),
                 Duration.ofSeconds(60),
+                CongestionControl.OF_THE_MACHINE,
                 Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();

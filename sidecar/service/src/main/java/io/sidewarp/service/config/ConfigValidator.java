@@ -7,6 +7,7 @@ import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -16,12 +17,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 
 /** Finds settings that cannot work, so that the sidecar refuses to start and says what to change. */
 public final class ConfigValidator {
 
     /** Longest path of a Unix socket in Linux: sun_path less its closing zero. */
     private static final int MAX_SOCKET_PATH = 107;
+
+    private static final Pattern CONGESTION_CONTROL =
+            Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
 
     private final List<String> problems = new ArrayList<>();
 
@@ -138,6 +143,14 @@ public final class ConfigValidator {
                     Duration.ofSeconds(1),
                     Duration.ofHours(4));
         }
+        connection.congestionControl().ifPresent(name -> {
+            if (!CONGESTION_CONTROL.matcher(name).matches()) {
+                add(
+                        "sidewarp.connection.congestion-control",
+                        name,
+                        "a name of Linux such as cubic, reno, bbr or dctcp");
+            }
+        });
         duration(
                 "sidewarp.connection.first-fpdu-delay",
                 connection.firstFpduDelay(),

@@ -238,6 +238,9 @@ public interface SidewarpConfig {
         @WithDefault("60s")
         Duration keepAlive();
 
+        /** Name of TCP's congestion control in Linux. Unset: that of the machine, or of the pod's network namespace. */
+        Optional<String> congestionControl();
+
         /** Time that an initiator waits behind the peer's MPA Reply before it sends. */
         @WithDefault("0s")
         Duration firstFpduDelay();

@@ -6,6 +6,7 @@ package io.sidewarp.service.lifecycle;
 import io.netty.channel.EventLoopGroup;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.memory.StagTable;
+import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.net.sctp.SctpOverUdp;
@@ -100,7 +101,19 @@ final class Providers {
                 defaults.connectTimeout(),
                 config.connection().stallTimeout(),
                 config.connection().keepAlive(),
+                congestionControl(config),
                 defaults.busyPoll());
+    }
+
+    private static String congestionControl(SidewarpConfig config) {
+        String name = config.connection().congestionControl().orElse(CongestionControl.OF_THE_MACHINE);
+        try {
+            CongestionControl.require(name);
+        } catch (IllegalArgumentException e) {
+            throw new StartFailedException(
+                    "sidewarp.connection.congestion-control is " + name + ", but " + e.getMessage(), e);
+        }
+        return name;
     }
 
     private static SctpSettings sctp(SctpSettings defaults, SidewarpConfig.Sctp config) {

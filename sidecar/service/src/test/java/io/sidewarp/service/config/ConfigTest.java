@@ -56,6 +56,7 @@ class ConfigTest {
         "sidewarp.connection.ird, 65",
         "sidewarp.connection.timeout, 0s",
         "sidewarp.connection.first-fpdu-delay, PT-1S",
+        "sidewarp.connection.congestion-control, 'new reno'",
         "sidewarp.connection.max-fpdu, -1",
         "sidewarp.connection.mpa-revisions, '1,3'",
         "sidewarp.connection.mpa-request-revision, 0",

@@ -1,0 +1,79 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import io.netty.channel.ChannelException;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.unix.RawUnixChannelOption;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** TCP's congestion control (RFC 5681), which Linux has by name: {@code cubic}, {@code reno}, {@code bbr}, {@code dctcp}. */
+public final class CongestionControl {
+
+    /** What a connection has that is not told otherwise: that of the machine, or of the pod's network namespace. */
+    public static final String OF_THE_MACHINE = "";
+
+    /** Octets of a name at most: TCP_CA_NAME_MAX of Linux less the closing zero. */
+    public static final int MAX_NAME = 15;
+
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_CONGESTION = 13;
+    private static final RawUnixChannelOption OPTION =
+            new RawUnixChannelOption("TCP_CONGESTION", IPPROTO_TCP, TCP_CONGESTION, MAX_NAME + 1);
+    private static final Path ALLOWED = Path.of("/proc/sys/net/ipv4/tcp_allowed_congestion_control");
+
+    private CongestionControl() {}
+
+    /**
+     * Makes sure that connections can have it.
+     *
+     * @throws IllegalArgumentException when they cannot: says why, and what to do
+     */
+    public static void require(String name) {
+        if (name.equals(OF_THE_MACHINE)) {
+            return;
+        }
+        if (!Epoll.isAvailable()) {
+            throw new IllegalArgumentException("without the native transport (Linux epoll) a connection has that of the"
+                    + " machine; leave the setting out");
+        }
+        EpollSocketChannel probe = new EpollSocketChannel();
+        try {
+            apply(probe, name);
+        } catch (ChannelException e) {
+            throw new IllegalArgumentException(
+                    "the kernel does not have it, or not for this process" + allowed()
+                            + "; choose another one, or have the node's administrator load its module and add it to"
+                            + " net.ipv4.tcp_allowed_congestion_control",
+                    e);
+        } finally {
+            probe.unsafe().closeForcibly();
+        }
+    }
+
+    /** Sets up a connection, which may be open already. A name that {@link #require} has accepted. */
+    static void apply(SocketChannel channel, String name) {
+        if (!name.equals(OF_THE_MACHINE)) {
+            ByteBuffer value = ByteBuffer.allocate(MAX_NAME + 1);
+            value.put(name.getBytes(US_ASCII)).rewind();
+            channel.config().setOption(OPTION, value);
+        }
+    }
+
+    /** What the kernel says that every process may use; it says so in the first network namespace only. */
+    private static String allowed() {
+        try {
+            return " (all may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
+        } catch (IOException e) {
+            return "";
+        }
+    }
+}
