@@ -3,15 +3,14 @@
 
 package io.sidewarp.bench.end;
 
+import io.sidewarp.engine.net.NetSettings;
 import java.time.Duration;
 import java.util.Locale;
 
 /** How an end waits for what comes next. Both ends of a measurement do the same. */
 public enum Waiting {
-    /**
-     * The engine's own way: its event loop polls for up to 300 us before it sleeps. The application runs on that loop.
-     */
-    ADAPTIVE(Duration.ofNanos(300_000)),
+    /** The engine's own way: its event loop polls for a while before it sleeps. The application runs on that loop. */
+    ADAPTIVE(NetSettings.BUSY_POLL),
     /** Asleep until the kernel has something. The application runs on the engine's event loop. */
     SLEEP(Duration.ZERO),
     /** Never asleep: looks again at once. The application runs on the engine's event loop. */

@@ -45,6 +45,9 @@ public record NetSettings(
      */
     public static final int LARGE_OUTPUT_CAPACITY = (1024 + 16) * 1024;
 
+    /** The longest time of polling where a loop may poll: several times what sleeping and waking costs in a virtual machine. */
+    public static final Duration BUSY_POLL = Duration.ofNanos(300_000);
+
     public NetSettings {
         if (stagingCapacity < MIN_STAGING_CAPACITY || stagingCapacity >= LARGE_OUTPUT_CAPACITY) {
             throw new IllegalArgumentException(
@@ -72,10 +75,10 @@ public record NetSettings(
     }
 
     /**
-     * 300 us, several times what it costs to sleep and to be woken in a virtual machine. Nothing where polling would keep the
-     * peer off the only processor, or use up a quota of less than a processor's time.
+     * {@link #BUSY_POLL}, or nothing where polling would keep the peer off the only processor, or use up a quota of less than
+     * a processor's time.
      */
     public static Duration defaultBusyPoll() {
-        return Processors.mayKeepOneBusy() ? Duration.ofNanos(300_000) : Duration.ZERO;
+        return Processors.mayKeepOneBusy() ? BUSY_POLL : Duration.ZERO;
     }
 }
