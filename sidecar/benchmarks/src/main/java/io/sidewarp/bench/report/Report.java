@@ -52,13 +52,13 @@ public final class Report {
             case QUOTA -> SidecarTables.quota(result);
             case SCTP -> SidecarTables.sctp(result);
         };
-        return tables + "\n" + facts(result.facts()) + "\n\n";
+        return tables + "\n" + facts(part, result.facts()) + "\n\n";
     }
 
-    private static String facts(Facts facts) {
+    private static String facts(Part part, Facts facts) {
         return String.format(
                 Locale.ROOT,
-                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions of %d ms,"
+                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions%s,"
                         + " other programs took %.0f %% of the processors.",
                 facts.commit(),
                 facts.kernel(),
@@ -67,7 +67,7 @@ public final class Report {
                 facts.jdk(),
                 facts.pinning(),
                 facts.repetitions(),
-                facts.milliseconds(),
+                part.isTimed() ? " of " + facts.milliseconds() + " ms" : "",
                 facts.othersPercent());
     }
 }

@@ -15,7 +15,7 @@ package io.sidewarp.bench.result;
  * @param jdk vendor and version
  * @param pinning processors of the active and of the passive end
  * @param repetitions of each measurement
- * @param milliseconds of each measurement; iperf3 takes whole seconds
+ * @param milliseconds of each measurement of a part that {@link Part#isTimed}; iperf3 takes whole seconds
  * @param othersPercent of the time of all processors that other programs took: how quiet the machine was
  */
 public record Facts(

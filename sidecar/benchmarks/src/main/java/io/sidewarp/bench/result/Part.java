@@ -22,5 +22,10 @@ public enum Part {
     /** What a sidecar takes to start, and of memory. */
     SIDECAR,
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */
-    SCTP
+    SCTP;
+
+    /** Whether its measurements take the time that the user gives; others have times of their own. */
+    public boolean isTimed() {
+        return this != MOMENTS && this != SIDECAR;
+    }
 }

@@ -179,6 +179,14 @@ class ReportTest {
     }
 
     @Test
+    void theTimeOfAMeasurementIsToldWhereItIsTheUsers() {
+        String text = Report.text(everything());
+
+        assertThat(text).containsSubsequence("## THROUGHPUT", "3 repetitions of 400 ms, other", "## MOMENTS");
+        assertThat(text).containsSubsequence("## MOMENTS", "3 repetitions, other", "## RATE");
+    }
+
+    @Test
     void plotsAreWellFormedAndNameTheirLines() throws Exception {
         Report.write(throughput(20, 16), Files.writeString(directory.resolve("a.md"), """
                 <!-- begin: bench throughput -->
