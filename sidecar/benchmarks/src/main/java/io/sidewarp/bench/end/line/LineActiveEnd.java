@@ -17,13 +17,15 @@ import org.jspecify.annotations.Nullable;
 public final class LineActiveEnd implements ActiveEnd {
 
     private static final int BATCH = 20;
+    private static final int LOOKS_UNTIL_CLOCK = 1 << 16;
+    private static final long PATIENCE_NANOS = 10_000_000_000L;
 
     private @Nullable Lines lines;
 
     /** @param port number of the passive end's process */
     @Override
     public void connect(TransferPlan plan, int port) throws IOException {
-        lines = Lines.of(port);
+        lines = Lines.open(port);
         // Both have it.
         Lines.forget(port);
     }
@@ -41,15 +43,27 @@ public final class LineActiveEnd implements ActiveEnd {
             for (int turn = 0; turn < BATCH; turn++) {
                 long count = shared.back() + 1;
                 shared.there(count);
-                while (shared.back() != count) {
-                    Thread.onSpinWait();
-                }
+                await(shared, count);
             }
             long now = System.nanoTime();
             histogram.record((now - last) / BATCH);
             last = now;
         } while (last - begin < nanos);
         return Outcome.pingPong(last - begin, histogram);
+    }
+
+    private static void await(Lines shared, long count) {
+        long end = 0;
+        for (int looks = 1; shared.back() != count; looks++) {
+            Thread.onSpinWait();
+            if (looks % LOOKS_UNTIL_CLOCK == 0) {
+                long now = System.nanoTime();
+                end = end == 0 ? now + PATIENCE_NANOS : end;
+                if (now - end > 0) {
+                    throw new IllegalStateException("the other end does not count any more");
+                }
+            }
+        }
     }
 
     @Override

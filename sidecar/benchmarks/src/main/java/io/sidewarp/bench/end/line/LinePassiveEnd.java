@@ -17,7 +17,7 @@ public final class LinePassiveEnd implements PassiveEnd {
     @Override
     public int listen(TransferPlan plan) throws IOException {
         int process = (int) ProcessHandle.current().pid();
-        Lines lines = Lines.of(process);
+        Lines lines = Lines.create(process);
         stopped = false;
         echo = Thread.ofPlatform().daemon().name("bench-lines").start(() -> echo(lines));
         return process;

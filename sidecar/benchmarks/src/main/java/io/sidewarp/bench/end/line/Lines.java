@@ -10,8 +10,15 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
 /** Two counters in memory that two processes share: one there, one back, each in a cache line of its own. */
 final class Lines implements AutoCloseable {
@@ -20,13 +27,16 @@ final class Lines implements AutoCloseable {
     private static final long THERE = 0;
     private static final long BACK = 256;
     private static final long LENGTH = 4096;
+    private static final FileAttribute<?> OWNER_ONLY =
+            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
 
     private final Arena arena = Arena.ofShared();
     private final MemorySegment memory;
 
-    private Lines(Path file) throws IOException {
-        try (FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+    private Lines(int process, OpenOption... options) throws IOException {
+        Set<OpenOption> all = new HashSet<>(List.of(options));
+        all.addAll(List.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
+        try (FileChannel channel = FileChannel.open(file(process), all, OWNER_ONLY)) {
             memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, LENGTH, arena);
         } catch (IOException | RuntimeException e) {
             arena.close();
@@ -34,12 +44,18 @@ final class Lines implements AutoCloseable {
         }
     }
 
-    /** Those of the passive end in the process with this number. */
-    static Lines of(int process) throws IOException {
-        return new Lines(file(process));
+    /** New ones of the passive end in the process with this number: no file or link that is there already. */
+    static Lines create(int process) throws IOException {
+        forget(process);
+        return new Lines(process, StandardOpenOption.CREATE_NEW);
     }
 
-    /** Forgets the name of what {@link #of} opened. */
+    /** Those that the process with this number has created. */
+    static Lines open(int process) throws IOException {
+        return new Lines(process);
+    }
+
+    /** Forgets the name of what {@link #create} created. */
     static void forget(int process) throws IOException {
         Files.deleteIfExists(file(process));
     }
