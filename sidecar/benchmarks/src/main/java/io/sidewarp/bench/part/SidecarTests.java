@@ -30,12 +30,12 @@ public final class SidecarTests {
 
     private static final Duration WARMUP = Duration.ofSeconds(1);
 
-    private static final Duration SETTLING = Duration.ofSeconds(1);
+    /** Where application and sidecar share a processor, their JVMs go on compiling for more than a minute. */
+    private static final Duration SETTLING = Duration.ofSeconds(90);
+
+    private static final Duration SETTLING_STREAM = Duration.ofSeconds(1);
 
     private static final Duration SETTLING_LATENCY = Duration.ofMillis(250);
-
-    /** Where application and sidecar share a processor, their JVMs go on compiling for most of a minute. */
-    private static final int SETTLING_ROUNDS = 6;
 
     /** A measurement takes so many times that of engines. */
     private static final int FACTOR = 2;
@@ -63,10 +63,11 @@ public final class SidecarTests {
 
     /** The same for some of the streams and sizes. */
     static void settle(Lab lab, SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
-        for (int round = 0; round < (lab.quick() ? 0 : SETTLING_ROUNDS); round++) {
+        long end = System.nanoTime() + (lab.quick() ? 0 : SETTLING.toNanos());
+        while (System.nanoTime() - end < 0) {
             for (ThroughputPart.Step step : steps) {
                 for (String operation : OPERATIONS) {
-                    pair.perf(operation, Duration.ZERO, SETTLING, options(step));
+                    pair.perf(operation, Duration.ZERO, SETTLING_STREAM, options(step));
                 }
             }
             for (String operation : OPERATIONS) {
