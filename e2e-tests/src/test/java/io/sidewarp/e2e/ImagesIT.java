@@ -133,6 +133,10 @@ class ImagesIT {
                 assertThat(show.awaitExit()).as(show.text()).isZero();
                 assertThat(show.text()).contains("tcp, sctp").doesNotContain("WARNING");
             }
+            ContainerImage.main(sidecar).destroy();
+            sidecar.awaitLine(line -> line.contains("event=stopped"));
+            sidecar.awaitExit();
+            assertThat(sidecar.text()).doesNotContain("ERROR");
         }
     }
 

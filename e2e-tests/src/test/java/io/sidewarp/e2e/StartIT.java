@@ -8,12 +8,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -50,6 +53,26 @@ class StartIT {
                 "sidewarp.api.tcp.host",
                 "0.0.0.0",
                 "loopback");
+    }
+
+    @Test
+    void theCommandSaysNoMoreThanThat() {
+        Path socket = Directories.temporary("command").resolve("api.sock");
+        List<String> command = List.of(
+                "./sidewarp",
+                "sidecar",
+                "-Dsidewarp.api.socket=" + socket,
+                "-Dsidewarp.shared-volume=",
+                "-Dsidewarp.connection.congestion-control=carrier-pigeon");
+        try (OwnedProcess sidecar = OwnedProcess.start("command", command, Programs.unbuilt(), Programs.root())) {
+            assertThat(sidecar.awaitExit()).as(sidecar.text()).isEqualTo(ExitCodes.CONFIGURATION);
+            assertThat(sidecar.output())
+                    .singleElement()
+                    .asString()
+                    .startsWith("sidewarp: the sidecar does not start: ");
+        } finally {
+            Directories.delete(socket.getParent());
+        }
     }
 
     @Test

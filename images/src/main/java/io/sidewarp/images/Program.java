@@ -29,9 +29,10 @@ enum Program {
 
     /**
      * Of each JVM. The root is read-only and /tmp a small volume: no performance data there, and what a JVM has to tell when
-     * it crashes goes to the log.
+     * it crashes goes to the log. The sidecar is started by a class path, where no manifest opens what Quarkus needs.
      */
     static final List<String> JVM_FLAGS = List.of(
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+UseSerialGC",

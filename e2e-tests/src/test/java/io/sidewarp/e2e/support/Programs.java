@@ -20,6 +20,7 @@ public final class Programs {
 
     /** What `./sidewarp sidecar` adds. */
     private static final List<String> SIDECAR_FLAGS = List.of(
+            "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Xmx64m",
             "-XX:MaxDirectMemorySize=1g",
             "-XX:Tier4InvocationThreshold=25000",
