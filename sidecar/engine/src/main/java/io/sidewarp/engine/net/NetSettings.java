@@ -38,12 +38,12 @@ public record NetSettings(
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
 
     /**
-     * 1 MiB of payload, and room for the headers, Markers and CRCs of long FPDUs around it, so that messages of together
-     * 1 MiB leave no rest that takes a turn of its own. What a socket gets at a time is what the kernel has in its own
-     * memory before the peer takes some of it out. The less that is, the sooner the kernel writes to the same memory again,
-     * while it still is in the caches of the peer's processor, which costs most where these are far away.
+     * 768 KiB of payload, and room for the headers, Markers and CRCs of long FPDUs around it. What a socket gets at a time is
+     * what the kernel has in its own memory before the peer takes some of it out. The less that is, the sooner the kernel
+     * writes to the same memory again, while it still is in the caches of the peer's processor, which costs most where these
+     * are far away; the more, the less of it and of this buffer is still in the caches of this processor.
      */
-    public static final int LARGE_OUTPUT_CAPACITY = (1024 + 16) * 1024;
+    public static final int LARGE_OUTPUT_CAPACITY = (768 + 16) * 1024;
 
     /** The longest time of polling where a loop may poll: several times what sleeping and waking costs in a virtual machine. */
     public static final Duration BUSY_POLL = Duration.ofNanos(300_000);

@@ -41,6 +41,7 @@ final class RecentInput {
     };
 
     private @Nullable Source last;
+    private boolean small;
     private boolean known;
     private long nowNanos;
     private long inputNanos;
@@ -51,9 +52,14 @@ final class RecentInput {
         return OF_LOOP.get();
     }
 
-    /** A connection had input: twice in a row, and it is known. */
+    /**
+     * A connection had input: little of it twice in a row, and it is known. What is left of a stream's output, the last of which
+     * fills no segment, comes as little input too, but between large ones.
+     */
     void onInput(Source source, int octets, long nanoTime) {
-        known = source.equals(last) && octets <= SMALL;
+        boolean wasSmall = small;
+        small = octets <= SMALL;
+        known = source.equals(last) && small && wasSmall;
         last = source;
         inputNanos = nanoTime;
     }
@@ -99,6 +105,7 @@ final class RecentInput {
     /** There is no such connection any more. */
     void forget() {
         last = null;
+        small = false;
         known = false;
     }
 }

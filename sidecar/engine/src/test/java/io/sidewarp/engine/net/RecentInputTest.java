@@ -34,10 +34,23 @@ class RecentInputTest {
         assertThat(recent.isKnown()).isFalse();
 
         recent.onInput(SOURCE, 1, 0);
+        recent.onInput(SOURCE, 1, 0);
         recent.onOutput(RecentInput.SMALL);
         assertThat(recent.isKnown()).isTrue();
         recent.onOutput(RecentInput.SMALL + 1);
         assertThat(recent.isKnown()).isFalse();
+    }
+
+    @Test
+    void aStreamWhoseLastSegmentIsShortIsNotKnown() {
+        for (int turn = 0; turn < 3; turn++) {
+            recent.onInput(SOURCE, 16 * RecentInput.SMALL, 0);
+            recent.onInput(SOURCE, 1, 0);
+            assertThat(recent.isKnown()).isFalse();
+        }
+
+        recent.onInput(SOURCE, 1, 0);
+        assertThat(recent.isKnown()).isTrue();
     }
 
     @Test
