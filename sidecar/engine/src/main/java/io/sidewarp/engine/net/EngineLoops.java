@@ -53,8 +53,13 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         this.settings = settings;
     }
 
-    /** Loops of our own. */
+    /**
+     * Loops of our own.
+     *
+     * @throws IllegalArgumentException see {@link CongestionControl#require}
+     */
     public static EngineLoops create(int loops, NetSettings settings) {
+        CongestionControl.require(settings.congestionControl());
         return new EngineLoops(newGroup(loops, settings.busyPoll()), true, settings);
     }
 
@@ -74,8 +79,13 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
                 : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);
     }
 
-    /** Loops that somebody else owns and closes; epoll or NIO ones. */
+    /**
+     * Loops that somebody else owns and closes; epoll or NIO ones.
+     *
+     * @throws IllegalArgumentException see {@link CongestionControl#require}
+     */
     public static EngineLoops shared(EventLoopGroup group, NetSettings settings) {
+        CongestionControl.require(settings.congestionControl());
         return new EngineLoops(group, false, settings);
     }
 

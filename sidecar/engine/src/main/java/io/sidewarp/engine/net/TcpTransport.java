@@ -18,7 +18,6 @@ import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,9 +47,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final LoopResources resources;
     private final NetSettings settings;
     private final Runnable drive = this::driveGuarded;
-    private final Runnable lingerCheck = this::checkLinger;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
     private final RecentInput.Source inputSource = this::takeInput;
+    private final TcpClosing closing;
     private final StallWatch stallWatch;
     private final IncompleteFpduWatch fpduWatch;
     private final SegmentAlignment alignment;
@@ -68,14 +67,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private int pendingOctets;
     private boolean waitingForBuffer;
     private long producedOctets;
-    private boolean shutdownWanted;
-    private boolean outputShut;
-    private boolean inputShut;
-    private boolean closeWanted;
     private boolean aborted;
     private boolean lost;
-    private long lastInputNanos;
-    private boolean lingerScheduled;
 
     TcpTransport(SocketChannel channel, EngineLoops loops) {
         this.channel = channel;
@@ -84,6 +77,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
         this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
+        this.closing = new TcpClosing(channel, settings.lingerTimeout(), this::onPeerLingers);
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, fpduWatch);
@@ -154,14 +148,15 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void receive(ByteBuf input) {
         try {
             reading = true;
-            lastInputNanos = System.nanoTime();
+            long now = System.nanoTime();
+            closing.onInput(now);
             if (connection == null) {
                 return;
             }
             if (connectionInput.isBehind(input)) {
                 int octets = input.writerIndex() - connectionInput.end();
                 connectionInput.deliver(connection, input.writerIndex());
-                onInput(octets);
+                noteInput(octets, now);
             } else {
                 receiveStaged(connection, input);
             }
@@ -170,10 +165,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    private void onInput(int octets) {
+    private void noteInput(int octets, long nanoTime) {
         // While the socket is full epoll is to tell of room as well.
         if (descriptor != NO_DESCRIPTOR && pending == null) {
-            RecentInput.ofThisLoop().onInput(inputSource, octets, lastInputNanos);
+            RecentInput.ofThisLoop().onInput(inputSource, octets, nanoTime);
         }
     }
 
@@ -186,8 +181,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             reading = true;
             int octets = connectionInput.read(connection, descriptor);
             if (octets > 0) {
-                lastInputNanos = System.nanoTime();
-                onInput(octets);
+                long now = System.nanoTime();
+                closing.onInput(now);
+                noteInput(octets, now);
                 receiveDone();
             }
             return octets > 0;
@@ -237,8 +233,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void onInputShutdown() {
-        if (!inputShut) {
-            inputShut = true;
+        if (closing.onInputShut()) {
             if (connection != null) {
                 connection.receiveEnd();
             }
@@ -251,7 +246,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (lost) {
             return;
         }
-        if (aborted || outputShut && inputShut) {
+        if (aborted || closing.isComplete()) {
             lost = true;
             releaseBuffers();
             if (connection != null) {
@@ -351,7 +346,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || pending != null || lost || outputShut || waitingForBuffer) {
+        if (connection == null || pending != null || lost || closing.isOutputShut() || waitingForBuffer) {
             return false;
         }
         StagingBuffer buffer = resources.acquireOutput(onBufferFree);
@@ -459,7 +454,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void shutdownOutput() {
-        shutdownWanted = true;
+        closing.wantFin();
         if (!driving) {
             finishClose();
         }
@@ -467,7 +462,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void close() {
-        closeWanted = true;
+        closing.refuseInput();
         shutdownOutput();
     }
 
@@ -480,40 +475,15 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** Goes on with a close as far as it can: FIN behind the output, then wait for the peer's. */
+    /** Goes on with a close as far as it can. */
     private void finishClose() {
-        if (driving || lost) {
-            return;
-        }
-        if (shutdownWanted && !outputShut && pending == null && !driveScheduled && !waitingForBuffer) {
-            outputShut = true;
-            channel.shutdownOutput();
-            lastInputNanos = System.nanoTime();
-            scheduleLinger(settings.lingerTimeout().toNanos());
-        }
-        if (outputShut && inputShut) {
-            channel.close();
+        if (!driving && !lost) {
+            closing.proceed(pending == null && !driveScheduled && !waitingForBuffer);
         }
     }
 
-    private void scheduleLinger(long nanos) {
-        if (!lingerScheduled && channel.isOpen()) {
-            lingerScheduled = true;
-            loop.schedule(lingerCheck, nanos, TimeUnit.NANOSECONDS);
-        }
-    }
-
-    private void checkLinger() {
-        lingerScheduled = false;
-        if (!channel.isOpen() || inputShut) {
-            return;
-        }
-        long left = settings.lingerTimeout().toNanos() - (System.nanoTime() - lastInputNanos);
-        if (left > 0 && !closeWanted) {
-            scheduleLinger(left);
-        } else {
-            loseTo(PeerLimit.LINGER, "the peer did not close its side in time");
-        }
+    private void onPeerLingers() {
+        loseTo(PeerLimit.LINGER, "the peer did not close its side in time");
     }
 
     // Facts.

@@ -106,4 +106,11 @@ class CongestionControlTest {
                 .withMessageContaining("the kernel does not have it")
                 .withMessageContaining("tcp_allowed_congestion_control");
     }
+
+    @Test
+    void loopsAreNotMadeWithOneThatTheKernelDoesNotHave() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> EngineLoops.create(1, settings("carrier-pigeon")))
+                .withMessageContaining("the kernel does not have it");
+    }
 }
