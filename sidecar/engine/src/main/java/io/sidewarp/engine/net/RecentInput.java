@@ -53,8 +53,8 @@ final class RecentInput {
     }
 
     /**
-     * A connection had input: little of it twice in a row, and it is known. What is left of a stream's output, the last of which
-     * fills no segment, comes as little input too, but between large ones.
+     * A connection had input: little of it twice in a row, and it is known. Once is not enough, as what a peer's stream writes
+     * at a time often ends with a short segment.
      */
     void onInput(Source source, int octets, long nanoTime) {
         boolean wasSmall = small;
