@@ -30,6 +30,7 @@ enum { MAX_DATAGRAM = 65536, MAX_MESSAGE = 1 << 20, BUFFER = 4 << 20, SCTP_PORT 
 static int udp;
 static unsigned char message[MAX_MESSAGE];
 static uint32_t round_trip[SAMPLES];
+static pid_t child;
 
 static void fail(const char *what) {
   perror(what);
@@ -188,6 +189,23 @@ static void call(bool crc, bool latency, size_t octets, double seconds) {
   }
 }
 
+/* Waits for the passive side. Once that has failed the active one would wait for it without end. */
+static void *watch(void *nothing) {
+  int status;
+  if (waitpid(child, &status, 0) != child) {
+    fail("waitpid");
+  }
+  if (WIFSIGNALED(status)) {
+    fprintf(stderr, "the passive side was ended by signal %d\n", WTERMSIG(status));
+    _exit(1);
+  }
+  if (WEXITSTATUS(status) != 0) {
+    fprintf(stderr, "the passive side failed\n");
+    _exit(1);
+  }
+  return nothing;
+}
+
 int main(int count, char **arguments) {
   size_t octets = count == 5 ? strtoul(arguments[2], NULL, 10) : 0;
   double seconds = count == 5 ? strtod(arguments[3], NULL) : 0;
@@ -201,7 +219,7 @@ int main(int count, char **arguments) {
   if (pipe(ready) != 0) {
     fail("pipe");
   }
-  pid_t child = fork();
+  child = fork();
   if (child < 0) {
     fail("fork");
   }
@@ -221,8 +239,11 @@ int main(int count, char **arguments) {
   if (read(ready[0], &nothing, 1) != 0) { /* until the other side listens */
     fail("read");
   }
+  pthread_t watcher;
+  if (pthread_create(&watcher, NULL, watch, NULL) != 0) {
+    fail("pthread_create");
+  }
   call(crc, latency, octets, seconds);
-  int status;
-  waitpid(child, &status, 0);
-  _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+  pthread_join(watcher, NULL);
+  _exit(0);
 }

@@ -31,7 +31,7 @@ public final class SctpPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        Usrsctp usrsctp = Usrsctp.compile(lab.root(), lab.directory());
+        Usrsctp usrsctp = Usrsctp.compile(lab.root(), lab.directory(), lab.progress());
         try (SidecarPair sidecars = SidecarPair.start(lab.root(), Place.ANYWHERE, Place.ANYWHERE, "sctp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {

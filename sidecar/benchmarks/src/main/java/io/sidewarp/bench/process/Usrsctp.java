@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * usrsctp alone between two processes: {@code e2e-tests/perf/usrsctp-transfer.c}, which a C compiler makes into a
@@ -21,14 +22,19 @@ public final class Usrsctp {
 
     private static final Duration COMPILE_PATIENCE = Duration.ofSeconds(60);
     private static final Duration MEASURE_PATIENCE = Duration.ofSeconds(60);
+    /** Runs of the program until one measured, because it crashes now and then. */
+    private static final int ATTEMPTS = 3;
+
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Path directory;
     private final Path program;
+    private final Consumer<String> progress;
 
-    private Usrsctp(Path directory, Path program) {
+    Usrsctp(Path directory, Path program, Consumer<String> progress) {
         this.directory = directory;
         this.program = program;
+        this.progress = progress;
     }
 
     /**
@@ -36,8 +42,9 @@ public final class Usrsctp {
      *
      * @param root directory of the sources
      * @param directory where it goes
+     * @param progress is told when it failed and runs again
      */
-    public static Usrsctp compile(Path root, Path directory) {
+    public static Usrsctp compile(Path root, Path directory, Consumer<String> progress) {
         Path program = directory.resolve("usrsctp-transfer");
         Path source = root.resolve("e2e-tests/perf/usrsctp-transfer.c");
         List<String> command =
@@ -51,7 +58,7 @@ public final class Usrsctp {
                             + " (Debian and Ubuntu: apt-get install gcc libc6-dev libusrsctp-dev)",
                     e);
         }
-        return new Usrsctp(directory, program);
+        return new Usrsctp(directory, program, progress);
     }
 
     /**
@@ -76,11 +83,18 @@ public final class Usrsctp {
     private JsonNode run(String test, long size, boolean crc, Duration time) {
         String seconds = String.valueOf(Math.max(1, time.toSeconds()));
         List<String> command = List.of(program.toString(), test, String.valueOf(size), seconds, crc ? "crc" : "no-crc");
-        try (ChildProcess transfer =
-                ChildProcess.start("usrsctp-transfer", command, Map.of(), directory.resolve("usrsctp.log"))) {
-            return JSON.readTree(transfer.awaitSuccess(MEASURE_PATIENCE));
-        } catch (JsonProcessingException e) {
-            throw new Failure(ExitCode.INTERNAL, "usrsctp-transfer printed what cannot be read", e);
+        for (int attempt = 1; ; attempt++) {
+            try (ChildProcess transfer =
+                    ChildProcess.start("usrsctp-transfer", command, Map.of(), directory.resolve("usrsctp.log"))) {
+                return JSON.readTree(transfer.awaitSuccess(MEASURE_PATIENCE));
+            } catch (Failure e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+                progress.accept("run " + attempt + " of " + ATTEMPTS + " failed, and it runs again: " + e.getMessage());
+            } catch (JsonProcessingException e) {
+                throw new Failure(ExitCode.INTERNAL, "usrsctp-transfer printed what cannot be read", e);
+            }
         }
     }
 }
