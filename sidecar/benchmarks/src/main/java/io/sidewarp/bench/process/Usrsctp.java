@@ -22,7 +22,7 @@ public final class Usrsctp {
 
     private static final Duration COMPILE_PATIENCE = Duration.ofSeconds(60);
     private static final Duration MEASURE_PATIENCE = Duration.ofSeconds(60);
-    /** Runs of the program until one measured, because it crashes now and then. */
+    /** Runs of the program until one measured, because it crashed once, for a reason that is not known. */
     private static final int ATTEMPTS = 3;
 
     private static final ObjectMapper JSON = new ObjectMapper();
