@@ -11,18 +11,34 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.RawUnixChannelOption;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** TCP's congestion control (RFC 5681), which Linux has by name: {@code cubic}, {@code reno}, {@code bbr}, {@code dctcp}. */
 public final class CongestionControl {
 
-    /** What a connection has that is not told otherwise: that of the machine, or of the pod's network namespace. */
-    public static final String OF_THE_MACHINE = "";
+    /**
+     * What a connection has that is not told otherwise: that of the machine, or of the pod's network namespace, but
+     * {@link #LOCAL} when both ends are in the same one.
+     */
+    public static final String AUTOMATIC = "";
+
+    /**
+     * For a peer behind no network: one that does not pace, which every Linux kernel has and lets every process use. There
+     * is no path to share with others or to probe, and the timers by which BBR paces cost a virtual machine up to a third of
+     * a stream.
+     */
+    static final String LOCAL = "reno";
 
     /** Octets of a name at most: TCP_CA_NAME_MAX of Linux less the closing zero. */
     public static final int MAX_NAME = 15;
+
+    private static final Logger LOG = LoggerFactory.getLogger(CongestionControl.class);
 
     private static final int IPPROTO_TCP = 6;
     private static final int TCP_CONGESTION = 13;
@@ -38,7 +54,7 @@ public final class CongestionControl {
      * @throws IllegalArgumentException when they cannot: says why, and what to do
      */
     public static void require(String name) {
-        if (name.equals(OF_THE_MACHINE)) {
+        if (name.equals(AUTOMATIC)) {
             return;
         }
         if (!Epoll.isAvailable()) {
@@ -61,11 +77,37 @@ public final class CongestionControl {
 
     /** Sets up a connection, which may be open already. A name that {@link #require} has accepted. */
     static void apply(SocketChannel channel, String name) {
-        if (!name.equals(OF_THE_MACHINE)) {
-            ByteBuffer value = ByteBuffer.allocate(MAX_NAME + 1);
-            value.put(name.getBytes(US_ASCII)).rewind();
-            channel.config().setOption(OPTION, value);
+        if (!name.equals(AUTOMATIC)) {
+            set(channel, name);
         }
+    }
+
+    /** Sets up a connection that is open now, and whose peer is known. A name that {@link #require} has accepted. */
+    static void applyConnected(SocketChannel channel, String name) {
+        if (name.equals(AUTOMATIC)
+                && channel instanceof EpollSocketChannel
+                && isLocal(channel.localAddress(), channel.remoteAddress())) {
+            try {
+                set(channel, LOCAL);
+            } catch (ChannelException e) {
+                // The connection is gone already, or the machine's will do.
+                LOG.debug("{} keeps the machine's congestion control: {}", channel, e.toString());
+            }
+        }
+    }
+
+    /** Whether both ends have the same address, or addresses of the loopback interface; unknown ones have not. */
+    static boolean isLocal(@Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
+        return local != null
+                && remote != null
+                && (remote.getAddress().isLoopbackAddress()
+                        || remote.getAddress().equals(local.getAddress()));
+    }
+
+    private static void set(SocketChannel channel, String name) {
+        ByteBuffer value = ByteBuffer.allocate(MAX_NAME + 1);
+        value.put(name.getBytes(US_ASCII)).rewind();
+        channel.config().setOption(OPTION, value);
     }
 
     /** What the kernel says that every process may use; it says so in the first network namespace only. */

@@ -57,8 +57,8 @@ public record NetSettings(
     }
 
     /**
-     * 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s, the machine's congestion control, and
-     * {@link #defaultBusyPoll()}.
+     * 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s,
+     * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
         return new NetSettings(
@@ -70,7 +70,7 @@ public record NetSettings(
                 Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(60),
-                CongestionControl.OF_THE_MACHINE,
+                CongestionControl.AUTOMATIC,
                 defaultBusyPoll());
     }
 

@@ -55,6 +55,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final SegmentAlignment alignment;
     private final SegmentSize segmentSize;
     private final ConnectionInput connectionInput;
+    private final OutputRamp ramp = new OutputRamp();
     private final int descriptor;
     private final @Nullable StagedWrite stagedWrite;
 
@@ -123,6 +124,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Gives the state machine above; before any octet moves. */
     public void bind(MpaConnection newConnection) {
         connection = newConnection;
+        CongestionControl.applyConnected(channel, settings.congestionControl());
     }
 
     /** The loop that owns this connection. */
@@ -355,7 +357,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int octets = connection.produce(buffer.wire(), 0, buffer.wire().capacity());
+        int octets = connection.produce(
+                buffer.wire(), 0, Math.min(ramp.octets(), buffer.wire().capacity()));
+        ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;

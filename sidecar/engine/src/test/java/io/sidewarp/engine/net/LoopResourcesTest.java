@@ -22,7 +22,7 @@ class LoopResourcesTest {
     private static NetSettings settings(int stagingCapacity) {
         Duration time = Duration.ofSeconds(1);
         return new NetSettings(
-                stagingCapacity, 3, 1, 1448, time, time, time, time, CongestionControl.OF_THE_MACHINE, Duration.ZERO);
+                stagingCapacity, 3, 1, 1448, time, time, time, time, CongestionControl.AUTOMATIC, Duration.ZERO);
     }
 
     private StagingBuffer acquire() {

@@ -80,7 +80,7 @@ final class PeerLimitsTest {
                 Duration.ofSeconds(10),
                 SHORT,
                 Duration.ofSeconds(60),
-                CongestionControl.OF_THE_MACHINE,
+                CongestionControl.AUTOMATIC,
                 Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder()

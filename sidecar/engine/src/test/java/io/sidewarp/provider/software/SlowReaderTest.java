@@ -51,7 +51,7 @@ final class SlowReaderTest {
                 Duration.ofSeconds(10),
                 Duration.ofMillis(300),
                 Duration.ofSeconds(60),
-                CongestionControl.OF_THE_MACHINE,
+                CongestionControl.AUTOMATIC,
                 Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();

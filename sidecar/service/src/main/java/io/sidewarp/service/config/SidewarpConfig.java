@@ -238,7 +238,10 @@ public interface SidewarpConfig {
         @WithDefault("60s")
         Duration keepAlive();
 
-        /** Name of TCP's congestion control in Linux. Unset: that of the machine, or of the pod's network namespace. */
+        /**
+         * Name of TCP's congestion control in Linux. Unset: that of the machine, or of the pod's network namespace; {@code
+         * reno} when both ends are in that.
+         */
         Optional<String> congestionControl();
 
         /** Time that an initiator waits behind the peer's MPA Reply before it sends. */

@@ -106,7 +106,7 @@ final class Providers {
     }
 
     private static String congestionControl(SidewarpConfig config) {
-        String name = config.connection().congestionControl().orElse(CongestionControl.OF_THE_MACHINE);
+        String name = config.connection().congestionControl().orElse(CongestionControl.AUTOMATIC);
         try {
             CongestionControl.require(name);
         } catch (IllegalArgumentException e) {

@@ -1,0 +1,47 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class OutputRampTest {
+
+    private final OutputRamp ramp = new OutputRamp();
+
+    private List<Integer> sizesOfAStream(int buffers) {
+        List<Integer> sizes = new ArrayList<>();
+        for (int i = 0; i < buffers; i++) {
+            sizes.add(ramp.octets());
+            ramp.onProduced(true);
+        }
+        return sizes;
+    }
+
+    @Test
+    void aStreamBeginsWithASmallBufferAndGrowsToTheLargest() {
+        assertThat(sizesOfAStream(4))
+                .containsExactly(
+                        OutputRamp.FIRST,
+                        2 * OutputRamp.FIRST,
+                        NetSettings.LARGE_OUTPUT_CAPACITY,
+                        NetSettings.LARGE_OUTPUT_CAPACITY);
+    }
+
+    @Test
+    void whatComesWhenAllWasSentBeginsAnew() {
+        sizesOfAStream(4);
+        ramp.onProduced(false);
+        assertThat(ramp.octets()).isEqualTo(OutputRamp.FIRST);
+    }
+
+    /** MPA gets on with a buffer of that size in any case. */
+    @Test
+    void theFirstBufferHoldsTheLargestFpdu() {
+        assertThat(OutputRamp.FIRST).isGreaterThanOrEqualTo(NetSettings.MIN_STAGING_CAPACITY);
+    }
+}
