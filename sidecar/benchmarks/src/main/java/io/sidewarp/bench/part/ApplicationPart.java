@@ -8,6 +8,7 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.result.Recorder;
 import java.util.List;
@@ -34,7 +35,7 @@ public final class ApplicationPart implements PartRunner {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 if (step.size() == KIB64) {
-                    Samples.iperf(lab, recorder, Peers.IPERF_DEFAULT);
+                    Samples.iperf(lab, recorder, IperfKind.DEFAULT);
                     Samples.record(lab, recorder, grpc, middle, Peers.grpcStream(KIB64));
                 } else if (step.size() == MIB) {
                     Samples.record(lab, recorder, grpc, large, Peers.grpcStream(MIB));
@@ -43,7 +44,8 @@ public final class ApplicationPart implements PartRunner {
                 if (!lab.quick() || step.size() >= KIB64) {
                     SidecarTests.stream(lab, recorder, sidecars, step, () -> {
                         if (step.size() >= KIB64) {
-                            Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
+                            Samples.iperf(lab, recorder, IperfKind.LARGE);
+                            Samples.iperf(lab, recorder, IperfKind.LIKE_ENGINE);
                         }
                     });
                 }

@@ -9,6 +9,7 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Iperf;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.result.Recorder;
 import java.time.Duration;
@@ -63,13 +64,10 @@ public final class MomentsPart implements PartRunner {
             Moments moments =
                     new Moments(lab, recorder, lab.quick() ? QUICK_COUNT : COUNT, () -> Samples.distance(line));
             for (TransferPlan plan : plans()) {
-                moments.measure(
-                        Peers.iperf(Peers.IPERF_LARGE),
-                        () -> new Iperf(lab.pinning())
-                                .transfer(Peers.IPERF_LARGE, IPERF_OCTETS)
-                                .gigabitsPerSecond());
+                iperf(lab, moments, IperfKind.LARGE);
                 stream(lab, engine, plan, moment -> moments.measure(Samples.engine(plan), moment));
             }
+            iperf(lab, moments, IperfKind.LIKE_ENGINE);
             stream(lab, nio, bare, moment -> moments.measure(Peers.nioStream(MIB), moment));
             for (String operation : SidecarTests.OPERATIONS) {
                 for (ThroughputPart.Step step : STEPS) {
@@ -79,6 +77,12 @@ public final class MomentsPart implements PartRunner {
                 }
             }
         }
+    }
+
+    private static void iperf(Lab lab, Moments moments, IperfKind kind) {
+        moments.measure(
+                Peers.iperf(kind),
+                () -> new Iperf(lab.pinning()).transfer(kind, IPERF_OCTETS).gigabitsPerSecond());
     }
 
     private static void stream(Lab lab, EndPair pair, TransferPlan plan, Consumer<Moments.Moment> measured) {

@@ -4,24 +4,18 @@
 package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Subject;
 
 /** Who is measured beside Sidewarp. */
 public final class Peers {
 
-    private static final int KIB = 1024;
-
-    /** Octets of each call of iperf3 with its default, 128 KiB. */
-    public static final int IPERF_DEFAULT = 128 * KIB;
-
-    /** Octets of each call of iperf3 at its best. */
-    public static final int IPERF_LARGE = KIB * KIB;
-
     private Peers() {}
 
     /** One stream of iperf3. */
-    public static Subject iperf(int length) {
-        return Subject.peer("iperf3", "stream", length, Waiting.SLEEP.toString());
+    public static Subject iperf(IperfKind kind) {
+        String operation = kind.congestionControl().isEmpty() ? "stream" : "stream " + kind.congestionControl();
+        return Subject.peer("iperf3", operation, kind.length(), Waiting.SLEEP.toString());
     }
 
     /** A bare TCP connection of the JDK: one stream, one call to the socket a message. */

@@ -10,6 +10,7 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Iperf;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
@@ -138,10 +139,10 @@ public final class Samples {
     }
 
     /** Measures one stream of iperf3. */
-    static void iperf(Lab lab, Recorder recorder, int length) {
+    static void iperf(Lab lab, Recorder recorder, IperfKind kind) {
         int seconds = (int) Math.max(1, lab.time().toSeconds());
-        Iperf.Result result = new Iperf(lab.pinning()).measure(length, seconds);
-        Subject subject = Peers.iperf(length);
+        Iperf.Result result = new Iperf(lab.pinning()).measure(kind, seconds);
+        Subject subject = Peers.iperf(kind);
         recorder.add(subject, Metric.GIGABITS_PER_SECOND, result.gigabitsPerSecond());
         recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, result.activeCpuPerGib());
         recorder.add(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB, result.passiveCpuPerGib());

@@ -7,6 +7,7 @@ import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Recorder;
 import java.util.List;
 import java.util.stream.Stream;
@@ -72,13 +73,14 @@ public final class ThroughputPart implements PartRunner {
 
     private static void measure(Lab lab, Recorder recorder, Step step, EndPair nio, EndPair grpc, EndPair engine) {
         if (step.size() == 64 * KIB) {
-            Samples.iperf(lab, recorder, Peers.IPERF_DEFAULT);
+            Samples.iperf(lab, recorder, IperfKind.DEFAULT);
         }
         Samples.record(lab, recorder, nio, Samples.peerStream(step.size()), Peers.nioStream(step.size()));
         Samples.record(lab, recorder, grpc, Samples.peerStream(step.size()), Peers.grpcStream(step.size()));
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
             if (step.size() == 64 * KIB || step.size() == MIB) {
-                Samples.iperf(lab, recorder, Peers.IPERF_LARGE);
+                Samples.iperf(lab, recorder, IperfKind.LARGE);
+                Samples.iperf(lab, recorder, IperfKind.LIKE_ENGINE);
             }
             for (TransferPlan plan : lab.quick() ? List.of(step.plan(operation)) : variants(step.plan(operation))) {
                 Samples.record(lab, recorder, engine, plan);

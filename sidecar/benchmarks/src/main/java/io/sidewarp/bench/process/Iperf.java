@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -58,27 +59,22 @@ public final class Iperf {
     /**
      * Measures.
      *
-     * @param length octets of each write and read of a socket (-l)
      * @param seconds of the measurement, at least 1
      */
-    public Result measure(int length, int seconds) {
-        return run(length, "-t", String.valueOf(seconds));
+    public Result measure(IperfKind kind, int seconds) {
+        return run(kind, "-t", String.valueOf(seconds));
     }
 
-    /**
-     * Measures a stream that ends behind so many octets.
-     *
-     * @param length octets of each write and read of a socket (-l)
-     */
-    public Result transfer(int length, long octets) {
-        return run(length, "-n", String.valueOf(octets));
+    /** Measures a stream that ends behind so many octets. */
+    public Result transfer(IperfKind kind, long octets) {
+        return run(kind, "-n", String.valueOf(octets));
     }
 
-    private Result run(int length, String limit, String value) {
+    private Result run(IperfKind kind, String limit, String value) {
         String port = String.valueOf(freePort());
         List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", port);
-        List<String> send =
-                List.of("iperf3", "-c", "127.0.0.1", "-p", port, "-l", String.valueOf(length), limit, value, "--json");
+        List<String> send = new ArrayList<>(List.of("iperf3", "-c", "127.0.0.1", "-p", port, limit, value, "--json"));
+        send.addAll(kind.options());
         try {
             Process server = start(pinning.passivePlace().wrap(serve));
             try {

@@ -13,6 +13,7 @@ import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.ThroughputPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Subject;
@@ -35,8 +36,8 @@ final class EngineTables {
     /** One stream of iperf3, and copies. */
     static String peers(Cells cells) {
         List<List<String>> rows = new ArrayList<>();
-        for (int length : List.of(Peers.IPERF_DEFAULT, Peers.IPERF_LARGE)) {
-            rows.add(peer(cells, "iperf3 -l " + (length >> 10) + "K", Peers.iperf(length)));
+        for (IperfKind kind : IperfKind.values()) {
+            rows.add(peer(cells, kind.toString(), Peers.iperf(kind)));
         }
         rows.add(peer(
                 cells, "memcpy of " + Sizes.format(ThroughputPart.WARM_COPY), Peers.copy(ThroughputPart.WARM_COPY)));

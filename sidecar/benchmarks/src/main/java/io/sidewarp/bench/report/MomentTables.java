@@ -9,6 +9,7 @@ import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarTests;
 import io.sidewarp.bench.part.ThroughputPart;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Subject;
@@ -19,7 +20,7 @@ import java.util.List;
 /** The table of the part that measures moment by moment. */
 final class MomentTables {
 
-    private static final Subject IPERF = Peers.iperf(Peers.IPERF_LARGE);
+    private static final Subject IPERF = Peers.iperf(IperfKind.LARGE);
     private static final int MIB = 1 << 20;
 
     private MomentTables() {}
@@ -27,7 +28,8 @@ final class MomentTables {
     static String moments(PartResult part) {
         Cells cells = new Cells(part);
         List<List<String>> rows = new ArrayList<>();
-        rows.add(row(cells, "iperf3 -l 1024K", IPERF));
+        rows.add(row(cells, IperfKind.LARGE.toString(), IPERF));
+        rows.add(row(cells, IperfKind.LIKE_ENGINE.toString(), Peers.iperf(IperfKind.LIKE_ENGINE)));
         rows.add(row(cells, "bare TCP 1 MiB", Peers.nioStream(MIB)));
         for (TransferPlan plan : MomentsPart.plans()) {
             rows.add(row(

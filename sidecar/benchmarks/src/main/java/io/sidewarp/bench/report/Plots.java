@@ -12,6 +12,7 @@ import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.ThroughputPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
@@ -67,8 +68,8 @@ final class Plots {
         }
         chart.add("bare TCP", bySize(part, step -> Peers.nioStream(step.size())));
         chart.add("grpc-java", bySize(part, step -> Peers.grpcStream(step.size())));
-        for (int length : List.of(Peers.IPERF_DEFAULT, Peers.IPERF_LARGE)) {
-            chart.add("iperf3 -l " + (length >> 10) + "K", bySize(part, step -> Peers.iperf(length)));
+        for (IperfKind kind : IperfKind.values()) {
+            chart.add(kind.toString(), bySize(part, step -> Peers.iperf(kind)));
         }
         return chart;
     }

@@ -14,6 +14,7 @@ import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
 import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.PartResult;
@@ -91,18 +92,13 @@ final class Targets {
     }
 
     private void ofIperf(List<Target> targets, Part part, String level, Operation operation, Step step, double limit) {
-        String figure = level + ": " + operation + " " + Sizes.format(step.size()) + ", depth " + step.depth()
-                + ", of iperf3 at its faster buffer size";
-        OptionalDouble own = median(part, subject(part, operation, step), Metric.GIGABITS_PER_SECOND);
-        double iperf = Math.max(
-                median(part, Peers.iperf(Peers.IPERF_DEFAULT), Metric.GIGABITS_PER_SECOND)
-                        .orElse(0),
-                median(part, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND)
-                        .orElse(0));
-        targets.add(Target.atLeast(
-                limit,
-                figure,
-                own.isPresent() && iperf > 0 ? OptionalDouble.of(own.getAsDouble() / iperf) : OptionalDouble.empty()));
+        String figure =
+                level + ": " + operation + " " + Sizes.format(step.size()) + ", depth " + step.depth() + ", of ";
+        Subject own = subject(part, operation, step);
+        for (IperfKind kind : IperfKind.values()) {
+            targets.add(Target.atLeast(
+                    limit, figure + kind, ratio(part, own, Peers.iperf(kind), Metric.GIGABITS_PER_SECOND)));
+        }
     }
 
     private void ofGrpc(List<Target> targets, Part part, String level, Step step) {

@@ -18,6 +18,7 @@ import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
 import io.sidewarp.bench.part.ThroughputPart.Step;
+import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Facts;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
@@ -61,8 +62,8 @@ class ReportTest {
         add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, write - 1, write, write + 1);
         add(recorder, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
         add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
-        add(recorder, Peers.iperf(Peers.IPERF_DEFAULT), Metric.GIGABITS_PER_SECOND, iperf / 2);
-        add(recorder, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND, iperf);
+        add(recorder, Peers.iperf(IperfKind.DEFAULT), Metric.GIGABITS_PER_SECOND, iperf / 2);
+        add(recorder, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, iperf);
         add(recorder, Peers.line(), Metric.P50_MICROSECONDS, 0.07, 0.16, 0.55);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 5);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 2);
@@ -86,14 +87,17 @@ class ReportTest {
     }
 
     @Test
-    void aTargetIsMetByTheRatioToTheFasterIperf() {
-        Target met = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3");
+    void aTargetIsMetByTheRatioToEachIperf() {
+        Target met = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
         assertThat(met.measured()).hasValue(1.25);
         assertThat(met.isMet()).isTrue();
 
-        Target missed = target(throughput(8, 16), "engine: write 1 MiB, depth 8, of iperf3");
+        Target missed = target(throughput(8, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
         assertThat(missed.measured()).hasValue(0.5);
         assertThat(missed.row()).endsWith("0.500", "no");
+
+        Target like = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K -C reno");
+        assertThat(like.measured()).isEmpty();
     }
 
     @Test
@@ -127,8 +131,8 @@ class ReportTest {
                 Metric.P50_MICROSECONDS,
                 7);
         Recorder moments = new Recorder();
-        add(moments, Peers.iperf(Peers.IPERF_LARGE), Metric.GIGABITS_PER_SECOND, 10, 20, 30);
-        add(moments, Peers.iperf(Peers.IPERF_LARGE), Metric.NEAR_GIGABITS_PER_SECOND, 30);
+        add(moments, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 10, 20, 30);
+        add(moments, Peers.iperf(IperfKind.LARGE), Metric.NEAR_GIGABITS_PER_SECOND, 30);
         add(moments, WRITE, Metric.GIGABITS_PER_SECOND, 9, 24);
         add(moments, WRITE, Metric.NEAR_GIGABITS_PER_SECOND, 24);
         Recorder connections = new Recorder();

@@ -33,7 +33,7 @@ public final class CongestionControl {
      * is no path to share with others or to probe, and the timers by which BBR paces cost a virtual machine up to a third of
      * a stream.
      */
-    static final String LOCAL = "reno";
+    public static final String LOCAL = "reno";
 
     /** Octets of a name at most: TCP_CA_NAME_MAX of Linux less the closing zero. */
     public static final int MAX_NAME = 15;
