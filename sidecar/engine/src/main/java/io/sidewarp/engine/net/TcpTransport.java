@@ -7,7 +7,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollSocketChannel;
@@ -52,20 +51,17 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final TcpClosing closing;
     private final StallWatch stallWatch;
     private final IncompleteFpduWatch fpduWatch;
-    private final SegmentAlignment alignment;
     private final SegmentSize segmentSize;
+    private final SocketWriter writer;
     private final ConnectionInput connectionInput;
     private final OutputRamp ramp = new OutputRamp();
     private final int descriptor;
-    private final @Nullable StagedWrite stagedWrite;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
     private boolean driveScheduled;
     private boolean driving;
     private boolean reading;
-    private @Nullable StagingBuffer pending;
-    private int pendingOctets;
     private boolean waitingForBuffer;
     private long producedOctets;
     private boolean aborted;
@@ -82,10 +78,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources, fpduWatch);
-        this.alignment = new SegmentAlignment(channel);
+        this.writer = new SocketWriter(channel, resources, segmentSize);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
-        this.stagedWrite = descriptor == NO_DESCRIPTOR ? null : new StagedWrite(resources.socketCalls(), descriptor);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -169,7 +164,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     private void noteInput(int octets, long nanoTime) {
         // While the socket is full epoll is to tell of room as well.
-        if (descriptor != NO_DESCRIPTOR && pending == null) {
+        if (descriptor != NO_DESCRIPTOR && !writer.isPending()) {
             RecentInput.ofThisLoop().onInput(inputSource, octets, nanoTime);
         }
     }
@@ -302,7 +297,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && pending == null && !waitingForBuffer) {
+        if (!driveScheduled && !driving && !reading && !writer.isPending() && !waitingForBuffer) {
             scheduleDrive();
         }
     }
@@ -337,18 +332,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         } finally {
             driving = false;
         }
-        if (outputWanted && pending == null && !lost && !driveScheduled && !waitingForBuffer) {
+        if (outputWanted && !writer.isPending() && !lost && !driveScheduled && !waitingForBuffer) {
             scheduleDrive();
         }
-        if (pending == null && !driveScheduled && !waitingForBuffer) {
-            alignment.end();
+        if (!writer.isPending() && !driveScheduled && !waitingForBuffer) {
+            writer.pause();
         }
         finishClose();
     }
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || pending != null || lost || closing.isOutputShut() || waitingForBuffer) {
+        if (connection == null || writer.isPending() || lost || closing.isOutputShut() || waitingForBuffer) {
             return false;
         }
         StagingBuffer buffer = resources.acquireOutput(onBufferFree);
@@ -364,8 +359,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             resources.releaseOutput(buffer, true);
             return false;
         }
-        pending = buffer;
-        pendingOctets = octets;
         producedOctets += octets;
         RecentInput.ofThisLoop().onOutput(octets);
         return write(buffer, octets) && onWritten();
@@ -373,25 +366,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
-        int flags = alignment.begin(octets, segmentSize.last());
-        if (stagedWrite == null || !channel.isOpen()) {
-            channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
-        } else {
-            try {
-                if (stagedWrite.begin(buffer, octets, flags)) {
-                    return true;
-                }
-            } catch (IOException e) {
-                fail(e);
-                return false;
+        try {
+            if (writer.write(buffer, octets)) {
+                return true;
             }
-            channel.writeAndFlush(stagedWrite.retain(), channel.voidPromise());
+            stallWatch.begin();
+        } catch (IOException e) {
+            fail(e);
         }
-        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        if (outbound != null && outbound.isEmpty()) {
-            return true;
-        }
-        stallWatch.begin();
         return false;
     }
 
@@ -408,11 +390,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Octets that the socket took so far, while it is full. */
     private long progress() {
-        if (pending == null || lost) {
-            return StallWatch.NOT_WAITING;
-        }
-        ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        return producedOctets - pendingOctets + (outbound == null ? 0 : outbound.currentProgress());
+        return writer.isPending() && !lost ? writer.progress() : StallWatch.NOT_WAITING;
     }
 
     private void onStall() {
@@ -423,15 +401,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext context) {
-        if (channel.isWritable() && pending != null && !driving && onWritten()) {
+        if (channel.isWritable() && writer.isPending() && !driving && onWritten()) {
             drive();
         }
     }
 
     /** The socket took the pending buffer. */
     private boolean onWritten() {
-        int octets = pendingOctets;
-        releasePending();
+        int octets = writer.release(!lost);
         if (connection != null && !lost) {
             connection.transferred(octets);
         }
@@ -441,17 +418,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void releaseBuffers() {
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
-        releasePending();
-    }
-
-    private void releasePending() {
-        if (pending != null) {
-            StagingBuffer buffer = pending;
-            pending = null;
-            pendingOctets = 0;
-            // After a loss Netty may still hold the buffer for a moment.
-            resources.releaseOutput(buffer, !lost);
-        }
+        // After a loss Netty may still hold the buffer for a moment.
+        writer.release(!lost);
     }
 
     // Teardown.
@@ -482,7 +450,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Goes on with a close as far as it can. */
     private void finishClose() {
         if (!driving && !lost) {
-            closing.proceed(pending == null && !driveScheduled && !waitingForBuffer);
+            closing.proceed(!writer.isPending() && !driveScheduled && !waitingForBuffer);
         }
     }
 
