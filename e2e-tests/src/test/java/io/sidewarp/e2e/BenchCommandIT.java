@@ -15,10 +15,12 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Programs;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -84,6 +86,47 @@ class BenchCommandIT {
                         "| application read 64 KiB | ",
                         "| target | measured | met |");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
+    }
+
+    @Test
+    void comparesWithAnotherBuildByTurns() throws IOException {
+        Path json = directory.resolve("bench.json");
+
+        try (OwnedProcess bench = bench(
+                "--quick", "--time", "20ms", "--against", Programs.root().toString(), "--json", json.toString())) {
+            assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+            assertThat(bench.text()).contains("| engine write 64 KiB | ", "| application read 8 B | ");
+        }
+
+        JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
+        assertThat(programs(parts.get("COMPARISON")))
+                .contains("engine before", "engine", "application before", "application");
+    }
+
+    @Test
+    void profilesBothEnds() throws IOException {
+        assumeTrue(canProfile(), "perf is missing, or may not be used");
+        Path json = directory.resolve("bench.json");
+
+        try (OwnedProcess bench = bench("--quick", "--time", "200ms", "--only", "PROFILE", "--json", json.toString())) {
+            assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+        }
+
+        JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
+        assertThat(programs(parts.get("PROFILE"))).contains("engine", "active end", "passive end");
+        assertThat(parts.get("PROFILE").findValues("kernel_copy_percent")).isNotEmpty();
+    }
+
+    private static boolean canProfile() {
+        try (OwnedProcess perf = OwnedProcess.start(
+                "perf",
+                List.of("perf", "record", "-q", "-e", "cpu-clock", "-o", "/dev/null", "true"),
+                Map.of(),
+                Programs.root())) {
+            return perf.awaitExit() == 0;
+        } catch (UncheckedIOException e) {
+            return false;
+        }
     }
 
     @Test

@@ -5,6 +5,7 @@ package io.sidewarp.bench;
 
 import io.sidewarp.bench.part.Lab;
 import io.sidewarp.bench.part.PartRunner;
+import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.Load;
 import io.sidewarp.bench.result.Facts;
 import io.sidewarp.bench.result.Part;
@@ -45,7 +46,8 @@ final class Bench {
         for (int repetition = 1; repetition <= settings.repetitions(); repetition++) {
             String prefix = part + " " + repetition + "/" + settings.repetitions() + "  ";
             Lab lab = new Lab(
-                    settings.root(),
+                    Build.own(settings.root()),
+                    settings.against(),
                     settings.pinning(),
                     directory,
                     settings.time(),

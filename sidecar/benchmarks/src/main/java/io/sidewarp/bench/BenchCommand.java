@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench;
 
+import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.CpuQuota;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.Trees;
@@ -55,8 +56,8 @@ public final class BenchCommand implements Callable<Integer> {
             paramLabel = "PART",
             split = ",",
             description =
-                    "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, and without QUOTA where no"
-                            + " control group can be made.")
+                    "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, COMPARISON and PROFILE, and"
+                            + " without QUOTA where no control group can be made.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
     @Option(
@@ -71,6 +72,13 @@ public final class BenchCommand implements Callable<Integer> {
             converter = Times.class,
             description = "Time of a measurement; half of it again goes before. Default: 1s, with --quick 200ms.")
     private Optional<Duration> time = Optional.empty();
+
+    @Option(
+            names = "--against",
+            paramLabel = "DIR",
+            description = "Compare with the programs that were built in another checkout, by turns: part COMPARISON,"
+                    + " unless --only names others; PROFILE then is of both.")
+    private Optional<Path> against = Optional.empty();
 
     @Option(names = "--report", description = "Measure nothing: report what is in the file of --json.")
     private boolean report;
@@ -141,17 +149,31 @@ public final class BenchCommand implements Callable<Integer> {
         Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
                 .toAbsolutePath();
         return new BenchSettings(
-                root, parts(), count, each, quick, pinning(), json.orElse(root.resolve("target/bench.json")));
+                root,
+                against.map(Build::at),
+                parts(),
+                count,
+                each,
+                quick,
+                pinning(),
+                json.orElse(root.resolve("target/bench.json")));
     }
 
     private Set<Part> parts() {
         if (report) {
             return Set.of();
         }
+        if (only.contains(Part.COMPARISON) && against.isEmpty()) {
+            throw new ParameterException(
+                    spec.commandLine(), "COMPARISON takes --against DIR, another checkout in which Sidewarp is built");
+        }
         if (!only.isEmpty()) {
             return EnumSet.copyOf(only);
         }
-        Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP));
+        if (against.isPresent()) {
+            return EnumSet.of(Part.COMPARISON);
+        }
+        Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP, Part.COMPARISON, Part.PROFILE));
         CpuQuota.obstacle().ifPresent(obstacle -> {
             parts.remove(Part.QUOTA);
             spec.commandLine().getErr().println("QUOTA is left out: " + obstacle);

@@ -38,11 +38,18 @@ class BenchCommandTest {
         "--time, 0s, more than 0",
         "--time, soon, not a time",
         "--pin, 7, 0-1:2-3",
-        "--only, SPEED, THROUGHPUT"
+        "--only, SPEED, THROUGHPUT",
+        "--only, COMPARISON, --against DIR"
     })
     void aWrongArgumentIsRefusedWithWhatWouldDo(String option, String value, String message) {
         assertThat(run(option, value)).isEqualTo(ExitCode.USAGE);
         assertThat(err.toString()).contains(message);
+    }
+
+    @Test
+    void whatIsComparedWithHasToBeBuilt() {
+        assertThat(run("--against", directory.toString())).isEqualTo(ExitCode.NO_INPUT);
+        assertThat(err.toString()).contains(directory.toString(), "./sidewarp bench --help");
     }
 
     @Test

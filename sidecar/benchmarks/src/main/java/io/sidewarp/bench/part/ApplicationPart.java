@@ -31,7 +31,7 @@ public final class ApplicationPart implements PartRunner {
                 EndPair grpc = lab.start(EndKind.GRPC, List.of(large, middle, echo));
                 EndPair line = lab.start(EndKind.LINE, List.of());
                 SidecarPair sidecars = SidecarPair.start(
-                        lab.root(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
+                        lab.build(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 if (step.size() == KIB64) {

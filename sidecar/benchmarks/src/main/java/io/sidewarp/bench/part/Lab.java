@@ -5,6 +5,7 @@ package io.sidewarp.bench.part;
 
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.process.Pinning;
@@ -12,18 +13,27 @@ import io.sidewarp.bench.process.Place;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
  * What the measurements of a run have in common.
  *
- * @param root directory of the sources
+ * @param build what is measured
+ * @param against what it is compared with, in the parts that compare
  * @param directory for logs and other files, which goes away after the run
  * @param time of a measurement
  * @param quick for a short look: fewer sizes, less warming up
  * @param progress takes what has been measured, for people
  */
-public record Lab(Path root, Pinning pinning, Path directory, Duration time, boolean quick, Consumer<String> progress) {
+public record Lab(
+        Build build,
+        Optional<Build> against,
+        Pinning pinning,
+        Path directory,
+        Duration time,
+        boolean quick,
+        Consumer<String> progress) {
 
     private static final Duration MOMENT = Duration.ofMillis(300);
     private static final int LEAST_ROUNDS = 3;
@@ -45,7 +55,7 @@ public record Lab(Path root, Pinning pinning, Path directory, Duration time, boo
 
     /** The same, each end in a given place. */
     EndPair start(EndKind kind, List<TransferPlan> plans, Place active, Place passive) {
-        EndPair pair = EndPair.start(kind, active, passive, directory);
+        EndPair pair = EndPair.start(build, kind, active, passive, directory);
         try {
             int rounds = quick || plans.isEmpty() ? 0 : Math.max(LEAST_ROUNDS, LEAST_MOMENTS / plans.size());
             for (int round = 0; round < rounds; round++) {
@@ -63,6 +73,12 @@ public record Lab(Path root, Pinning pinning, Path directory, Duration time, boo
         for (int moment = 0; moment < (quick ? 0 : MOMENTS_AGAIN); moment++) {
             pair.run(plan, Duration.ZERO, MOMENT);
         }
+    }
+
+    /** The same for the other build, if there is one. */
+    Optional<Lab> before() {
+        return against.map(other -> new Lab(
+                other, Optional.empty(), pinning, directory, time, quick, line -> progress.accept("before: " + line)));
     }
 
     /** Measures a plan. */

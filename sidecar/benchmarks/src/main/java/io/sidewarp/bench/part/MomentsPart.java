@@ -59,7 +59,7 @@ public final class MomentsPart implements PartRunner {
                 EndPair nio = lab.start(EndKind.NIO, List.of(bare));
                 EndPair engine = lab.start(EndKind.ENGINE, plans());
                 SidecarPair sidecars = SidecarPair.start(
-                        lab.root(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
+                        lab.build(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
             SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
             Moments moments =
                     new Moments(lab, recorder, lab.quick() ? QUICK_COUNT : COUNT, () -> Samples.distance(line));

@@ -25,6 +25,8 @@ public interface PartRunner {
             case APPLICATION -> new ApplicationPart();
             case QUOTA -> new QuotaPart();
             case SCTP -> new SctpPart();
+            case COMPARISON -> new ComparisonPart();
+            case PROFILE -> new ProfilePart();
         };
     }
 }

@@ -52,7 +52,7 @@ public final class QuotaPart implements PartRunner {
             Samples.record(lab, recorder, grpc, echo, Peers.grpcEcho(SIZE));
         }
         Optional<CpuQuota.Use> before = active.quota().map(CpuQuota::use);
-        try (SidecarPair sidecars = SidecarPair.start(lab.root(), active, passive, "tcp")) {
+        try (SidecarPair sidecars = SidecarPair.start(lab.build(), active, passive, "tcp")) {
             SidecarTests.settle(lab, sidecars, List.of(STEP), List.of(SIZE));
             SidecarTests.stream(lab, recorder, sidecars, STEP);
             SidecarTests.pingPong(lab, recorder, sidecars, List.of(SIZE));

@@ -36,7 +36,7 @@ public final class SidecarPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        try (Sidecar sidecar = Sidecar.start(lab.root(), "idle", Place.ANYWHERE, lab.directory())) {
+        try (Sidecar sidecar = Sidecar.start(lab.build(), "idle", Place.ANYWHERE, lab.directory())) {
             double ready = sidecar.readyNanos() / 1e6;
             pause();
             double resident = sidecar.residentOctets() / MIB;
@@ -46,14 +46,14 @@ public final class SidecarPart implements PartRunner {
                     .accept(String.format(
                             Locale.ROOT, "sidecar: ready after %.0f ms, %.0f MiB resident", ready, resident));
         }
-        try (SidecarPair pair = SidecarPair.start(lab.root(), Place.ANYWHERE, Place.ANYWHERE, "tcp")) {
+        try (SidecarPair pair = SidecarPair.start(lab.build(), Place.ANYWHERE, Place.ANYWHERE, "tcp")) {
             pair.perf("write", lab.time(), lab.time().multipliedBy(2), "--size", "1M", "--depth", "8");
             double resident = pair.residentOctets() / MIB;
             recorder.add(LOADED, Metric.RESIDENT_MIB, resident);
             lab.progress().accept(String.format(Locale.ROOT, "sidecar under load: %.0f MiB resident", resident));
             RegionCosts.measure(lab, recorder, pair);
         }
-        image(lab.root()).ifPresent(octets -> recorder.add(IDLE, Metric.IMAGE_MIB, octets / MIB));
+        image(lab.build().root()).ifPresent(octets -> recorder.add(IDLE, Metric.IMAGE_MIB, octets / MIB));
     }
 
     private static void pause() {

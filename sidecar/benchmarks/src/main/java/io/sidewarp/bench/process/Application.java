@@ -28,8 +28,8 @@ final class Application implements AutoCloseable {
      *
      * @param directory for its log
      */
-    static Application start(Place place, Path directory) {
-        return new Application(JvmProcess.start("application", CommandProgram.class, place, directory));
+    static Application start(Build build, Place place, Path directory) {
+        return new Application(JvmProcess.start("application", build, CommandProgram.class, place, directory));
     }
 
     /**

@@ -24,10 +24,10 @@ public final class EndPair implements AutoCloseable {
     }
 
     /** Starts both. */
-    public static EndPair start(EndKind kind, Place active, Place passive, Path directory) {
-        EndProcess other = EndProcess.start(kind, "passive", passive, directory);
+    public static EndPair start(Build build, EndKind kind, Place active, Place passive, Path directory) {
+        EndProcess other = EndProcess.start(build, kind, "passive", passive, directory);
         try {
-            return new EndPair(other, EndProcess.start(kind, "active", active, directory));
+            return new EndPair(other, EndProcess.start(build, kind, "active", active, directory));
         } catch (RuntimeException e) {
             other.close();
             throw e;
@@ -78,6 +78,16 @@ public final class EndPair implements AutoCloseable {
     public Footprint footprint() {
         EndCommand memory = EndCommand.of(Verb.MEMORY);
         return new Footprint(active.call(memory).memory(), passive.call(memory).memory());
+    }
+
+    /** The process of the end that keeps the time. */
+    public long activePid() {
+        return active.pid();
+    }
+
+    /** The process of the other end. */
+    public long passivePid() {
+        return passive.pid();
     }
 
     /** Ends the plan. */

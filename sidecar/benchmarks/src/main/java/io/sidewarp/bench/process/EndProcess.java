@@ -28,9 +28,13 @@ final class EndProcess implements AutoCloseable {
      * @param role active or passive
      * @param directory for its log
      */
-    static EndProcess start(EndKind kind, String role, Place place, Path directory) {
+    static EndProcess start(Build build, EndKind kind, String role, Place place, Path directory) {
         return new EndProcess(
-                JvmProcess.start(kind + "-" + role, EndProgram.class, place, directory, kind.name(), role));
+                JvmProcess.start(kind + "-" + role, build, EndProgram.class, place, directory, kind.name(), role));
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /**

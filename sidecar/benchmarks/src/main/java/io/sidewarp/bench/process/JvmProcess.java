@@ -48,12 +48,12 @@ final class JvmProcess implements AutoCloseable {
         replies = process.inputReader(StandardCharsets.UTF_8);
     }
 
-    /** How to start a program of this class path. */
-    static List<String> command(Class<?> program, String... arguments) {
+    /** How to start a program of a build. */
+    static List<String> command(Build build, Class<?> program, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(FLAGS);
-        command.addAll(List.of("-cp", System.getProperty("java.class.path"), program.getName()));
+        command.addAll(List.of("-cp", build.classPath(), program.getName()));
         command.addAll(List.of(arguments));
         return command;
     }
@@ -63,15 +63,20 @@ final class JvmProcess implements AutoCloseable {
      *
      * @param directory for its log
      */
-    static JvmProcess start(String name, Class<?> program, Place place, Path directory, String... arguments) {
+    static JvmProcess start(
+            String name, Build build, Class<?> program, Place place, Path directory, String... arguments) {
         Path log = directory.resolve(name + ".log");
         try {
             Process process = Children.start(
-                    new ProcessBuilder(place.wrap(command(program, arguments))).redirectError(log.toFile()));
+                    new ProcessBuilder(place.wrap(command(build, program, arguments))).redirectError(log.toFile()));
             return new JvmProcess(name, process, log);
         } catch (IOException e) {
             throw new Failure(ExitCode.FAILED, name + " could not be started: " + e.getMessage(), e);
         }
+    }
+
+    long pid() {
+        return process.pid();
     }
 
     /**

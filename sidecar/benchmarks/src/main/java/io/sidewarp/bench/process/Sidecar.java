@@ -15,18 +15,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-/** A sidecar of this build, as {@code ./sidewarp sidecar} starts it, with a socket and a volume of its own. */
+/** A sidecar of a build, as {@code ./sidewarp sidecar} starts it, with a socket and a volume of its own. */
 public final class Sidecar implements AutoCloseable {
 
     private static final Duration START_PATIENCE = Duration.ofSeconds(60);
 
+    private final Build build;
     private final String name;
     private final Place place;
     private final Path directory;
     private final ChildProcess process;
     private final long readyNanos;
 
-    private Sidecar(String name, Place place, Path directory, ChildProcess process, long readyNanos) {
+    private Sidecar(Build build, String name, Place place, Path directory, ChildProcess process, long readyNanos) {
+        this.build = build;
         this.name = name;
         this.place = place;
         this.directory = directory;
@@ -37,10 +39,9 @@ public final class Sidecar implements AutoCloseable {
     /**
      * Starts one and waits until it serves.
      *
-     * @param root directory of the sources
      * @param base where its directory is made
      */
-    public static Sidecar start(Path root, String name, Place place, Path base) {
+    public static Sidecar start(Build build, String name, Place place, Path base) {
         Path directory = base.resolve(name);
         try {
             Files.createDirectories(directory.resolve("volume"));
@@ -55,14 +56,17 @@ public final class Sidecar implements AutoCloseable {
                 "SIDEWARP_BUILD", "never");
         long begin = System.nanoTime();
         ChildProcess process = ChildProcess.start(
-                "sidecar " + name, place.wrap(List.of(script(root), "sidecar")), environment, directory.resolve("log"));
+                "sidecar " + name,
+                place.wrap(List.of(script(build), "sidecar")),
+                environment,
+                directory.resolve("log"));
         try {
             process.awaitLine("event=started", START_PATIENCE);
         } catch (RuntimeException e) {
             process.close();
             throw e;
         }
-        return new Sidecar(name, place, directory, process, System.nanoTime() - begin);
+        return new Sidecar(build, name, place, directory, process, System.nanoTime() - begin);
     }
 
     /** From the start of the process until it said that it serves. */
@@ -93,19 +97,19 @@ public final class Sidecar implements AutoCloseable {
 
     /** Starts an application that carries out one command of the sidewarp program after the other, where this runs. */
     Application application() {
-        return Application.start(place, directory);
+        return Application.start(build, place, directory);
     }
 
     /** Starts one command of the sidewarp program as such an application, where this runs. */
     ChildProcess command(String... arguments) {
-        List<String> command = JvmProcess.command(Sidewarp.class, arguments);
+        List<String> command = JvmProcess.command(build, Sidewarp.class, arguments);
         command.addAll(options());
         return ChildProcess.start(
                 arguments[0] + " at " + name, place.wrap(command), Map.of(), directory.resolve("command"));
     }
 
-    private static String script(Path root) {
-        return root.resolve("sidewarp").toString();
+    private static String script(Build build) {
+        return build.root().resolve("sidewarp").toString();
     }
 
     @Override

@@ -47,18 +47,17 @@ public final class SidecarPair implements AutoCloseable {
     /**
      * Starts everything.
      *
-     * @param root directory of the sources
      * @param activePlace where the end that measures runs, application and sidecar
      * @param llp tcp or sctp
      */
-    public static SidecarPair start(Path root, Place activePlace, Place passivePlace, String llp) {
+    public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp) {
         Path directory = createDirectory();
         Sidecar passive = null;
         Sidecar active = null;
         ChildProcess server = null;
         try {
-            passive = Sidecar.start(root, "b", passivePlace, directory);
-            active = Sidecar.start(root, "a", activePlace, directory);
+            passive = Sidecar.start(build, "b", passivePlace, directory);
+            active = Sidecar.start(build, "a", activePlace, directory);
             server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
             List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
             return new SidecarPair(directory, passive, active, server, active.application(), destination);

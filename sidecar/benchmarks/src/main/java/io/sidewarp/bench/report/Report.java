@@ -51,6 +51,8 @@ public final class Report {
             case SIDECAR -> SidecarTables.sidecar(result);
             case QUOTA -> SidecarTables.quota(result);
             case SCTP -> SidecarTables.sctp(result);
+            case COMPARISON -> ChangeTables.comparison(result);
+            case PROFILE -> ChangeTables.profile(result);
         };
         return tables + "\n" + facts(part, result.facts()) + "\n\n";
     }

@@ -44,7 +44,19 @@ public enum Metric {
     /** Memory of a process that is in use. */
     RESIDENT_MIB,
     /** A container image as a file. */
-    IMAGE_MIB;
+    IMAGE_MIB,
+    /** Of the samples of a process, those in which the kernel copied between memory and sockets. */
+    KERNEL_COPY_PERCENT,
+    /** In which it did something else. */
+    KERNEL_PERCENT,
+    /** In which the JVM's stubs copied memory. */
+    MEMORY_COPY_PERCENT,
+    /** In which they computed a CRC. */
+    CRC_PERCENT,
+    /** In methods of Java. */
+    JAVA_PERCENT,
+    /** In native code: the JVM and the C library. */
+    NATIVE_PERCENT;
 
     @JsonValue
     public String key() {

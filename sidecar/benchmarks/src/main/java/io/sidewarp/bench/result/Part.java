@@ -22,10 +22,14 @@ public enum Part {
     /** What a sidecar takes to start, and of memory. */
     SIDECAR,
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */
-    SCTP;
+    SCTP,
+    /** Engines and applications of this build and of another one, by turns. */
+    COMPARISON,
+    /** What the processors of two engines do meanwhile, of this build and of another one if that is given. Takes perf. */
+    PROFILE;
 
     /** Whether its measurements take the time that the user gives; others have times of their own. */
     public boolean isTimed() {
-        return this != MOMENTS && this != SIDECAR;
+        return this != MOMENTS && this != SIDECAR && this != PROFILE;
     }
 }

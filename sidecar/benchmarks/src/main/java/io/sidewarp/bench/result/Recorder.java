@@ -8,29 +8,35 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 
 /** Collects samples of a part, in the order in which subjects turn up. */
 public final class Recorder {
 
     private final Map<Subject, Map<Metric, List<Double>>> samples;
-    private final double quota;
+    private final UnaryOperator<Subject> naming;
 
     public Recorder() {
-        this(new LinkedHashMap<>(), 0);
+        this(new LinkedHashMap<>(), UnaryOperator.identity());
     }
 
-    private Recorder(Map<Subject, Map<Metric, List<Double>>> samples, double quota) {
+    private Recorder(Map<Subject, Map<Metric, List<Double>>> samples, UnaryOperator<Subject> naming) {
         this.samples = samples;
-        this.quota = quota;
+        this.naming = naming;
     }
 
     /** Takes the samples of what runs under a quota, to the others: see {@link Subject#quota()}. */
     public Recorder under(double seconds) {
-        return new Recorder(samples, seconds);
+        return new Recorder(samples, subject -> subject.withQuota(seconds));
+    }
+
+    /** Takes the samples of the build that another one is compared with, to the others. */
+    public Recorder before() {
+        return new Recorder(samples, Subject::before);
     }
 
     public void add(Subject subject, Metric metric, double sample) {
-        samples.computeIfAbsent(subject.withQuota(quota), ignored -> new EnumMap<>(Metric.class))
+        samples.computeIfAbsent(naming.apply(subject), ignored -> new EnumMap<>(Metric.class))
                 .computeIfAbsent(metric, ignored -> new ArrayList<>())
                 .add(sample);
     }

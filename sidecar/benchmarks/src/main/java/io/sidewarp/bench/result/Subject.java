@@ -6,7 +6,9 @@ package io.sidewarp.bench.result;
 /**
  * What a measurement is of.
  *
- * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer
+ * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer;
+ *     {@code active end} and {@code passive end} of a profile; what is of the build that is compared with ends with {@code
+ *     before}
  * @param operation {@code write}, {@code read}, {@code send}; of peers {@code stream}, {@code echo} or {@code copy}
  * @param size octets of a message; of iperf3 of each call
  * @param depth messages under way on a connection
@@ -32,6 +34,16 @@ public record Subject(
     /** A peer that knows no RDMA and has one message or stream at a time. */
     public static Subject peer(String program, String operation, long size, String waiting) {
         return new Subject(program, operation, size, 1, 1, 1, false, false, 0, waiting);
+    }
+
+    /** The same of the build that another one is compared with. */
+    public Subject before() {
+        return of(program + " before");
+    }
+
+    /** The same of another program. */
+    public Subject of(String newProgram) {
+        return new Subject(newProgram, operation, size, depth, signal, connections, crc, markers, quota, waiting);
     }
 
     /** The same under a quota. */

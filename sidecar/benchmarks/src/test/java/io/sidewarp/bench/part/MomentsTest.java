@@ -5,6 +5,7 @@ package io.sidewarp.bench.part;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 class MomentsTest {
@@ -31,7 +33,14 @@ class MomentsTest {
         Iterator<Double> distance = distances.iterator();
         Iterator<Double> rate = Arrays.stream(rates).iterator();
         Recorder recorder = new Recorder();
-        Lab lab = new Lab(Path.of("."), Pinning.parse("none"), Path.of("."), Duration.ZERO, true, progress::add);
+        Lab lab = new Lab(
+                Build.own(Path.of(".")),
+                Optional.empty(),
+                Pinning.parse("none"),
+                Path.of("."),
+                Duration.ZERO,
+                true,
+                progress::add);
 
         new Moments(lab, recorder, rates.length, distance::next).measure(SUBJECT, rate::next);
 

@@ -12,6 +12,7 @@ import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
+import io.sidewarp.bench.part.ProfilePart;
 import io.sidewarp.bench.part.QuotaPart;
 import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
@@ -145,6 +146,12 @@ class ReportTest {
         add(quota.under(QuotaPart.QUOTA), echo, Metric.P50_MICROSECONDS, 240);
         Recorder sidecar = new Recorder();
         add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
+        Recorder comparison = new Recorder();
+        add(comparison.before(), WRITE, Metric.GIGABITS_PER_SECOND, 10, 20);
+        add(comparison, WRITE, Metric.GIGABITS_PER_SECOND, 30, 30);
+        Recorder profile = new Recorder();
+        add(profile, WRITE, Metric.GIGABITS_PER_SECOND, 12);
+        add(profile, ProfilePart.activeEnd(LARGE.plan(Operation.WRITE)), Metric.CRC_PERCENT, 9);
         Recorder sctp = new Recorder();
         add(sctp, SidecarTests.stream("read", LARGE), Metric.GIGABITS_PER_SECOND, 6);
         return throughput(20, 16)
@@ -155,7 +162,9 @@ class ReportTest {
                 .with(Part.APPLICATION, part(application))
                 .with(Part.QUOTA, part(quota))
                 .with(Part.SIDECAR, part(sidecar))
-                .with(Part.SCTP, part(sctp));
+                .with(Part.SCTP, part(sctp))
+                .with(Part.COMPARISON, part(comparison))
+                .with(Part.PROFILE, part(profile));
     }
 
     @Test
@@ -178,6 +187,8 @@ class ReportTest {
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(
                         "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
+                .contains("| engine write 1 MiB | 15.0 (10.0–20.0) | 30.0 (30.0–30.0) | Gbit/s | 2.00 |")
+                .contains("| write 1 MiB, asking end | 12.0 |  |  |  | 9.00 |  |  |")
                 .contains("Commit abcdef");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");
     }

@@ -1,0 +1,73 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Profile;
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** What the processors of two engines do while a stream runs: samples of perf, sorted by what they show. */
+public final class ProfilePart implements PartRunner {
+
+    private static final Duration TIME = Duration.ofSeconds(4);
+
+    /** What streams. */
+    public static List<TransferPlan> plans() {
+        List<TransferPlan> plans = new ArrayList<>();
+        for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
+            MomentsPart.STEPS.forEach(step -> plans.add(step.plan(operation)));
+        }
+        return plans;
+    }
+
+    /** The end that asks. */
+    public static Subject activeEnd(TransferPlan plan) {
+        return Samples.engine(plan).of("active end");
+    }
+
+    /** The other one. */
+    public static Subject passiveEnd(TransferPlan plan) {
+        return Samples.engine(plan).of("passive end");
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        lab.before().ifPresent(before -> profile(before, recorder.before()));
+        profile(lab, recorder);
+    }
+
+    private static void profile(Lab lab, Recorder recorder) {
+        try (EndPair pair = lab.start(EndKind.ENGINE, plans())) {
+            for (TransferPlan plan : plans()) {
+                pair.connect(plan);
+                pair.run(plan, Duration.ZERO, lab.time());
+                profile(lab, recorder, pair, plan);
+                pair.release();
+            }
+        }
+    }
+
+    private static void profile(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan) {
+        try (Profile active = Profile.begin(pair.activePid(), lab.directory());
+                Profile passive = Profile.begin(pair.passivePid(), lab.directory())) {
+            double rate = pair.run(plan, Duration.ZERO, lab.quick() ? lab.time() : TIME)
+                    .gigabitsPerSecond();
+            recorder.add(Samples.engine(plan), Metric.GIGABITS_PER_SECOND, rate);
+            active.end().forEach((metric, percent) -> recorder.add(activeEnd(plan), metric, percent));
+            passive.end().forEach((metric, percent) -> recorder.add(passiveEnd(plan), metric, percent));
+            lab.progress()
+                    .accept(Samples.describe(Samples.engine(plan))
+                            + String.format(Locale.ROOT, ": %.2f Gbit/s beside the profiler", rate));
+        }
+    }
+}

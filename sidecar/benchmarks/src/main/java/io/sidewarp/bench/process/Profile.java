@@ -1,0 +1,163 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.process;
+
+import io.sidewarp.bench.result.Metric;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** A profile of a JVM by perf, from {@link #begin} to {@link #end}. */
+public final class Profile implements AutoCloseable {
+
+    /**
+     * Samples a second. By timer, as virtual machines often have no counters; many more of them slow what is looked at, up to
+     * ten times.
+     */
+    private static final int RATE = 197;
+
+    private static final long PATIENCE_SECONDS = 60;
+
+    /** What the report has for each symbol: share, where it is ([k] or [.]), its name. */
+    private static final Pattern LINE = Pattern.compile("\\s*([0-9.]+)%\\s+\\[(.)]\\s+(.+?)(\\s+-)*\\s*");
+
+    private static final List<String> KERNEL_COPIES = List.of("_from_iter", "_to_iter", "copy_user", "rep_movs");
+
+    private final long pid;
+    private final Path data;
+    private final Process perf;
+
+    private Profile(long pid, Path data, Process perf) {
+        this.pid = pid;
+        this.data = data;
+        this.perf = perf;
+    }
+
+    /**
+     * Begins to sample.
+     *
+     * @param pid a JVM of this user
+     * @param directory for files, which go when this is closed
+     */
+    public static Profile begin(long pid, Path directory) {
+        Path data = directory.resolve("perf-" + pid + ".data");
+        return new Profile(
+                pid,
+                data,
+                start(List.of(
+                        "perf",
+                        "record",
+                        "-q",
+                        "-e",
+                        "cpu-clock",
+                        "-F",
+                        String.valueOf(RATE),
+                        "-o",
+                        data.toString(),
+                        "-p",
+                        String.valueOf(pid))));
+    }
+
+    /** Ends it: percent of the samples that show each kind of work. */
+    public Map<Metric, Double> end() {
+        // perf writes what it has when it is asked to end.
+        perf.destroy();
+        Children.awaitEnd(perf, PATIENCE_SECONDS);
+        // Tells perf, by a file where it looks for it, what the JVM has compiled.
+        run(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                String.valueOf(pid),
+                "Compiler.perfmap",
+                map().toString()));
+        return parse(run(List.of(
+                "perf", "report", "-q", "-i", data.toString(), "--stdio", "--sort", "symbol", "--percent-limit", "0")));
+    }
+
+    private Path map() {
+        return Path.of("/tmp", "perf-" + pid + ".map");
+    }
+
+    /** Sorts what perf reported by symbol. */
+    static Map<Metric, Double> parse(String report) {
+        Map<Metric, Double> percent = new EnumMap<>(Metric.class);
+        report.lines()
+                .map(LINE::matcher)
+                .filter(Matcher::matches)
+                .forEach(line -> percent.merge(
+                        kind(line.group(2).equals("k"), line.group(3)),
+                        Double.parseDouble(line.group(1)),
+                        Double::sum));
+        return percent;
+    }
+
+    private static Metric kind(boolean kernel, String symbol) {
+        if (kernel) {
+            return KERNEL_COPIES.stream().anyMatch(symbol::contains)
+                    ? Metric.KERNEL_COPY_PERCENT
+                    : Metric.KERNEL_PERCENT;
+        }
+        // The JVM makes the stubs of CRCs with the first ones, those that copy memory with the last ones.
+        return switch (symbol) {
+            case "StubRoutines (finalstubs)" -> Metric.MEMORY_COPY_PERCENT;
+            case "StubRoutines (initialstubs)" -> Metric.CRC_PERCENT;
+            // Methods have their parameters behind them.
+            default ->
+                symbol.endsWith(")") || symbol.equals("Interpreter") ? Metric.JAVA_PERCENT : Metric.NATIVE_PERCENT;
+        };
+    }
+
+    private static String run(List<String> command) {
+        Process process = start(command);
+        try {
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw failure(command, output);
+            }
+            return output;
+        } catch (IOException e) {
+            throw failure(command, String.valueOf(e.getMessage()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.interrupted();
+        }
+    }
+
+    private static Process start(List<String> command) {
+        try {
+            return Children.start(new ProcessBuilder(command).redirectErrorStream(true));
+        } catch (IOException e) {
+            throw failure(command, String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Failure failure(List<String> command, String what) {
+        return new Failure(
+                ExitCode.FAILED,
+                String.format(Locale.ROOT, "%s failed: %s", String.join(" ", command), what.strip())
+                        + " (a profile takes perf, Debian and Ubuntu: apt-get install linux-perf, and root or"
+                        + " kernel.perf_event_paranoid of at most 1)");
+    }
+
+    @Override
+    public void close() {
+        perf.destroy();
+        Children.awaitEnd(perf, PATIENCE_SECONDS);
+        try {
+            Files.deleteIfExists(data);
+            Files.deleteIfExists(map());
+        } catch (IOException e) {
+            throw new Failure(ExitCode.IO_ERROR, "cannot remove the files of a profile: " + e.getMessage(), e);
+        }
+    }
+}
