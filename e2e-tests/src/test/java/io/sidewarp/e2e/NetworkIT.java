@@ -23,7 +23,12 @@ import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.v1.Llp;
+import java.io.IOException;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -44,9 +49,19 @@ class NetworkIT {
     private static final int MESSAGES = 100;
     private static final int MESSAGE_OCTETS = 5_000;
 
-    /** Two connected sidecars with a region to write to. */
+    /**
+     * Two connected sidecars with a region to write to.
+     *
+     * @param nearby what to put in front of a command that shall run where the sidecar is that connected
+     */
     private record Pair(
-            Link link, Session here, Session there, SharedRegion source, SharedRegion target, OwnedProcess far) {}
+            Link link,
+            Session here,
+            Session there,
+            SharedRegion source,
+            SharedRegion target,
+            OwnedProcess far,
+            List<String> nearby) {}
 
     private static void withPair(Carrier carrier, Consumer<Pair> test) {
         withPair(Llp.LLP_TCP, carrier, test);
@@ -75,7 +90,14 @@ class NetworkIT {
                             ConnectionOptions.defaults(),
                             there,
                             ConnectionOptions.defaults());
-            test.accept(new Pair(link, here, there, source, target, right.process()));
+            test.accept(new Pair(
+                    link,
+                    here,
+                    there,
+                    source,
+                    target,
+                    right.process(),
+                    network.left().prefix()));
         }
     }
 
@@ -217,6 +239,20 @@ class NetworkIT {
 
         assertThat(segmentsBehind.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
         assertThat(alignedBehind.get()).isGreaterThan(segmentsBehind.get() * 9 / 10);
+    }
+
+    @Test
+    void aConnectionHasTheCongestionControlOfTheMachine() throws IOException {
+        String machines = Files.readString(Path.of("/proc/sys/net/ipv4/tcp_congestion_control"))
+                .strip();
+        withPair(Carrier.FAITHFUL, pair -> {
+            List<String> sockets = new ArrayList<>(pair.nearby());
+            sockets.addAll(List.of("ss", "--tcp", "--info", "--numeric"));
+            try (OwnedProcess ss = OwnedProcess.start("ss", sockets)) {
+                assertThat(ss.awaitExit()).as(ss.text()).isZero();
+                assertThat(ss.text()).contains(" " + machines + " wscale:");
+            }
+        });
     }
 
     @Test
