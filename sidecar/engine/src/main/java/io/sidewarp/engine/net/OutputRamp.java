@@ -5,7 +5,8 @@ package io.sidewarp.engine.net;
 
 /**
  * How much the socket of a connection gets at a time. What it gets first, when nothing was under way, is less than what comes
- * behind: the peer, which waits, has it sooner, and works while more is made. Belongs to one event loop.
+ * behind: the peer, which waits, has it sooner, and works while more is made. Where segments are aligned, and so not on loopback, each gets a full buffer:
+ * alignment begins anew with each. Belongs to one event loop.
  */
 final class OutputRamp {
 

@@ -43,8 +43,13 @@ final class SegmentAlignment {
      * @return the flags to send them with
      */
     int begin(int octets, int emss) {
-        cork(octets > MUCH && emss % FPDU_MULTIPLE == 0);
+        cork(octets > MUCH && isPossible(emss));
         return corked ? SocketCalls.MSG_EOR : 0;
+    }
+
+    /** Whether FPDUs can fill segments of so many octets. */
+    static boolean isPossible(int emss) {
+        return emss % FPDU_MULTIPLE == 0;
     }
 
     /** There is nothing more to send for now: TCP may send a last segment that is not full. */

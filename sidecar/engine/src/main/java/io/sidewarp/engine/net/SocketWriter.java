@@ -59,6 +59,11 @@ final class SocketWriter {
         return outbound != null && outbound.isEmpty();
     }
 
+    /** Whether segments begin with FPDUs, as far as the kernel can be told. */
+    boolean aligns() {
+        return SegmentAlignment.isPossible(segmentSize.last());
+    }
+
     /** What was given so far is all for now. */
     void pause() {
         alignment.end();

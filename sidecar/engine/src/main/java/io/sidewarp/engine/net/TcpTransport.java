@@ -352,8 +352,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int octets = connection.produce(
-                buffer.wire(), 0, Math.min(ramp.octets(), buffer.wire().capacity()));
+        int capacity = buffer.wire().capacity();
+        int octets =
+                connection.produce(buffer.wire(), 0, writer.aligns() ? capacity : Math.min(ramp.octets(), capacity));
         ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
