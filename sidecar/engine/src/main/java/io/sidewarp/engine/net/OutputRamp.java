@@ -4,13 +4,13 @@
 package io.sidewarp.engine.net;
 
 /**
- * How much the socket of a connection gets at a time. What it gets first, when nothing was under way, is less than what comes
- * behind: the peer, which waits, has it sooner, and works while more is made. Where segments are aligned, and so not on loopback, each gets a full buffer:
- * alignment begins anew with each. Belongs to one event loop.
+ * How much the socket of a connection gets at a time where segments are not aligned, as on loopback. What it gets
+ * first, when nothing was under way, is less than what comes behind: the peer, which waits, has it sooner, and works
+ * while more is made. Alignment begins anew with each buffer, and so wants large ones. Belongs to one event loop.
  */
 final class OutputRamp {
 
-    /** Octets of the first buffer at most: the time to make them is little beside what else a small buffer costs. */
+    /** Octets of the first buffer at most; 128 KiB were no better. */
     static final int FIRST = 256 * 1024;
 
     private static final int GROWTH = 2;
