@@ -6,7 +6,7 @@ package io.sidewarp.engine.net;
 /**
  * How much the socket of a connection gets at a time where segments are not aligned, as on loopback. What it gets
  * first, when nothing was under way, is less than what comes behind: the peer, which waits, has it sooner, and works
- * while more is made. Alignment begins anew with each buffer, and so wants large ones. Belongs to one event loop.
+ * while more is made. Belongs to one event loop.
  */
 final class OutputRamp {
 

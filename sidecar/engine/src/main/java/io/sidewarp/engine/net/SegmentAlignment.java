@@ -14,8 +14,15 @@ import org.jspecify.annotations.Nullable;
  * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So while there is much to
  * send TCP is to send full segments only, no more than a buffer is to wait unsent in the socket, and what waits never shares
  * a segment with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of its own.
+ * So buffers are small here: a cut shifts what is left of its buffer, nothing behind it.
  */
 final class SegmentAlignment {
+
+    /**
+     * Octets of a buffer at most where segments are aligned: twice what the kernel makes segments of at a time, so that
+     * ending there costs it little.
+     */
+    static final int BUFFER = 128 * 1024;
 
     /** FPDUs are padded to a multiple of so many octets (RFC 5044 section 4.1). */
     private static final int FPDU_MULTIPLE = 4;

@@ -352,9 +352,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int capacity = buffer.wire().capacity();
-        int octets =
-                connection.produce(buffer.wire(), 0, writer.aligns() ? capacity : Math.min(ramp.octets(), capacity));
+        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.octets();
+        int octets = connection.produce(
+                buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
         ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
