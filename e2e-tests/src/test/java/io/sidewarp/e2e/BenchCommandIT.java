@@ -101,6 +101,8 @@ class BenchCommandIT {
         JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
         assertThat(programs(parts.get("COMPARISON")))
                 .contains("engine before", "engine", "application before", "application");
+        JsonNode facts = parts.get("COMPARISON").get("facts");
+        assertThat(facts.get("before")).isEqualTo(facts.get("commit"));
     }
 
     @Test

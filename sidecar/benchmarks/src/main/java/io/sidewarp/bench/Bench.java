@@ -39,7 +39,7 @@ final class Bench {
 
     /** Each repetition is kept at once, so that a run which is ended early has measured something. */
     private Results measure(Part part, Results before) {
-        Facts facts = Machine.facts(settings);
+        Facts facts = Machine.facts(part, settings);
         Load begin = Load.now();
         Recorder recorder = new Recorder();
         Results results = before;

@@ -4,6 +4,7 @@
 package io.sidewarp.bench;
 
 import io.sidewarp.bench.result.Facts;
+import io.sidewarp.bench.result.Part;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -20,10 +21,14 @@ final class Machine {
 
     private Machine() {}
 
-    static Facts facts(BenchSettings settings) {
+    static Facts facts(Part part, BenchSettings settings) {
         return new Facts(
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                 commit(settings.root()),
+                settings.against()
+                        .filter(ignored -> part.compares())
+                        .map(build -> commit(build.root()))
+                        .orElse(null),
                 System.getProperty("os.name") + " " + System.getProperty("os.version") + ", TCP " + congestionControl(),
                 field(Path.of("/proc/cpuinfo"), "model name"),
                 Runtime.getRuntime().availableProcessors(),

@@ -60,9 +60,10 @@ public final class Report {
     private static String facts(Part part, Facts facts) {
         return String.format(
                 Locale.ROOT,
-                "Commit %s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions%s,"
+                "Commit %s%s, %s, %d processors (%s), %s, processors of the ends %s, %d repetitions%s,"
                         + " other programs took %.0f %% of the processors.",
                 facts.commit(),
+                facts.before() == null ? "" : ", before: " + facts.before(),
                 facts.kernel(),
                 facts.processors(),
                 facts.processor(),

@@ -3,11 +3,14 @@
 
 package io.sidewarp.bench.result;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Under which circumstances a part was measured.
  *
  * @param begun time of day, ISO 8601
  * @param commit of the sources, with {@code -dirty} behind it when they were changed; {@code unknown} without Git
+ * @param before commit of the sources of the build that a part compares with, none without one
  * @param kernel name and release, and the congestion control of TCP
  * @param processor model
  * @param processors that the command could use
@@ -21,6 +24,7 @@ package io.sidewarp.bench.result;
 public record Facts(
         String begun,
         String commit,
+        @Nullable String before,
         String kernel,
         String processor,
         int processors,
@@ -34,6 +38,17 @@ public record Facts(
     /** The same with what the repetitions so far brought. */
     public Facts after(int count, double others) {
         return new Facts(
-                begun, commit, kernel, processor, processors, memoryMib, jdk, pinning, count, milliseconds, others);
+                begun,
+                commit,
+                before,
+                kernel,
+                processor,
+                processors,
+                memoryMib,
+                jdk,
+                pinning,
+                count,
+                milliseconds,
+                others);
     }
 }

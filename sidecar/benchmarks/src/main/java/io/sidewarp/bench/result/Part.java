@@ -28,6 +28,11 @@ public enum Part {
     /** What the processors of two engines do meanwhile, of this build and of another one if that is given. Takes perf. */
     PROFILE;
 
+    /** Whether it measures another build too, if one is given. */
+    public boolean compares() {
+        return this == COMPARISON || this == PROFILE;
+    }
+
     /** Whether its measurements take the time that the user gives; others have times of their own. */
     public boolean isTimed() {
         return this != MOMENTS && this != SIDECAR && this != PROFILE;

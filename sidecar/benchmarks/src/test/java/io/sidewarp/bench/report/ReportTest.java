@@ -40,8 +40,8 @@ import org.w3c.dom.Document;
 
 class ReportTest {
 
-    private static final Facts FACTS =
-            new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
+    private static final Facts FACTS = new Facts(
+            "2026-01-01T00:00:00Z", "abcdef", "fedcba", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
     private static final Step LARGE = new Step(1 << 20, 8);
     private static final Subject WRITE = Samples.engine(LARGE.plan(Operation.WRITE));
 
@@ -189,7 +189,7 @@ class ReportTest {
                         "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
                 .contains("| engine write 1 MiB | 15.0 (10.0–20.0) | 30.0 (30.0–30.0) | Gbit/s | 2.00 |")
                 .contains("| write 1 MiB, asking end | 12.0 |  |  |  | 9.00 |  |  |")
-                .contains("Commit abcdef");
+                .contains("Commit abcdef, before: fedcba, ");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");
     }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ResultsTest {
 
     private static final Facts FACTS =
-            new Facts("2026-01-01T00:00:00Z", "abcdef", "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
+            new Facts("2026-01-01T00:00:00Z", "abcdef", null, "Linux 6.1", "CPU", 2, 1024, "JDK", "0:1", 3, 400, 1.5);
     private static final Subject WRITE = new Subject("engine", "write", 64, 16, 4, 1, true, false, 0, "adaptive");
     private static final Subject PEER = Subject.peer("iperf3", "stream", 131072, "sleep");
 
