@@ -11,10 +11,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * Has TCP segments begin with FPDUs (RFC 5044 section 5.1) as far as the kernel can be told; NIO can tell it nothing.
  *
- * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So while there is much to
- * send TCP is to send full segments only, no more than a buffer is to wait unsent in the socket, and what waits never shares
- * a segment with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of its own.
- * So buffers are small here: a cut shifts what is left of its buffer, nothing behind it.
+ * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So what is given at a time
+ * never shares a segment with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of
+ * its own, and buffers are small, as a cut shifts what is left of its buffer. While the socket is full TCP is to send full
+ * segments only (TCP_CORK), which no window cuts; not while it keeps up, since the last segment of each buffer would wait
+ * for the next buffer: where BBR paces a stream got a quarter of its rate so.
  */
 final class SegmentAlignment {
 
@@ -31,6 +32,7 @@ final class SegmentAlignment {
     private static final int MUCH = 96 * 1024;
 
     private final @Nullable EpollSocketChannel channel;
+    private boolean aligning;
     private boolean corked;
 
     SegmentAlignment(SocketChannel channel) {
@@ -42,16 +44,20 @@ final class SegmentAlignment {
 
     /**
      * To be called before a buffer is given to the socket. Where the segment size is no multiple of four, as on loopback,
-     * no FPDU fills a segment: there is nothing to align, and the socket would hold
-     * back the last FPDU of each buffer.
+     * no FPDU fills a segment: there is nothing to align.
      *
      * @param octets of whole FPDUs
      * @param emss octets of a segment
      * @return the flags to send them with
      */
     int begin(int octets, int emss) {
-        cork(octets > MUCH && isPossible(emss));
-        return corked ? SocketCalls.MSG_EOR : 0;
+        aligning = octets > MUCH && isPossible(emss);
+        return aligning ? SocketCalls.MSG_EOR : 0;
+    }
+
+    /** To be called when the buffer was given to the socket, with whether that took all of it. */
+    void given(boolean all) {
+        cork(aligning && !all);
     }
 
     /** Whether FPDUs can fill segments of so many octets. */

@@ -50,9 +50,12 @@ final class SocketWriter {
         int flags = alignment.begin(octets, segmentSize.last());
         if (stagedWrite == null || !channel.isOpen()) {
             channel.writeAndFlush(buffer.forWriting(octets), channel.voidPromise());
-        } else if (stagedWrite.begin(buffer, octets, flags)) {
-            return true;
         } else {
+            boolean all = stagedWrite.begin(buffer, octets, flags);
+            alignment.given(all);
+            if (all) {
+                return true;
+            }
             channel.writeAndFlush(stagedWrite.retain(), channel.voidPromise());
         }
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
