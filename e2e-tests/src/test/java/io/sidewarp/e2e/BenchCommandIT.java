@@ -146,6 +146,20 @@ class BenchCommandIT {
     }
 
     @Test
+    void measuresOnANetwork() throws IOException {
+        assumeTrue(Path.of("/var/run").toFile().canWrite(), "only root can make network namespaces");
+        Path json = directory.resolve("bench.json");
+
+        try (OwnedProcess bench = bench("--quick", "--time", "20ms", "--only", "NETWORK", "--json", json.toString())) {
+            assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
+            assertThat(bench.text()).contains("| read 64 KiB | ", "| engines, write | ");
+        }
+
+        JsonNode part = new ObjectMapper().readTree(json.toFile()).get("parts").get("NETWORK");
+        assertThat(programs(part)).contains("engine", "application", "iperf3", "nio");
+    }
+
+    @Test
     void saysHowProcessorsAreNamed() {
         try (OwnedProcess bench = bench("--pin", "first:second")) {
             assertThat(bench.awaitExit()).isEqualTo(ExitCodes.USAGE);

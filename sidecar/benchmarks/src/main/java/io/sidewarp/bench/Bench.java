@@ -48,7 +48,8 @@ final class Bench {
             Lab lab = new Lab(
                     Build.own(settings.root()),
                     settings.against(),
-                    settings.pinning(),
+                    settings.pinning().activePlace(),
+                    settings.pinning().passivePlace(),
                     directory,
                     settings.time(),
                     settings.quick(),

@@ -5,6 +5,7 @@ package io.sidewarp.bench;
 
 import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.CpuQuota;
+import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.Trees;
 import io.sidewarp.bench.report.Report;
@@ -57,7 +58,7 @@ public final class BenchCommand implements Callable<Integer> {
             split = ",",
             description =
                     "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, COMPARISON and PROFILE, and"
-                            + " without QUOTA where no control group can be made.")
+                            + " without QUOTA where no control group can be made, and NETWORK where no network can.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
     @Option(
@@ -177,6 +178,10 @@ public final class BenchCommand implements Callable<Integer> {
         CpuQuota.obstacle().ifPresent(obstacle -> {
             parts.remove(Part.QUOTA);
             spec.commandLine().getErr().println("QUOTA is left out: " + obstacle);
+        });
+        Network.obstacle().ifPresent(obstacle -> {
+            parts.remove(Part.NETWORK);
+            spec.commandLine().getErr().println("NETWORK is left out: " + obstacle);
         });
         return parts;
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench;
 
+import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.result.Facts;
 import io.sidewarp.bench.result.Part;
 import java.io.IOException;
@@ -29,7 +30,8 @@ final class Machine {
                         .filter(ignored -> part.compares())
                         .map(build -> commit(build.root()))
                         .orElse(null),
-                System.getProperty("os.name") + " " + System.getProperty("os.version") + ", TCP " + congestionControl(),
+                System.getProperty("os.name") + " " + System.getProperty("os.version") + ", TCP "
+                        + Network.machinesCongestionControl(),
                 field(Path.of("/proc/cpuinfo"), "model name"),
                 Runtime.getRuntime().availableProcessors(),
                 memoryMib(field(Path.of("/proc/meminfo"), "MemTotal")),
@@ -38,15 +40,6 @@ final class Machine {
                 settings.repetitions(),
                 settings.time().toMillis(),
                 0);
-    }
-
-    private static String congestionControl() {
-        try {
-            return Files.readString(Path.of("/proc/sys/net/ipv4/tcp_congestion_control"))
-                    .trim();
-        } catch (IOException e) {
-            return UNKNOWN;
-        }
     }
 
     /** What stands behind a name and a colon. */

@@ -6,7 +6,7 @@ package io.sidewarp.bench.end;
 /** The end that connects, sends or asks, and keeps the time. Closed between two plans, not thread-safe. */
 public interface ActiveEnd extends AutoCloseable {
 
-    /** Gets ready for a plan with the passive end that listens at a port of 127.0.0.1. */
+    /** Gets ready for a plan with the passive end that listens at a port. */
     void connect(TransferPlan plan, int port) throws Exception;
 
     /** Transfers for about so long. Called any number of times for a plan. */

@@ -12,6 +12,7 @@ import io.sidewarp.bench.end.line.LineActiveEnd;
 import io.sidewarp.bench.end.line.LinePassiveEnd;
 import io.sidewarp.bench.end.nio.NioActiveEnd;
 import io.sidewarp.bench.end.nio.NioPassiveEnd;
+import java.net.InetAddress;
 
 /** Programs that an end can be. */
 public enum EndKind {
@@ -26,21 +27,23 @@ public enum EndKind {
     /** One cache line between the processors of the ends. */
     LINE;
 
-    PassiveEnd passive() {
+    /** @param address where it listens */
+    PassiveEnd passive(InetAddress address) {
         return switch (this) {
-            case ENGINE -> new EnginePassiveEnd();
-            case NIO -> new NioPassiveEnd();
-            case GRPC -> new GrpcPassiveEnd();
+            case ENGINE -> new EnginePassiveEnd(address);
+            case NIO -> new NioPassiveEnd(address);
+            case GRPC -> new GrpcPassiveEnd(address);
             case COPY -> new CopyEnd.Idle();
             case LINE -> new LinePassiveEnd();
         };
     }
 
-    ActiveEnd active() {
+    /** @param peer address of the passive end */
+    ActiveEnd active(InetAddress peer) {
         return switch (this) {
-            case ENGINE -> new EngineActiveEnd();
-            case NIO -> new NioActiveEnd();
-            case GRPC -> new GrpcActiveEnd();
+            case ENGINE -> new EngineActiveEnd(peer);
+            case NIO -> new NioActiveEnd(peer);
+            case GRPC -> new GrpcActiveEnd(peer);
             case COPY -> new CopyEnd();
             case LINE -> new LineActiveEnd();
         };

@@ -11,11 +11,13 @@ import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.MemoryUsage;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A process at one end: {@code EndProgram KIND active|passive}. Ends with its standard input. */
+/** A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the
+ * passive end. Ends with its standard input. */
 public final class EndProgram {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -31,9 +33,10 @@ public final class EndProgram {
 
     public static void main(String[] arguments) throws Exception {
         EndKind kind = EndKind.valueOf(arguments[0]);
+        InetAddress address = InetAddress.getByName(arguments[2]);
         EndProgram program = arguments[1].equals("active")
-                ? new EndProgram(kind.active(), null)
-                : new EndProgram(null, kind.passive());
+                ? new EndProgram(kind.active(address), null)
+                : new EndProgram(null, kind.passive(address));
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         try {
             program.serve(commands, System.out);

@@ -6,7 +6,7 @@ package io.sidewarp.bench.end;
 /** The end that listens, and does what the active end asks for. Closed between two plans, not thread-safe. */
 public interface PassiveEnd extends AutoCloseable {
 
-    /** Gets ready for a plan; returns the port of 127.0.0.1 where it listens. */
+    /** Gets ready for a plan; returns the port where it listens. */
     int listen(TransferPlan plan) throws Exception;
 
     /** Ends the plan; without effect when there is none. */

@@ -30,8 +30,7 @@ public final class ApplicationPart implements PartRunner {
         try (EndPair nio = lab.start(EndKind.NIO, List.of(echo));
                 EndPair grpc = lab.start(EndKind.GRPC, List.of(large, middle, echo));
                 EndPair line = lab.start(EndKind.LINE, List.of());
-                SidecarPair sidecars = SidecarPair.start(
-                        lab.build(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
+                SidecarPair sidecars = lab.startSidecars("tcp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 if (step.size() == KIB64) {

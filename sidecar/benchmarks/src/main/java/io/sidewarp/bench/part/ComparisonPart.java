@@ -59,8 +59,8 @@ public final class ComparisonPart implements PartRunner {
     }
 
     private static void applications(Lab before, Recorder old, Lab lab, Recorder recorder, int turns) {
-        try (SidecarPair other = start(before);
-                SidecarPair own = start(lab)) {
+        try (SidecarPair other = before.startSidecars("tcp");
+                SidecarPair own = lab.startSidecars("tcp")) {
             List<Integer> sizes = List.of(LatencyPart.SIZE);
             SidecarTests.settle(before, other, STEPS, sizes);
             SidecarTests.settle(lab, own, STEPS, sizes);
@@ -73,10 +73,5 @@ public final class ComparisonPart implements PartRunner {
                 SidecarTests.pingPong(lab, recorder, own, sizes);
             }
         }
-    }
-
-    private static SidecarPair start(Lab lab) {
-        return SidecarPair.start(
-                lab.build(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp");
     }
 }

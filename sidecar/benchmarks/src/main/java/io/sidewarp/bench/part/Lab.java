@@ -8,8 +8,8 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Measurement;
-import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.Place;
+import io.sidewarp.bench.process.SidecarPair;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -21,6 +21,8 @@ import java.util.function.Consumer;
  *
  * @param build what is measured
  * @param against what it is compared with, in the parts that compare
+ * @param active where the end runs that keeps the time
+ * @param passive where the other end runs
  * @param directory for logs and other files, which goes away after the run
  * @param time of a measurement
  * @param quick for a short look: fewer sizes, less warming up
@@ -29,7 +31,8 @@ import java.util.function.Consumer;
 public record Lab(
         Build build,
         Optional<Build> against,
-        Pinning pinning,
+        Place active,
+        Place passive,
         Path directory,
         Duration time,
         boolean quick,
@@ -50,11 +53,6 @@ public record Lab(
      * begins and ends a measurement is a part of that, else it has them compile all again.
      */
     EndPair start(EndKind kind, List<TransferPlan> plans) {
-        return start(kind, plans, pinning.activePlace(), pinning.passivePlace());
-    }
-
-    /** The same, each end in a given place. */
-    EndPair start(EndKind kind, List<TransferPlan> plans, Place active, Place passive) {
         EndPair pair = EndPair.start(build, kind, active, passive, directory);
         try {
             int rounds = quick || plans.isEmpty() ? 0 : Math.max(LEAST_ROUNDS, LEAST_MOMENTS / plans.size());
@@ -68,6 +66,11 @@ public record Lab(
         }
     }
 
+    /** Starts two sidecars with their applications, which connect by {@code tcp} or {@code sctp}. */
+    SidecarPair startSidecars(String llp) {
+        return SidecarPair.start(build, active, passive, llp);
+    }
+
     /** Has ends that are connected do their plan for a moment, again and again, after they did other things. */
     void settleAgain(EndPair pair, TransferPlan plan) {
         for (int moment = 0; moment < (quick ? 0 : MOMENTS_AGAIN); moment++) {
@@ -78,7 +81,19 @@ public record Lab(
     /** The same for the other build, if there is one. */
     Optional<Lab> before() {
         return against.map(other -> new Lab(
-                other, Optional.empty(), pinning, directory, time, quick, line -> progress.accept("before: " + line)));
+                other,
+                Optional.empty(),
+                active,
+                passive,
+                directory,
+                time,
+                quick,
+                line -> progress.accept("before: " + line)));
+    }
+
+    /** The same with the ends in other places. */
+    Lab at(Place otherActive, Place otherPassive) {
+        return new Lab(build, against, otherActive, otherPassive, directory, time, quick, progress);
     }
 
     /** Measures a plan. */

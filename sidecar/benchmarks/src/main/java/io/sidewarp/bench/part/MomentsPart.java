@@ -58,8 +58,7 @@ public final class MomentsPart implements PartRunner {
         try (EndPair line = lab.start(EndKind.LINE, List.of());
                 EndPair nio = lab.start(EndKind.NIO, List.of(bare));
                 EndPair engine = lab.start(EndKind.ENGINE, plans());
-                SidecarPair sidecars = SidecarPair.start(
-                        lab.build(), lab.pinning().activePlace(), lab.pinning().passivePlace(), "tcp")) {
+                SidecarPair sidecars = lab.startSidecars("tcp")) {
             SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
             Moments moments =
                     new Moments(lab, recorder, lab.quick() ? QUICK_COUNT : COUNT, () -> Samples.distance(line));
@@ -82,7 +81,9 @@ public final class MomentsPart implements PartRunner {
     private static void iperf(Lab lab, Moments moments, IperfKind kind) {
         moments.measure(
                 Peers.iperf(kind),
-                () -> new Iperf(lab.pinning()).transfer(kind, IPERF_OCTETS).gigabitsPerSecond());
+                () -> new Iperf(lab.active(), lab.passive())
+                        .transfer(kind, IPERF_OCTETS)
+                        .gigabitsPerSecond());
     }
 
     private static void stream(Lab lab, EndPair pair, TransferPlan plan, Consumer<Moments.Moment> measured) {

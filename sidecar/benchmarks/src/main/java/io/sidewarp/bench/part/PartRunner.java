@@ -23,6 +23,7 @@ public interface PartRunner {
             case CONNECTIONS -> new ConnectionsPart();
             case SIDECAR -> new SidecarPart();
             case APPLICATION -> new ApplicationPart();
+            case NETWORK -> new NetworkPart();
             case QUOTA -> new QuotaPart();
             case SCTP -> new SctpPart();
             case COMPARISON -> new ComparisonPart();

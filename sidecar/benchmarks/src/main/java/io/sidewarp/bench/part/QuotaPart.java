@@ -37,29 +37,30 @@ public final class QuotaPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        measure(lab, recorder, Place.ANYWHERE, Place.ANYWHERE);
+        measure(lab.at(Place.ANYWHERE, Place.ANYWHERE), recorder);
         try (CpuQuota active = CpuQuota.create("active", QUOTA);
                 CpuQuota passive = CpuQuota.create("passive", QUOTA)) {
-            measure(lab, recorder.under(QUOTA), Place.within(active), Place.within(passive));
+            measure(lab.at(Place.within(active), Place.within(passive)), recorder.under(QUOTA));
         }
     }
 
-    private static void measure(Lab lab, Recorder recorder, Place active, Place passive) {
+    private static void measure(Lab lab, Recorder recorder) {
         TransferPlan echo = TransferPlan.pingPong(Operation.SEND, SIZE, Waiting.SLEEP);
         TransferPlan stream = Samples.peerStream(STEP.size());
-        try (EndPair grpc = lab.start(EndKind.GRPC, List.of(echo, stream), active, passive)) {
+        try (EndPair grpc = lab.start(EndKind.GRPC, List.of(echo, stream))) {
             Samples.record(lab, recorder, grpc, stream, Peers.grpcStream(STEP.size()));
             Samples.record(lab, recorder, grpc, echo, Peers.grpcEcho(SIZE));
         }
-        Optional<CpuQuota.Use> before = active.quota().map(CpuQuota::use);
-        try (SidecarPair sidecars = SidecarPair.start(lab.build(), active, passive, "tcp")) {
+        Optional<CpuQuota> quota = lab.active().quota();
+        Optional<CpuQuota.Use> before = quota.map(CpuQuota::use);
+        try (SidecarPair sidecars = lab.startSidecars("tcp")) {
             SidecarTests.settle(lab, sidecars, List.of(STEP), List.of(SIZE));
             SidecarTests.stream(lab, recorder, sidecars, STEP);
             SidecarTests.pingPong(lab, recorder, sidecars, List.of(SIZE));
             before.ifPresent(use -> recorder.add(
                     USE,
                     Metric.THROTTLED_PERCENT,
-                    active.quota().orElseThrow().use().since(use).throttledPercent()));
+                    quota.orElseThrow().use().since(use).throttledPercent()));
         }
     }
 }

@@ -141,7 +141,7 @@ public final class Samples {
     /** Measures one stream of iperf3. */
     static void iperf(Lab lab, Recorder recorder, IperfKind kind) {
         int seconds = (int) Math.max(1, lab.time().toSeconds());
-        Iperf.Result result = new Iperf(lab.pinning()).measure(kind, seconds);
+        Iperf.Result result = new Iperf(lab.active(), lab.passive()).measure(kind, seconds);
         Subject subject = Peers.iperf(kind);
         recorder.add(subject, Metric.GIGABITS_PER_SECOND, result.gigabitsPerSecond());
         recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, result.activeCpuPerGib());

@@ -32,7 +32,7 @@ public final class SctpPart implements PartRunner {
     @Override
     public void repeat(Lab lab, Recorder recorder) {
         Usrsctp usrsctp = Usrsctp.compile(lab.build().root(), lab.directory(), lab.progress());
-        try (SidecarPair sidecars = SidecarPair.start(lab.build(), Place.ANYWHERE, Place.ANYWHERE, "sctp")) {
+        try (SidecarPair sidecars = lab.at(Place.ANYWHERE, Place.ANYWHERE).startSidecars("sctp")) {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 for (boolean crc : List.of(true, false)) {

@@ -46,7 +46,7 @@ public final class SidecarPart implements PartRunner {
                     .accept(String.format(
                             Locale.ROOT, "sidecar: ready after %.0f ms, %.0f MiB resident", ready, resident));
         }
-        try (SidecarPair pair = SidecarPair.start(lab.build(), Place.ANYWHERE, Place.ANYWHERE, "tcp")) {
+        try (SidecarPair pair = lab.at(Place.ANYWHERE, Place.ANYWHERE).startSidecars("tcp")) {
             pair.perf("write", lab.time(), lab.time().multipliedBy(2), "--size", "1M", "--depth", "8");
             double resident = pair.residentOctets() / MIB;
             recorder.add(LOADED, Metric.RESIDENT_MIB, resident);

@@ -4,20 +4,28 @@
 package io.sidewarp.bench.process;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Processes, directories and control groups that do not outlive this process, also when it is interrupted or terminated. */
+/**
+ * Processes, and things of theirs such as directories, control groups and network namespaces, that do not outlive this
+ * process, also when it is interrupted or terminated.
+ */
 final class Children {
 
     private static final long STOP_SECONDS = 5;
 
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
-    private static final Set<Path> DIRECTORIES = ConcurrentHashMap.newKeySet();
-    private static final Set<Path> GROUPS = ConcurrentHashMap.newKeySet();
+    private static final Map<Object, Removal> THINGS = new ConcurrentHashMap<>();
+
+    /** How to remove something. */
+    @FunctionalInterface
+    interface Removal {
+
+        void remove() throws IOException;
+    }
 
     static {
         Runtime.getRuntime().addShutdownHook(new Thread(Children::endAll));
@@ -48,26 +56,18 @@ final class Children {
         }
     }
 
-    /** Takes care of a directory in which processes work. */
-    static void adopt(Path directory) {
-        DIRECTORIES.add(directory);
+    /** Takes care of something that is there until it is removed, or until this process ends. */
+    static void adopt(Object thing, Removal removal) {
+        THINGS.put(thing, removal);
     }
 
-    /** Deletes such a directory. */
-    static void delete(Path directory) throws IOException {
-        DIRECTORIES.remove(directory);
-        Trees.delete(directory);
-    }
-
-    /** Takes care of a control group in which processes run. */
-    static void adoptGroup(Path group) {
-        GROUPS.add(group);
-    }
-
-    /** Removes such a group; its files go with it. */
-    static void removeGroup(Path group) throws IOException {
-        Files.deleteIfExists(group);
-        GROUPS.remove(group);
+    /** Removes such a thing; when that fails, it is tried again at the end of this process. */
+    static void remove(Object thing) throws IOException {
+        Removal removal = THINGS.get(thing);
+        if (removal != null) {
+            removal.remove();
+            THINGS.remove(thing);
+        }
     }
 
     private static void endAll() {
@@ -81,18 +81,11 @@ final class Children {
                 process.destroyForcibly();
             }
         }
-        for (Path directory : DIRECTORIES) {
+        for (Object thing : THINGS.keySet()) {
             try {
-                delete(directory);
-            } catch (IOException e) {
-                System.err.println("cannot remove " + directory + ": " + e.getMessage());
-            }
-        }
-        for (Path group : GROUPS) {
-            try {
-                removeGroup(group);
-            } catch (IOException e) {
-                System.err.println("cannot remove " + group + ": " + e.getMessage());
+                remove(thing);
+            } catch (IOException | RuntimeException e) {
+                System.err.println("cannot remove " + thing + ": " + e.getMessage());
             }
         }
     }

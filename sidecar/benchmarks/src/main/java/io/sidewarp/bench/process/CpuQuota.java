@@ -88,7 +88,7 @@ public final class CpuQuota implements AutoCloseable {
                 Files.writeString(MOUNT.resolve("cgroup.subtree_control"), "+cpu");
             }
             Files.createDirectory(group);
-            Children.adoptGroup(group);
+            Children.adopt(group, () -> Files.deleteIfExists(group));
             if (unified) {
                 Files.writeString(group.resolve("cpu.max"), quota + " " + PERIOD_MICROS);
             } else {
@@ -125,7 +125,7 @@ public final class CpuQuota implements AutoCloseable {
         IOException failure = null;
         for (int attempt = 0; attempt < REMOVALS; attempt++) {
             try {
-                Children.removeGroup(group);
+                Children.remove(group);
                 return;
             } catch (IOException e) {
                 failure = e;

@@ -25,9 +25,9 @@ public final class EndPair implements AutoCloseable {
 
     /** Starts both. */
     public static EndPair start(Build build, EndKind kind, Place active, Place passive, Path directory) {
-        EndProcess other = EndProcess.start(build, kind, "passive", passive, directory);
+        EndProcess other = EndProcess.start(build, kind, "passive", passive, passive.address(), directory);
         try {
-            return new EndPair(other, EndProcess.start(build, kind, "active", active, directory));
+            return new EndPair(other, EndProcess.start(build, kind, "active", active, passive.address(), directory));
         } catch (RuntimeException e) {
             other.close();
             throw e;

@@ -26,11 +26,12 @@ final class EndProcess implements AutoCloseable {
      * Starts an end.
      *
      * @param role active or passive
+     * @param address of the passive end
      * @param directory for its log
      */
-    static EndProcess start(Build build, EndKind kind, String role, Place place, Path directory) {
-        return new EndProcess(
-                JvmProcess.start(kind + "-" + role, build, EndProgram.class, place, directory, kind.name(), role));
+    static EndProcess start(Build build, EndKind kind, String role, Place place, String address, Path directory) {
+        return new EndProcess(JvmProcess.start(
+                kind + "-" + role, build, EndProgram.class, place, directory, kind.name(), role, address));
     }
 
     long pid() {

@@ -16,13 +16,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** One stream of iperf3 over loopback: a server for each measurement, and the client. */
+/** One stream of iperf3: a server for each measurement, and the client. */
 public final class Iperf {
 
     private static final int PATIENCE_SECONDS = 30;
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    private final Pinning pinning;
+    private final Place active;
+    private final Place passive;
 
     /**
      * What iperf3 measured.
@@ -52,8 +53,13 @@ public final class Iperf {
         }
     }
 
-    public Iperf(Pinning pinning) {
-        this.pinning = pinning;
+    /**
+     * @param active where the client runs, which sends
+     * @param passive where the server runs
+     */
+    public Iperf(Place active, Place passive) {
+        this.active = active;
+        this.passive = passive;
     }
 
     /**
@@ -72,14 +78,15 @@ public final class Iperf {
 
     private Result run(IperfKind kind, String limit, String value) {
         String port = String.valueOf(freePort());
-        List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", "127.0.0.1", "-p", port);
-        List<String> send = new ArrayList<>(List.of("iperf3", "-c", "127.0.0.1", "-p", port, limit, value, "--json"));
+        List<String> serve = List.of("iperf3", "-s", "-1", "--forceflush", "-B", passive.address(), "-p", port);
+        List<String> send =
+                new ArrayList<>(List.of("iperf3", "-c", passive.address(), "-p", port, limit, value, "--json"));
         send.addAll(kind.options());
         try {
-            Process server = start(pinning.passivePlace().wrap(serve));
+            Process server = start(passive.wrap(serve));
             try {
                 awaitListening(server);
-                Process client = start(pinning.activePlace().wrap(send));
+                Process client = start(active.wrap(send));
                 String json = new String(client.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
                 client.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS);
                 return Result.parse(json);

@@ -7,14 +7,11 @@ import io.sidewarp.bench.result.Metric;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -28,6 +25,10 @@ public final class Profile implements AutoCloseable {
     private static final int RATE = 197;
 
     private static final long PATIENCE_SECONDS = 60;
+
+    private static final String HINT =
+            "a profile takes perf, Debian and Ubuntu: apt-get install linux-perf, and root or"
+                    + " kernel.perf_event_paranoid of at most 1";
 
     /** What the report has for each symbol: share, where it is ([k] or [.]), its name. */
     private static final Pattern LINE = Pattern.compile("\\s*([0-9.]+)%\\s+\\[(.)]\\s+(.+?)(\\s+-)*\\s*");
@@ -55,18 +56,20 @@ public final class Profile implements AutoCloseable {
         return new Profile(
                 pid,
                 data,
-                start(List.of(
-                        "perf",
-                        "record",
-                        "-q",
-                        "-e",
-                        "cpu-clock",
-                        "-F",
-                        String.valueOf(RATE),
-                        "-o",
-                        data.toString(),
-                        "-p",
-                        String.valueOf(pid))));
+                Command.start(
+                        HINT,
+                        List.of(
+                                "perf",
+                                "record",
+                                "-q",
+                                "-e",
+                                "cpu-clock",
+                                "-F",
+                                String.valueOf(RATE),
+                                "-o",
+                                data.toString(),
+                                "-p",
+                                String.valueOf(pid))));
     }
 
     /** Ends it: percent of the samples that show each kind of work. */
@@ -75,13 +78,26 @@ public final class Profile implements AutoCloseable {
         perf.destroy();
         Children.awaitEnd(perf, PATIENCE_SECONDS);
         // Tells perf, by a file where it looks for it, what the JVM has compiled.
-        run(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
-                String.valueOf(pid),
-                "Compiler.perfmap",
-                map().toString()));
-        return parse(run(List.of(
-                "perf", "report", "-q", "-i", data.toString(), "--stdio", "--sort", "symbol", "--percent-limit", "0")));
+        Command.run(
+                HINT,
+                List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                        String.valueOf(pid),
+                        "Compiler.perfmap",
+                        map().toString()));
+        return parse(Command.run(
+                HINT,
+                List.of(
+                        "perf",
+                        "report",
+                        "-q",
+                        "-i",
+                        data.toString(),
+                        "--stdio",
+                        "--sort",
+                        "symbol",
+                        "--percent-limit",
+                        "0")));
     }
 
     private Path map() {
@@ -115,38 +131,6 @@ public final class Profile implements AutoCloseable {
             default ->
                 symbol.endsWith(")") || symbol.equals("Interpreter") ? Metric.JAVA_PERCENT : Metric.NATIVE_PERCENT;
         };
-    }
-
-    private static String run(List<String> command) {
-        Process process = start(command);
-        try {
-            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw failure(command, output);
-            }
-            return output;
-        } catch (IOException e) {
-            throw failure(command, String.valueOf(e.getMessage()));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw Failure.interrupted();
-        }
-    }
-
-    private static Process start(List<String> command) {
-        try {
-            return Children.start(new ProcessBuilder(command).redirectErrorStream(true));
-        } catch (IOException e) {
-            throw failure(command, String.valueOf(e.getMessage()));
-        }
-    }
-
-    private static Failure failure(List<String> command, String what) {
-        return new Failure(
-                ExitCode.FAILED,
-                String.format(Locale.ROOT, "%s failed: %s", String.join(" ", command), what.strip())
-                        + " (a profile takes perf, Debian and Ubuntu: apt-get install linux-perf, and root or"
-                        + " kernel.perf_event_paranoid of at most 1)");
     }
 
     @Override

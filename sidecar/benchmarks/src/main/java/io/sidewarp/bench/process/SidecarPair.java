@@ -20,28 +20,32 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SidecarPair implements AutoCloseable {
 
+    private static final String LISTENING = "listening on";
     private static final Duration LISTEN_PATIENCE = Duration.ofSeconds(30);
 
     private final Path directory;
     private final Sidecar passive;
     private final Sidecar active;
-    private final ChildProcess server;
+    private final String address;
+    private final String llp;
     private final Application client;
-    private final List<String> destination;
+    private ChildProcess server;
+    private List<String> destination;
 
-    private SidecarPair(
-            Path directory,
-            Sidecar passive,
-            Sidecar active,
-            ChildProcess server,
-            Application client,
-            List<String> destination) {
+    private SidecarPair(Path directory, Sidecar passive, Sidecar active, String address, String llp) {
         this.directory = directory;
         this.passive = passive;
         this.active = active;
-        this.server = server;
-        this.client = client;
-        this.destination = destination;
+        this.address = address;
+        this.llp = llp;
+        server = listen();
+        try {
+            destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
+            client = active.application();
+        } catch (RuntimeException e) {
+            server.close();
+            throw e;
+        }
     }
 
     /**
@@ -54,20 +58,25 @@ public final class SidecarPair implements AutoCloseable {
         Path directory = createDirectory();
         Sidecar passive = null;
         Sidecar active = null;
-        ChildProcess server = null;
         try {
             passive = Sidecar.start(build, "b", passivePlace, directory);
             active = Sidecar.start(build, "a", activePlace, directory);
-            server = passive.command("perf", "--listen", "127.0.0.1:0", "--llp", llp);
-            List<String> destination = destination(server.awaitLine("listening on", LISTEN_PATIENCE), llp);
-            return new SidecarPair(directory, passive, active, server, active.application(), destination);
+            return new SidecarPair(directory, passive, active, passivePlace.address(), llp);
         } catch (RuntimeException e) {
-            if (server != null) {
-                server.close();
-            }
             close(active, passive);
             throw e;
         }
+    }
+
+    private ChildProcess listen() {
+        return passive.command("perf", "--listen", address + ":0", "--llp", llp);
+    }
+
+    /** Listens anew: a listener's connections have the congestion control that was there when it began. */
+    public void listenAgain() {
+        server.close();
+        server = listen();
+        destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
     }
 
     /**
@@ -98,7 +107,8 @@ public final class SidecarPair implements AutoCloseable {
 
     /** What perf prints: "listening on 127.0.0.1:7471", and over SCTP " in UDP port 9899" behind it. */
     static List<String> destination(String line, String llp) {
-        String[] words = line.substring(line.indexOf("listening on") + "listening on ".length())
+        String[] words = line.substring(line.indexOf(LISTENING) + LISTENING.length())
+                .strip()
                 .split(" ", -1);
         List<String> arguments = new ArrayList<>(List.of(words[0], "--llp", llp));
         if (llp.equals("sctp")) {
@@ -129,7 +139,7 @@ public final class SidecarPair implements AutoCloseable {
             Path directory = Files.isWritable(memory)
                     ? Files.createTempDirectory(memory, "sidewarp-bench-")
                     : Files.createTempDirectory("sidewarp-bench-");
-            Children.adopt(directory);
+            Children.adopt(directory, () -> Trees.delete(directory));
             return directory;
         } catch (IOException e) {
             throw new Failure(ExitCode.CANNOT_CREATE, "there is no directory for the sidecars: " + e.getMessage(), e);
@@ -138,7 +148,7 @@ public final class SidecarPair implements AutoCloseable {
 
     private static void delete(Path directory) {
         try {
-            Children.delete(directory);
+            Children.remove(directory);
         } catch (IOException e) {
             throw new Failure(ExitCode.IO_ERROR, "cannot remove " + directory + ": " + e.getMessage(), e);
         }

@@ -43,11 +43,15 @@ final class EngineTables {
                 cells, "memcpy of " + Sizes.format(ThroughputPart.WARM_COPY), Peers.copy(ThroughputPart.WARM_COPY)));
         rows.add(peer(
                 cells, "memcpy of " + Sizes.format(ThroughputPart.COLD_COPY), Peers.copy(ThroughputPart.COLD_COPY)));
+        return peers(rows) + distance(cells);
+    }
+
+    /** Those that were measured. */
+    static String peers(List<List<String>> rows) {
         return Markdown.table(
-                        1,
-                        List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"),
-                        rows.stream().filter(row -> !row.get(1).isEmpty()).toList())
-                + distance(cells);
+                1,
+                List.of("peers", "Gbit/s", "CPU s/GiB, sender", "CPU s/GiB, receiver"),
+                rows.stream().filter(row -> !row.get(1).isEmpty()).toList());
     }
 
     private static String distance(Cells cells) {
@@ -57,7 +61,8 @@ final class EngineTables {
                 : "\nA cache line takes " + micros + " us there and back between the processors of the ends.\n";
     }
 
-    private static List<String> peer(Cells cells, String name, Subject subject) {
+    /** What a peer gets, and what that takes. */
+    static List<String> peer(Cells cells, String name, Subject subject) {
         return List.of(
                 name,
                 cells.spread(subject, Metric.GIGABITS_PER_SECOND),

@@ -49,6 +49,7 @@ public final class Report {
             case CONNECTIONS -> EngineTables.connections(result);
             case APPLICATION -> SidecarTables.application(result);
             case SIDECAR -> SidecarTables.sidecar(result);
+            case NETWORK -> NetworkTables.network(result);
             case QUOTA -> SidecarTables.quota(result);
             case SCTP -> SidecarTables.sctp(result);
             case COMPARISON -> ChangeTables.comparison(result);

@@ -17,6 +17,8 @@ public enum Part {
     CONNECTIONS,
     /** Application to application through two sidecars, beside iperf3, bare TCP and grpc-java. */
     APPLICATION,
+    /** Engines and applications on two hosts of a network, beside iperf3 and bare TCP. Takes network namespaces. */
+    NETWORK,
     /** Application to application under a quota of processor time, beside grpc-java. Takes control groups. */
     QUOTA,
     /** What a sidecar takes to start, and of memory. */

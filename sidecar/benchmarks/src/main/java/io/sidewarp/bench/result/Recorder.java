@@ -35,6 +35,11 @@ public final class Recorder {
         return new Recorder(samples, Subject::before);
     }
 
+    /** Takes the samples of what has another congestion control than the machine's, to the others. */
+    public Recorder with(String congestionControl) {
+        return new Recorder(samples, subject -> subject.with(congestionControl));
+    }
+
     public void add(Subject subject, Metric metric, double sample) {
         samples.computeIfAbsent(naming.apply(subject), ignored -> new EnumMap<>(Metric.class))
                 .computeIfAbsent(metric, ignored -> new ArrayList<>())

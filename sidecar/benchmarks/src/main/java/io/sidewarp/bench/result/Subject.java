@@ -8,7 +8,7 @@ package io.sidewarp.bench.result;
  *
  * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer;
  *     {@code active end} and {@code passive end} of a profile; what is of the build that is compared with ends with {@code
- *     before}
+ *     before}, what had another congestion control than the machine's with the name of that
  * @param operation {@code write}, {@code read}, {@code send}; of peers {@code stream}, {@code echo} or {@code copy}
  * @param size octets of a message; of iperf3 of each call
  * @param depth messages under way on a connection
@@ -39,6 +39,11 @@ public record Subject(
     /** The same of the build that another one is compared with. */
     public Subject before() {
         return of(program + " before");
+    }
+
+    /** The same with a congestion control of TCP that is not the machine's. */
+    public Subject with(String congestionControl) {
+        return of(program + " " + congestionControl);
     }
 
     /** The same of another program. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Timeout(120)
 class EndsTest {
 
+    private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
     private static final long NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     private static Stream<Arguments> plans() {
@@ -52,8 +54,8 @@ class EndsTest {
     @ParameterizedTest
     @MethodSource("plans")
     void aPlanRunsAnyNumberOfTimes(EndKind kind, TransferPlan plan) throws Exception {
-        try (PassiveEnd passive = kind.passive();
-                ActiveEnd active = kind.active()) {
+        try (PassiveEnd passive = kind.passive(LOOPBACK);
+                ActiveEnd active = kind.active(LOOPBACK)) {
             active.connect(plan, passive.listen(plan));
             for (int run = 0; run < 2; run++) {
                 Outcome outcome = active.run(NANOS);
@@ -71,8 +73,8 @@ class EndsTest {
 
     @Test
     void anEndTakesOnePlanAfterTheOther() throws Exception {
-        try (PassiveEnd passive = EndKind.ENGINE.passive();
-                ActiveEnd active = EndKind.ENGINE.active()) {
+        try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
+                ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
             for (Operation operation : Operation.values()) {
                 TransferPlan plan = TransferPlan.pingPong(operation, 8, Waiting.YIELD);
                 active.connect(plan, passive.listen(plan));
@@ -88,8 +90,8 @@ class EndsTest {
     @Test
     void whoWatchesMemoryCannotSleep() throws Exception {
         TransferPlan plan = TransferPlan.pingPong(Operation.WRITE, 8, Waiting.SLEEP);
-        try (PassiveEnd passive = EndKind.ENGINE.passive();
-                ActiveEnd active = EndKind.ENGINE.active()) {
+        try (PassiveEnd passive = EndKind.ENGINE.passive(LOOPBACK);
+                ActiveEnd active = EndKind.ENGINE.active(LOOPBACK)) {
             active.connect(plan, passive.listen(plan));
 
             assertThatThrownBy(() -> active.run(NANOS)).hasMessageContaining("let it spin or yield");

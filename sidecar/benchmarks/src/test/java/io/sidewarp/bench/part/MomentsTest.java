@@ -6,7 +6,7 @@ package io.sidewarp.bench.part;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.bench.process.Build;
-import io.sidewarp.bench.process.Pinning;
+import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Series;
@@ -36,7 +36,8 @@ class MomentsTest {
         Lab lab = new Lab(
                 Build.own(Path.of(".")),
                 Optional.empty(),
-                Pinning.parse("none"),
+                Place.ANYWHERE,
+                Place.ANYWHERE,
                 Path.of("."),
                 Duration.ZERO,
                 true,

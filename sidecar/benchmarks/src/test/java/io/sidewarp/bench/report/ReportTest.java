@@ -140,6 +140,11 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
         Recorder application = new Recorder();
         add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
+        Recorder network = new Recorder();
+        add(network, WRITE, Metric.GIGABITS_PER_SECOND, 30);
+        add(network, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 10);
+        add(network.with("cubic"), WRITE, Metric.GIGABITS_PER_SECOND, 36);
+        add(network.with("cubic"), Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 72);
         Recorder quota = new Recorder();
         Subject echo = SidecarTests.pingPong("read", QuotaPart.SIZE);
         add(quota, echo, Metric.P50_MICROSECONDS, 60);
@@ -160,6 +165,7 @@ class ReportTest {
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, part(application))
+                .with(Part.NETWORK, part(network))
                 .with(Part.QUOTA, part(quota))
                 .with(Part.SIDECAR, part(sidecar))
                 .with(Part.SCTP, part(sctp))
@@ -183,6 +189,7 @@ class ReportTest {
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
+                .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
                 .contains("| read | 60.0 |  |  | 240 |  |  |")
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(

@@ -64,7 +64,7 @@ final class SocketWriter {
 
     /** Whether segments begin with FPDUs, as far as the kernel can be told. */
     boolean aligns() {
-        return SegmentAlignment.isPossible(segmentSize.last());
+        return stagedWrite != null && SegmentAlignment.isPossible(segmentSize.last());
     }
 
     /** What was given so far is all for now. */

@@ -25,14 +25,20 @@ public final class EngineActiveEnd implements ActiveEnd {
     /** Idle connections that are set up at the same time. */
     private static final int CONNECTING = 64;
 
+    private final InetAddress peer;
     private @Nullable EngineEnd end;
     private final List<Link> links = new ArrayList<>();
+
+    /** @param peer address of the passive end */
+    public EngineActiveEnd(InetAddress peer) {
+        this.peer = peer;
+    }
 
     @Override
     public void connect(TransferPlan plan, int port) throws Exception {
         EngineEnd opened = new EngineEnd(plan);
         end = opened;
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        InetSocketAddress address = new InetSocketAddress(peer, port);
         for (int i = 0; i < plan.connections(); i++) {
             QueuePair queuePair = opened.createQueuePair();
             byte[] reply = queuePair

@@ -24,8 +24,14 @@ public final class EnginePassiveEnd implements PassiveEnd {
     private static final int BACKLOG = 128;
     private static final Duration STARTUP_TIMEOUT = Duration.ofSeconds(10);
 
+    private final InetAddress address;
     private @Nullable EngineEnd end;
     private volatile @Nullable DutyRunner runner;
+
+    /** @param address where it listens */
+    public EnginePassiveEnd(InetAddress address) {
+        this.address = address;
+    }
 
     @Override
     public int listen(TransferPlan plan) throws Exception {
@@ -34,10 +40,7 @@ public final class EnginePassiveEnd implements PassiveEnd {
         ListenAttributes attributes =
                 new ListenAttributes(Llp.TCP, opened.parameters(0).mpa(), BACKLOG, BACKLOG, STARTUP_TIMEOUT);
         Listener listener = opened.device()
-                .listen(
-                        new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-                        attributes,
-                        request -> accept(opened, request))
+                .listen(new InetSocketAddress(address, 0), attributes, request -> accept(opened, request))
                 .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
         return listener.localAddress().getPort();
     }

@@ -24,9 +24,15 @@ public final class GrpcActiveEnd implements ActiveEnd {
 
     private static final long PATIENCE_SECONDS = 60;
 
+    private final InetAddress peer;
     private @Nullable ManagedChannel channel;
     private @Nullable TransferPlan plan;
     private BytesValue message = BytesValue.getDefaultInstance();
+
+    /** @param peer address of the passive end */
+    public GrpcActiveEnd(InetAddress peer) {
+        this.peer = peer;
+    }
 
     @Override
     public void connect(TransferPlan newPlan, int port) {
@@ -34,7 +40,7 @@ public final class GrpcActiveEnd implements ActiveEnd {
         // As an application does that has its payload in an array already.
         ByteString payload = UnsafeByteOperations.unsafeWrap(new byte[newPlan.size()]);
         message = BytesValue.of(payload);
-        channel = NettyChannelBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), port))
+        channel = NettyChannelBuilder.forAddress(new InetSocketAddress(peer, port))
                 .usePlaintext()
                 .directExecutor()
                 .maxInboundMessageSize(Integer.MAX_VALUE)

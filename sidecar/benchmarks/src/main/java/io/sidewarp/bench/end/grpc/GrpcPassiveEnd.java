@@ -20,7 +20,13 @@ import org.jspecify.annotations.Nullable;
 /** Serves {@link Methods}. */
 public final class GrpcPassiveEnd implements PassiveEnd {
 
+    private final InetAddress address;
     private @Nullable Server server;
+
+    /** @param address where it listens */
+    public GrpcPassiveEnd(InetAddress address) {
+        this.address = address;
+    }
 
     @Override
     public int listen(TransferPlan plan) throws IOException {
@@ -28,7 +34,7 @@ public final class GrpcPassiveEnd implements PassiveEnd {
                 .addMethod(Methods.TAKE, ServerCalls.asyncClientStreamingCall(GrpcPassiveEnd::take))
                 .addMethod(Methods.ECHO, ServerCalls.asyncBidiStreamingCall(GrpcPassiveEnd::echo))
                 .build();
-        Server started = NettyServerBuilder.forAddress(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))
+        Server started = NettyServerBuilder.forAddress(new InetSocketAddress(address, 0))
                 .directExecutor()
                 .maxInboundMessageSize(Integer.MAX_VALUE)
                 .addService(service)

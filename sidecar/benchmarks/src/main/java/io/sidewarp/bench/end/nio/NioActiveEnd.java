@@ -18,8 +18,14 @@ import org.jspecify.annotations.Nullable;
 /** Writes messages, or one at a time and waits for it to come back. */
 public final class NioActiveEnd implements ActiveEnd {
 
+    private final InetAddress peer;
     private @Nullable TransferPlan plan;
     private int port;
+
+    /** @param peer address of the passive end */
+    public NioActiveEnd(InetAddress peer) {
+        this.peer = peer;
+    }
 
     @Override
     public void connect(TransferPlan newPlan, int newPort) {
@@ -33,7 +39,7 @@ public final class NioActiveEnd implements ActiveEnd {
         if (current == null) {
             throw new IllegalStateException("not connected");
         }
-        InetSocketAddress address = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        InetSocketAddress address = new InetSocketAddress(peer, port);
         try (SocketChannel channel = Channels.prepare(SocketChannel.open(address), current.waiting())) {
             ByteBuffer buffer = ByteBuffer.allocateDirect(current.size());
             return current.mode() == Mode.STREAM ? stream(channel, buffer, nanos) : pingPong(channel, buffer, nanos);

@@ -19,13 +19,18 @@ import org.jspecify.annotations.Nullable;
 /** Takes a stream and acknowledges its end by one octet, or sends each message back. */
 public final class NioPassiveEnd implements PassiveEnd {
 
+    private final InetAddress address;
     private @Nullable ServerSocketChannel listener;
     private @Nullable Thread thread;
 
+    /** @param address where it listens */
+    public NioPassiveEnd(InetAddress address) {
+        this.address = address;
+    }
+
     @Override
     public int listen(TransferPlan plan) throws IOException {
-        ServerSocketChannel channel =
-                ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+        ServerSocketChannel channel = ServerSocketChannel.open().bind(new InetSocketAddress(address, 0));
         listener = channel;
         thread = Thread.ofPlatform().daemon().name("bench-nio").start(() -> serve(channel, plan));
         return channel.socket().getLocalPort();

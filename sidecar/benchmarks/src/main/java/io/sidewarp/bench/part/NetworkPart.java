@@ -1,0 +1,82 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.end.EndKind;
+import io.sidewarp.bench.end.Operation;
+import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.IperfKind;
+import io.sidewarp.bench.process.Network;
+import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Recorder;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Engines, and applications through two sidecars, on the two hosts of a network, beside iperf3 and bare TCP: with the
+ * machine's congestion control, and with that of most machines, where it is another one.
+ */
+public final class NetworkPart implements PartRunner {
+
+    /** What Linux has by default. */
+    public static final String USUAL = "cubic";
+
+    /** What streams. */
+    public static final List<ThroughputPart.Step> STEPS = ComparisonPart.STEPS;
+
+    /** What goes there and back between engines, in their memory. */
+    public static final TransferPlan ECHO = TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN);
+
+    private static final TransferPlan BARE_ECHO = TransferPlan.pingPong(Operation.SEND, LatencyPart.SIZE, Waiting.SPIN);
+
+    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+
+    /** What the engine is measured with. */
+    public static List<TransferPlan> plans() {
+        List<TransferPlan> plans = new ArrayList<>();
+        OPERATIONS.forEach(operation -> STEPS.forEach(step -> plans.add(step.plan(operation))));
+        plans.add(ECHO);
+        return plans;
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        try (Network network = Network.create("bench")) {
+            Lab there = lab.at(lab.active().at(network.active()), lab.passive().at(network.passive()));
+            measure(there, recorder, network);
+        }
+    }
+
+    private static void measure(Lab lab, Recorder recorder, Network network) {
+        try (EndPair nio = lab.start(EndKind.NIO, List.of(BARE_ECHO));
+                EndPair engine = lab.start(EndKind.ENGINE, plans());
+                SidecarPair sidecars = lab.startSidecars("tcp")) {
+            SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
+            measure(lab, recorder, nio, engine, sidecars);
+            if (!Network.machinesCongestionControl().equals(USUAL) && network.useCongestionControl(USUAL)) {
+                lab.progress().accept("with " + USUAL);
+                sidecars.listenAgain();
+                measure(lab, recorder.with(USUAL), nio, engine, sidecars);
+            }
+        }
+    }
+
+    private static void measure(Lab lab, Recorder recorder, EndPair nio, EndPair engine, SidecarPair sidecars) {
+        Samples.iperf(lab, recorder, IperfKind.DEFAULT);
+        for (Operation operation : OPERATIONS) {
+            for (ThroughputPart.Step step : STEPS) {
+                Samples.iperf(lab, recorder, IperfKind.LARGE);
+                Samples.record(lab, recorder, engine, step.plan(operation));
+            }
+        }
+        for (ThroughputPart.Step step : STEPS) {
+            SidecarTests.stream(lab, recorder, sidecars, step, () -> Samples.iperf(lab, recorder, IperfKind.LARGE));
+        }
+        Samples.record(lab, recorder, nio, BARE_ECHO, Peers.nioEcho(LatencyPart.SIZE, Waiting.SPIN));
+        Samples.record(lab, recorder, engine, ECHO);
+        SidecarTests.pingPong(lab, recorder, sidecars, List.of(LatencyPart.SIZE));
+    }
+}
