@@ -7,7 +7,7 @@ import io.sidewarp.bench.process.Build;
 import io.sidewarp.bench.process.CpuQuota;
 import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.process.Pinning;
-import io.sidewarp.bench.process.Trees;
+import io.sidewarp.bench.process.RunDirectory;
 import io.sidewarp.bench.report.Report;
 import io.sidewarp.bench.result.Part;
 import io.sidewarp.bench.result.Results;
@@ -16,7 +16,6 @@ import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.text.Times;
 import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -128,14 +127,21 @@ public final class BenchCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         BenchSettings settings = settings();
-        Path directory = Files.createTempDirectory("sidewarp-bench-");
-        Results results = new Bench(settings, directory, spec.commandLine().getErr()).run();
-        // Logs of processes; kept when something failed.
-        Trees.delete(directory);
+        Results results = measure(settings);
         out.print(Report.text(results));
         out.flush();
         document.ifPresent(file -> Report.write(results, file));
         return ExitCode.OK;
+    }
+
+    private Results measure(BenchSettings settings) throws IOException {
+        RunDirectory directory = RunDirectory.create();
+        try {
+            return new Bench(settings, directory.path(), spec.commandLine().getErr()).run();
+        } catch (RuntimeException e) {
+            directory.keep();
+            throw e;
+        }
     }
 
     private BenchSettings settings() {

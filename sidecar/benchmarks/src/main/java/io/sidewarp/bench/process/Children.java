@@ -20,6 +20,8 @@ final class Children {
     private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
     private static final Map<Object, Removal> THINGS = new ConcurrentHashMap<>();
 
+    private static volatile boolean ending;
+
     /** How to remove something. */
     @FunctionalInterface
     interface Removal {
@@ -70,7 +72,15 @@ final class Children {
         }
     }
 
+    /** Such a thing is to stay; not when this process is ending, since what fails then fails because of that. */
+    static void forget(Object thing) {
+        if (!ending) {
+            THINGS.remove(thing);
+        }
+    }
+
     private static void endAll() {
+        ending = true;
         RUNNING.forEach(Process::destroy);
         for (Process process : RUNNING) {
             try {

@@ -60,6 +60,9 @@ public final class Network implements AutoCloseable {
         }
 
         private void remove() throws IOException {
+            if (!Files.exists(NAMESPACES.resolve(namespace))) {
+                return;
+            }
             try {
                 ip("netns", "delete", namespace);
             } catch (Failure e) {

@@ -13,12 +13,12 @@ import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
 /** Directories with all that is in them. */
-public final class Trees {
+final class Trees {
 
     private Trees() {}
 
     /** Deletes a directory; others may delete in it at the same time. */
-    public static void delete(Path tree) throws IOException {
+    static void delete(Path tree) throws IOException {
         Files.walkFileTree(tree, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
