@@ -16,8 +16,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the
- * passive end. Ends with its standard input. */
+/**
+ * A process at one end: {@code EndProgram KIND active|passive ADDRESS}, with the address of the passive end. Ends with its
+ * standard input.
+ */
 public final class EndProgram {
 
     private static final ObjectMapper JSON = new ObjectMapper();

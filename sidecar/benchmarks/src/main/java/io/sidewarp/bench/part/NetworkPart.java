@@ -27,12 +27,13 @@ public final class NetworkPart implements PartRunner {
     /** What streams. */
     public static final List<ThroughputPart.Step> STEPS = ComparisonPart.STEPS;
 
+    /** How it streams. */
+    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+
     /** What goes there and back between engines, in their memory. */
     public static final TransferPlan ECHO = TransferPlan.pingPong(Operation.WRITE, LatencyPart.SIZE, Waiting.SPIN);
 
     private static final TransferPlan BARE_ECHO = TransferPlan.pingPong(Operation.SEND, LatencyPart.SIZE, Waiting.SPIN);
-
-    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
 
     /** What the engine is measured with. */
     public static List<TransferPlan> plans() {
@@ -56,11 +57,16 @@ public final class NetworkPart implements PartRunner {
                 SidecarPair sidecars = lab.startSidecars("tcp")) {
             SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
             measure(lab, recorder, nio, engine, sidecars);
-            if (!Network.machinesCongestionControl().equals(USUAL) && network.useCongestionControl(USUAL)) {
-                lab.progress().accept("with " + USUAL);
-                sidecars.listenAgain();
-                measure(lab, recorder.with(USUAL), nio, engine, sidecars);
+            if (Network.machinesCongestionControl().equals(USUAL)) {
+                return;
             }
+            if (!network.useCongestionControl(USUAL)) {
+                lab.progress().accept("not with " + USUAL + ", which the kernel does not have");
+                return;
+            }
+            lab.progress().accept("with " + USUAL);
+            sidecars.listenAgain();
+            measure(lab, recorder.with(USUAL), nio, engine, sidecars);
         }
     }
 

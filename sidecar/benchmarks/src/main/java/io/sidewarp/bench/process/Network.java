@@ -43,8 +43,8 @@ public final class Network implements AutoCloseable {
         }
 
         private void create() {
-            ip("netns", "add", namespace);
             Children.adopt(this, this::remove);
+            ip("netns", "add", namespace);
         }
 
         private void setUp() {

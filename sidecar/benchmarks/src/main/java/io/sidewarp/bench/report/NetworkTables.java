@@ -72,7 +72,7 @@ final class NetworkTables {
                         "other end",
                         "applications",
                         "of " + IperfKind.LARGE),
-                measured(rows));
+                EngineTables.measured(rows));
     }
 
     private static List<String> stream(Cells cells, Way way, Operation operation, Step step) {
@@ -99,7 +99,7 @@ final class NetworkTables {
                         cells, "applications, " + operation, way, SidecarTests.pingPong(operation, LatencyPart.SIZE)));
             }
         }
-        return Markdown.table(1, List.of("8 octets", "p50 us", "p99 us"), measured(rows));
+        return Markdown.table(1, List.of("8 octets", "p50 us", "p99 us"), EngineTables.measured(rows));
     }
 
     private static List<String> latency(Cells cells, String name, Way way, Subject subject) {
@@ -108,9 +108,5 @@ final class NetworkTables {
                 name + way.name,
                 cells.spread(measured, Metric.P50_MICROSECONDS),
                 cells.spread(measured, Metric.P99_MICROSECONDS));
-    }
-
-    private static List<List<String>> measured(List<List<String>> rows) {
-        return rows.stream().filter(row -> !row.get(1).isEmpty()).toList();
     }
 }

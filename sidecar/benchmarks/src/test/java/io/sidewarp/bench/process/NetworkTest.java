@@ -8,19 +8,18 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class NetworkTest {
 
     private static String on(Network.Host host, String... arguments) {
-        List<String> command = new ArrayList<>(List.of(arguments));
-        return Command.run("test", Place.ANYWHERE.at(host).wrap(command)).strip();
+        return Command.run("test", Place.ANYWHERE.at(host).wrap(List.of(arguments)))
+                .strip();
     }
 
     @Test
-    void itsHostsReachEachOtherAndHaveTheirOwnCongestionControl() {
+    void itsHostsHaveAWayToEachOtherAndTheirOwnCongestionControl() {
         assumeThat(Network.obstacle()).isEmpty();
         String machines = Network.machinesCongestionControl();
         List<Path> namespaces;
@@ -30,9 +29,8 @@ class NetworkTest {
                     Path.of("/var/run/netns", network.active().namespace()),
                     Path.of("/var/run/netns", network.passive().namespace()));
             assertThat(namespaces).allMatch(Files::exists);
-            assertThat(on(network.active(), "ip", "-o", "link"))
-                    .contains("mtu " + Network.MTU)
-                    .doesNotContain("eth0:");
+            assertThat(on(network.active(), "ip", "-o", "link", "show", "up"))
+                    .contains("veth0@", "mtu " + Network.MTU + " ");
             assertThat(on(
                             network.active(),
                             "ip",
