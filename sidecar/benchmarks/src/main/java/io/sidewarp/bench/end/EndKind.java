@@ -8,6 +8,8 @@ import io.sidewarp.bench.end.engine.EngineActiveEnd;
 import io.sidewarp.bench.end.engine.EnginePassiveEnd;
 import io.sidewarp.bench.end.grpc.GrpcActiveEnd;
 import io.sidewarp.bench.end.grpc.GrpcPassiveEnd;
+import io.sidewarp.bench.end.limit.LimitActiveEnd;
+import io.sidewarp.bench.end.limit.LimitPassiveEnd;
 import io.sidewarp.bench.end.line.LineActiveEnd;
 import io.sidewarp.bench.end.line.LinePassiveEnd;
 import io.sidewarp.bench.end.nio.NioActiveEnd;
@@ -25,7 +27,9 @@ public enum EndKind {
     /** Copies in memory: the active end alone does something. */
     COPY,
     /** One cache line between the processors of the ends. */
-    LINE;
+    LINE,
+    /** Bare TCP with the copies and CRCs that an engine cannot do without. */
+    LIMIT;
 
     /** @param address where it listens */
     PassiveEnd passive(InetAddress address) {
@@ -35,6 +39,7 @@ public enum EndKind {
             case GRPC -> new GrpcPassiveEnd(address);
             case COPY -> new CopyEnd.Idle();
             case LINE -> new LinePassiveEnd();
+            case LIMIT -> new LimitPassiveEnd(address);
         };
     }
 
@@ -46,6 +51,7 @@ public enum EndKind {
             case GRPC -> new GrpcActiveEnd(peer);
             case COPY -> new CopyEnd();
             case LINE -> new LineActiveEnd();
+            case LIMIT -> new LimitActiveEnd(peer);
         };
     }
 }

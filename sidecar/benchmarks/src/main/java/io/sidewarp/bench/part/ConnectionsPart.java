@@ -8,23 +8,25 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.EndPair.Footprint;
-import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
+import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 
 /**
- * One to 10,000 connections between two engines: how fast they are set up, what memory of the processes each takes,
- * and what one gets that is busy while the others are idle.
+ * Up to 10,000 connections between two engines: how fast they are set up, what memory of the processes each takes, and what
+ * one gets that is busy while the others are idle, by turns with one that has processes for itself.
  */
 public final class ConnectionsPart implements PartRunner {
 
     /** Connections at the same time. */
-    public static final List<Integer> COUNTS = List.of(1, 100, 1_000, 10_000);
+    public static final List<Integer> COUNTS = List.of(100, 1_000, 10_000);
 
-    private static final List<Integer> QUICK_COUNTS = List.of(1, 100);
+    private static final List<Integer> QUICK_COUNTS = COUNTS.subList(0, 1);
+
+    private static final int TURNS = 5;
 
     /** What the busy one does. */
     private static final TransferPlan BUSY = TransferPlan.stream(Operation.WRITE, 1 << 20, 8);
@@ -36,45 +38,53 @@ public final class ConnectionsPart implements PartRunner {
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        for (int count : lab.quick() ? QUICK_COUNTS : COUNTS) {
-            try (EndPair pair = lab.start(EndKind.ENGINE, List.of(BUSY))) {
-                measure(lab, recorder, pair, count);
+        try (EndPair alone = lab.start(EndKind.ENGINE, List.of(BUSY))) {
+            alone.connect(BUSY);
+            for (int count : lab.quick() ? QUICK_COUNTS : COUNTS) {
+                try (EndPair crowd = lab.start(EndKind.ENGINE, List.of(BUSY))) {
+                    measure(lab, recorder, alone, crowd, count);
+                }
             }
+            alone.release();
         }
     }
 
-    private static void measure(Lab lab, Recorder recorder, EndPair pair, int count) {
-        pair.connect(BUSY);
-        Footprint before = pair.footprint();
-        pair.release();
-
-        TransferPlan crowd = BUSY.withIdle(count - 1);
-        long begin = System.nanoTime();
-        pair.connect(crowd);
-        double seconds = (System.nanoTime() - begin) / 1e9;
-        Footprint after = pair.footprint();
-        lab.settleAgain(pair, crowd);
-        Measurement busy = pair.run(crowd, lab.warmup(), lab.time());
-        pair.release();
-
+    private static void measure(Lab lab, Recorder recorder, EndPair alone, EndPair crowd, int count) {
         Subject subject = subject(count);
-        recorder.add(subject, Metric.GIGABITS_PER_SECOND, busy.gigabitsPerSecond());
-        if (count > 1) {
-            double active = (double) (after.activeOctets() - before.activeOctets()) / (count - 1);
-            double passive = (double) (after.passiveOctets() - before.passiveOctets()) / (count - 1);
-            recorder.add(subject, Metric.CONNECTIONS_PER_SECOND, count / seconds);
-            recorder.add(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION, active);
-            recorder.add(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION, passive);
+        crowd.connect(BUSY);
+        Footprint before = crowd.footprint();
+        crowd.release();
+
+        TransferPlan plan = BUSY.withIdle(count - 1);
+        long begin = System.nanoTime();
+        crowd.connect(plan);
+        double rate = count / ((System.nanoTime() - begin) / 1e9);
+        Footprint after = crowd.footprint();
+        double active = (double) (after.activeOctets() - before.activeOctets()) / (count - 1);
+        double passive = (double) (after.passiveOctets() - before.passiveOctets()) / (count - 1);
+        recorder.add(subject, Metric.CONNECTIONS_PER_SECOND, rate);
+        recorder.add(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION, active);
+        recorder.add(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION, passive);
+        lab.progress()
+                .accept(String.format(
+                        Locale.ROOT,
+                        "%d connections: %.0f set up a second, %.0f and %.0f octets each",
+                        count,
+                        rate,
+                        active,
+                        passive));
+
+        lab.settleAgain(crowd, plan);
+        Duration turn = lab.time().dividedBy(TURNS);
+        for (int i = 0; i < TURNS; i++) {
+            double one = alone.run(BUSY, turn, turn).gigabitsPerSecond();
+            double among = crowd.run(plan, turn, turn).gigabitsPerSecond();
+            recorder.add(subject, Metric.ALONE_GIGABITS_PER_SECOND, one);
+            recorder.add(subject, Metric.GIGABITS_PER_SECOND, among);
             lab.progress()
                     .accept(String.format(
-                            Locale.ROOT,
-                            "%d connections: %.0f set up a second, %.0f and %.0f octets each",
-                            count,
-                            count / seconds,
-                            active,
-                            passive));
+                            Locale.ROOT, "one busy of %d: %.2f Gbit/s, one alone: %.2f", count, among, one));
         }
-        lab.progress()
-                .accept(String.format(Locale.ROOT, "one busy of %d: %.2f Gbit/s", count, busy.gigabitsPerSecond()));
+        crowd.release();
     }
 }

@@ -101,12 +101,16 @@ public final class Samples {
 
     /** Measures a plan. */
     static void record(Lab lab, Recorder recorder, EndPair pair, TransferPlan plan, Subject subject) {
-        Measurement measurement = lab.measure(pair, plan);
+        record(lab, recorder, lab.measure(pair, plan), subject);
+    }
+
+    /** Takes a measurement. */
+    static void record(Lab lab, Recorder recorder, Measurement measurement, Subject subject) {
         add(recorder, subject, measurement);
         Latency latency = measurement.outcome().latency();
         lab.progress()
                 .accept(describe(subject)
-                        + (plan.mode() == Mode.PING_PONG
+                        + (measurement.plan().mode() == Mode.PING_PONG
                                 ? String.format(
                                         Locale.ROOT,
                                         ": p50 %.1f us, p99 %.1f us, p99.9 %.1f us",

@@ -47,9 +47,33 @@ record Cells(PartResult part) {
 
     /** The median over that of another subject. */
     String ratio(Subject subject, Subject reference, Metric metric) {
-        OptionalDouble own = median(subject, metric);
-        OptionalDouble other = median(reference, metric);
-        return own.isPresent() && other.isPresent() ? number(own.getAsDouble() / other.getAsDouble()) : "";
+        return number(ratio(median(subject, metric), median(reference, metric)));
+    }
+
+    /** The median of one metric over that of another one. */
+    String ratio(Subject subject, Metric metric, Metric reference) {
+        return number(ratio(median(subject, metric), median(subject, reference)));
+    }
+
+    /** Processor time of both ends for a GiB. */
+    OptionalDouble cpuOfBothEnds(Subject subject) {
+        OptionalDouble active = median(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB);
+        OptionalDouble passive = median(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB);
+        return active.isPresent() && passive.isPresent()
+                ? OptionalDouble.of(active.getAsDouble() + passive.getAsDouble())
+                : OptionalDouble.empty();
+    }
+
+    /** One figure over another one, if both are there. */
+    static OptionalDouble ratio(OptionalDouble figure, OptionalDouble reference) {
+        return figure.isPresent() && reference.isPresent()
+                ? OptionalDouble.of(figure.getAsDouble() / reference.getAsDouble())
+                : OptionalDouble.empty();
+    }
+
+    /** A figure, if it is there. */
+    static String number(OptionalDouble figure) {
+        return figure.isPresent() ? number(figure.getAsDouble()) : "";
     }
 
     /** Three digits, as nothing here is known better. */

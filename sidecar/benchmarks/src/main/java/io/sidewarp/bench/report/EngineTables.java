@@ -183,7 +183,9 @@ final class EngineTables {
                     cells.spread(subject, Metric.CONNECTIONS_PER_SECOND),
                     cells.spread(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION),
                     cells.spread(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION),
-                    cells.spread(subject, Metric.GIGABITS_PER_SECOND)));
+                    cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
+                    cells.quartiles(subject, Metric.ALONE_GIGABITS_PER_SECOND),
+                    cells.ratio(subject, Metric.GIGABITS_PER_SECOND, Metric.ALONE_GIGABITS_PER_SECOND)));
         }
         return Markdown.table(
                 1,
@@ -192,7 +194,9 @@ final class EngineTables {
                         "set up a second",
                         "octets each, connecting end",
                         "octets each, accepting end",
-                        "Gbit/s of one among them"),
+                        "Gbit/s of one among them",
+                        "of one alone",
+                        "among / alone"),
                 rows);
     }
 }

@@ -4,6 +4,7 @@
 package io.sidewarp.bench.report;
 
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.part.LimitPart;
 import io.sidewarp.bench.part.MomentsPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.Samples;
@@ -17,7 +18,7 @@ import io.sidewarp.cli.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The table of the part that measures moment by moment. */
+/** Tables of the parts that measure moment by moment. */
 final class MomentTables {
 
     private static final Subject IPERF = Peers.iperf(IperfKind.LARGE);
@@ -57,6 +58,51 @@ final class MomentTables {
                         "of iperf3",
                         "near, far, all moments"),
                 rows);
+    }
+
+    static String limit(PartResult part) {
+        Cells cells = new Cells(part);
+        List<List<String>> rows = new ArrayList<>();
+        for (ThroughputPart.Step step : LimitPart.STEPS) {
+            Subject grpc = Peers.grpcStream(step.size());
+            String size = Sizes.format(step.size());
+            for (boolean crc : List.of(true, false)) {
+                Subject limit = LimitPart.limit(step, crc);
+                String suffix = crc ? "" : ", no CRC";
+                rows.add(row(cells, "limit " + size + suffix, limit, limit, grpc));
+                for (TransferPlan plan : LimitPart.plans(step, crc)) {
+                    rows.add(row(
+                            cells,
+                            "engine " + plan.operation() + " " + size + suffix,
+                            Samples.engine(plan),
+                            limit,
+                            grpc));
+                }
+            }
+            rows.add(row(cells, "grpc-java " + size, grpc, LimitPart.limit(step, true), grpc));
+        }
+        return Markdown.table(
+                1,
+                List.of(
+                        "by turns",
+                        "Gbit/s",
+                        "of the limit",
+                        "of grpc-java",
+                        "CPU s/GiB, asking end",
+                        "other end",
+                        "both, of grpc-java"),
+                rows);
+    }
+
+    private static List<String> row(Cells cells, String name, Subject subject, Subject limit, Subject grpc) {
+        return List.of(
+                name,
+                cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
+                cells.ratio(subject, limit, Metric.GIGABITS_PER_SECOND),
+                cells.ratio(subject, grpc, Metric.GIGABITS_PER_SECOND),
+                cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
+                cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB),
+                Cells.number(Cells.ratio(cells.cpuOfBothEnds(subject), cells.cpuOfBothEnds(grpc))));
     }
 
     private static List<String> row(Cells cells, String name, Subject subject) {

@@ -17,7 +17,6 @@ import io.sidewarp.bench.part.ThroughputPart.Step;
 import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Part;
-import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Results;
 import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.text.Sizes;
@@ -107,14 +106,10 @@ final class Targets {
         String figure = level + ": write " + Sizes.format(step.size()) + ", ";
         targets.add(Target.atLeast(
                 3, figure + "throughput of grpc-java", ratio(part, own, grpc, Metric.GIGABITS_PER_SECOND)));
-        OptionalDouble ownCpu = cpu(part, own);
-        OptionalDouble grpcCpu = cpu(part, grpc);
         targets.add(Target.atMost(
                 1.0 / 3,
                 figure + "CPU per GiB, both ends, of grpc-java",
-                ownCpu.isPresent() && grpcCpu.isPresent()
-                        ? OptionalDouble.of(ownCpu.getAsDouble() / grpcCpu.getAsDouble())
-                        : OptionalDouble.empty()));
+                Cells.ratio(cpu(part, own), cpu(part, grpc))));
     }
 
     private void connections(List<Target> targets) {
@@ -131,11 +126,9 @@ final class Targets {
         targets.add(Target.atLeast(
                 NO_LOSS,
                 "engine: throughput of one among " + most + " connections, of one alone",
-                ratio(
-                        Part.CONNECTIONS,
-                        subject,
-                        ConnectionsPart.subject(ConnectionsPart.COUNTS.getFirst()),
-                        Metric.GIGABITS_PER_SECOND)));
+                Cells.ratio(
+                        median(Part.CONNECTIONS, subject, Metric.GIGABITS_PER_SECOND),
+                        median(Part.CONNECTIONS, subject, Metric.ALONE_GIGABITS_PER_SECOND))));
     }
 
     private static OptionalDouble kib(OptionalDouble octets) {
@@ -149,24 +142,18 @@ final class Targets {
     }
 
     private OptionalDouble median(Part part, Subject subject, Metric metric) {
-        Optional<PartResult> result = Optional.ofNullable(results.parts().get(part));
-        return result.map(found -> new Cells(found).median(subject, metric)).orElse(OptionalDouble.empty());
+        return cells(part).map(cells -> cells.median(subject, metric)).orElse(OptionalDouble.empty());
     }
 
     private OptionalDouble ratio(Part part, Subject subject, Subject reference, Metric metric) {
-        OptionalDouble own = median(part, subject, metric);
-        OptionalDouble other = median(part, reference, metric);
-        return own.isPresent() && other.isPresent()
-                ? OptionalDouble.of(own.getAsDouble() / other.getAsDouble())
-                : OptionalDouble.empty();
+        return Cells.ratio(median(part, subject, metric), median(part, reference, metric));
     }
 
-    /** Of both ends together. */
     private OptionalDouble cpu(Part part, Subject subject) {
-        OptionalDouble active = median(part, subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB);
-        OptionalDouble passive = median(part, subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB);
-        return active.isPresent() && passive.isPresent()
-                ? OptionalDouble.of(active.getAsDouble() + passive.getAsDouble())
-                : OptionalDouble.empty();
+        return cells(part).map(cells -> cells.cpuOfBothEnds(subject)).orElse(OptionalDouble.empty());
+    }
+
+    private Optional<Cells> cells(Part part) {
+        return Optional.ofNullable(results.parts().get(part)).map(Cells::new);
     }
 }

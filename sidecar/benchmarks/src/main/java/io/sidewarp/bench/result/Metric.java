@@ -13,6 +13,8 @@ public enum Metric {
     NEAR_GIGABITS_PER_SECOND,
     /** The same in moments in which they were far from each other. */
     FAR_GIGABITS_PER_SECOND,
+    /** What one connection got that has its processes for itself, by turns. */
+    ALONE_GIGABITS_PER_SECOND,
     MESSAGES_PER_SECOND,
     P50_MICROSECONDS,
     P99_MICROSECONDS,

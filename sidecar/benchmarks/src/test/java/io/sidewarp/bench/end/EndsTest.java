@@ -47,6 +47,11 @@ class EndsTest {
                 arguments(EndKind.NIO, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
                 arguments(EndKind.GRPC, send),
                 arguments(EndKind.GRPC, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SLEEP)),
+                arguments(EndKind.LIMIT, write),
+                arguments(EndKind.LIMIT, TransferPlan.stream(Operation.WRITE, 1 << 20, 8)),
+                arguments(
+                        EndKind.LIMIT,
+                        TransferPlan.stream(Operation.WRITE, 1 << 16, 16).withCrc(false)),
                 arguments(EndKind.COPY, send),
                 arguments(EndKind.LINE, TransferPlan.pingPong(Operation.SEND, 8, Waiting.SPIN)));
     }

@@ -11,6 +11,7 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.LatencyPart;
+import io.sidewarp.bench.part.LimitPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.ProfilePart;
 import io.sidewarp.bench.part.QuotaPart;
@@ -138,6 +139,16 @@ class ReportTest {
         add(moments, WRITE, Metric.NEAR_GIGABITS_PER_SECOND, 24);
         Recorder connections = new Recorder();
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
+        add(connections, ConnectionsPart.subject(10_000), Metric.GIGABITS_PER_SECOND, 30);
+        add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
+        Recorder limit = new Recorder();
+        add(limit, LimitPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20);
+        add(limit, WRITE, Metric.GIGABITS_PER_SECOND, 19);
+        add(limit, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
+        add(limit, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
+        add(limit, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 10);
+        add(limit, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 1);
+        add(limit, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 1);
         Recorder application = new Recorder();
         add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
         Recorder network = new Recorder();
@@ -162,6 +173,7 @@ class ReportTest {
         return throughput(20, 16)
                 .with(Part.RATE, part(rate))
                 .with(Part.MOMENTS, part(moments))
+                .with(Part.LIMIT, part(limit))
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, part(application))
@@ -187,6 +199,8 @@ class ReportTest {
 
         assertThat(Files.readString(document))
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
+                .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 |")
+                .contains("| engine write 1 MiB | 19.0 (19.0–19.0) | 0.950 | 1.90 | 0.300 | 0.200 | 0.250 |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")

@@ -1,0 +1,98 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.end.limit;
+
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.unix.Socket;
+import io.sidewarp.bench.end.PassiveEnd;
+import io.sidewarp.bench.end.TransferPlan;
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** Receives, and acknowledges each run by an octet. */
+public final class LimitPassiveEnd implements PassiveEnd {
+
+    /** More than the address of a peer takes. */
+    private static final int ADDRESS = 64;
+
+    private final InetAddress address;
+    private @Nullable Thread thread;
+    private volatile boolean over;
+
+    /** @param address where it listens */
+    public LimitPassiveEnd(InetAddress address) {
+        Epoll.ensureAvailability();
+        this.address = address;
+    }
+
+    @Override
+    public int listen(TransferPlan plan) throws IOException {
+        Socket listener = Socket.newSocketStream();
+        listener.bind(new InetSocketAddress(address, 0));
+        listener.listen(1);
+        over = false;
+        thread = Thread.ofPlatform().daemon().name("bench-limit").start(() -> serve(listener, plan));
+        return listener.localAddress().getPort();
+    }
+
+    private void serve(Socket listener, TransferPlan plan) {
+        try {
+            int descriptor = -1;
+            while (descriptor < 0 && !over) {
+                descriptor = listener.accept(new byte[ADDRESS]);
+                Thread.onSpinWait();
+            }
+            listener.close();
+            if (descriptor >= 0) {
+                try (BareSocket socket = new BareSocket(new Socket(descriptor))) {
+                    take(socket, new Pieces(plan));
+                }
+            }
+        } catch (EOFException e) {
+            // The plan is over.
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private void take(BareSocket socket, Pieces pieces) throws IOException {
+        ByteBuffer buffer = pieces.inputBuffer();
+        ByteBuffer reply = ByteBuffer.allocateDirect(Pieces.ACKNOWLEDGEMENT);
+        MemorySegment memory = MemorySegment.ofBuffer(buffer);
+        int begin = 0;
+        int end = 0;
+        while (!over) {
+            int count = socket.receive(buffer, end, buffer.capacity());
+            if (count == 0) {
+                Thread.onSpinWait();
+            }
+            end += count;
+            while (end - begin >= pieces.length()) {
+                if (pieces.read(buffer, memory, begin)) {
+                    socket.send(reply, Pieces.ACKNOWLEDGEMENT);
+                }
+                begin += pieces.length();
+            }
+            if (begin == end) {
+                begin = 0;
+                end = 0;
+            }
+        }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+        over = true;
+        if (thread != null) {
+            thread.join();
+            thread = null;
+        }
+    }
+}
