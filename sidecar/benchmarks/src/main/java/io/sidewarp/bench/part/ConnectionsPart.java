@@ -81,6 +81,7 @@ public final class ConnectionsPart implements PartRunner {
             double among = crowd.run(plan, turn, turn).gigabitsPerSecond();
             recorder.add(subject, Metric.ALONE_GIGABITS_PER_SECOND, one);
             recorder.add(subject, Metric.GIGABITS_PER_SECOND, among);
+            recorder.add(subject, Metric.OF_ONE_ALONE, among / one);
             lab.progress()
                     .accept(String.format(
                             Locale.ROOT, "one busy of %d: %.2f Gbit/s, one alone: %.2f", count, among, one));

@@ -50,11 +50,6 @@ record Cells(PartResult part) {
         return number(ratio(median(subject, metric), median(reference, metric)));
     }
 
-    /** The median of one metric over that of another one. */
-    String ratio(Subject subject, Metric metric, Metric reference) {
-        return number(ratio(median(subject, metric), median(subject, reference)));
-    }
-
     /** Processor time of both ends for a GiB. */
     OptionalDouble cpuOfBothEnds(Subject subject) {
         OptionalDouble active = median(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB);

@@ -185,7 +185,7 @@ final class EngineTables {
                     cells.spread(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION),
                     cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
                     cells.quartiles(subject, Metric.ALONE_GIGABITS_PER_SECOND),
-                    cells.ratio(subject, Metric.GIGABITS_PER_SECOND, Metric.ALONE_GIGABITS_PER_SECOND)));
+                    cells.quartiles(subject, Metric.OF_ONE_ALONE)));
         }
         return Markdown.table(
                 1,
@@ -196,7 +196,7 @@ final class EngineTables {
                         "octets each, accepting end",
                         "Gbit/s of one among them",
                         "of one alone",
-                        "among / alone"),
+                        "among / alone, turn by turn"),
                 rows);
     }
 }

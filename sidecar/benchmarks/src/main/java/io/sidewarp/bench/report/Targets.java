@@ -126,9 +126,7 @@ final class Targets {
         targets.add(Target.atLeast(
                 NO_LOSS,
                 "engine: throughput of one among " + most + " connections, of one alone",
-                Cells.ratio(
-                        median(Part.CONNECTIONS, subject, Metric.GIGABITS_PER_SECOND),
-                        median(Part.CONNECTIONS, subject, Metric.ALONE_GIGABITS_PER_SECOND))));
+                median(Part.CONNECTIONS, subject, Metric.OF_ONE_ALONE)));
     }
 
     private static OptionalDouble kib(OptionalDouble octets) {

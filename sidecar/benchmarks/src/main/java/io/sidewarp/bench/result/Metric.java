@@ -15,6 +15,8 @@ public enum Metric {
     FAR_GIGABITS_PER_SECOND,
     /** What one connection got that has its processes for itself, by turns. */
     ALONE_GIGABITS_PER_SECOND,
+    /** What one among many got, of what one alone got in the turn before. */
+    OF_ONE_ALONE,
     MESSAGES_PER_SECOND,
     P50_MICROSECONDS,
     P99_MICROSECONDS,

@@ -111,6 +111,12 @@ class ReportTest {
     }
 
     @Test
+    void oneAmongManyIsComparedTurnByTurn() {
+        assertThat(target(everything(), "engine: throughput of one among 10000").measured())
+                .hasValue(0.75);
+    }
+
+    @Test
     void whatWasNotMeasuredIsNotMet() {
         Target target = target(Results.empty(), "sidecar: MiB resident");
 
@@ -141,6 +147,7 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
         add(connections, ConnectionsPart.subject(10_000), Metric.GIGABITS_PER_SECOND, 30);
         add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
+        add(connections, ConnectionsPart.subject(10_000), Metric.OF_ONE_ALONE, 0.7, 0.75, 0.8);
         Recorder limit = new Recorder();
         add(limit, LimitPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20);
         add(limit, WRITE, Metric.GIGABITS_PER_SECOND, 19);
@@ -199,7 +206,7 @@ class ReportTest {
 
         assertThat(Files.readString(document))
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
-                .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 |")
+                .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 (0.700–0.800) |")
                 .contains("| engine write 1 MiB | 19.0 (19.0–19.0) | 0.950 | 1.90 | 0.300 | 0.200 | 0.250 |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
