@@ -56,6 +56,10 @@ class BenchCommandIT {
                 <!-- end: bench latency -->
                 <!-- begin: bench moments -->
                 <!-- end: bench moments -->
+                <!-- begin: bench limit -->
+                <!-- end: bench limit -->
+                <!-- begin: bench connections -->
+                <!-- end: bench connections -->
                 <!-- begin: bench application -->
                 <!-- end: bench application -->
                 <!-- begin: bench targets -->
@@ -67,7 +71,7 @@ class BenchCommandIT {
                 "--time",
                 "20ms",
                 "--only",
-                "LATENCY,APPLICATION,MOMENTS",
+                "LATENCY,APPLICATION,MOMENTS,LIMIT,CONNECTIONS",
                 "--json",
                 json.toString(),
                 "--write",
@@ -79,9 +83,13 @@ class BenchCommandIT {
         assertThat(programs(parts.get("LATENCY"))).contains("engine", "nio", "grpc-java");
         assertThat(programs(parts.get("APPLICATION"))).contains("application", "iperf3", "grpc-java");
         assertThat(programs(parts.get("MOMENTS"))).contains("engine", "application", "iperf3", "nio");
+        assertThat(programs(parts.get("LIMIT"))).contains("engine", "limit", "grpc-java");
+        assertThat(programs(parts.get("CONNECTIONS"))).contains("engine");
         assertThat(Files.readString(document))
                 .contains(
                         "| write | spin | ",
+                        "| limit 64 KiB, no CRC | ",
+                        "| 100 | ",
                         "| write 1 MiB | 8 | ",
                         "| application read 64 KiB | ",
                         "| target | measured | met |");

@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Streams of engines beside what they could get at best: bare TCP with the copies and CRCs that RFC 5044 makes an engine do,
- * and beside grpc-java. By turns of a moment each, so that all meet the same phases of a shared machine.
+ * Streams of engines beside bare TCP with the copies and CRCs that RFC 5044 makes an engine do, and beside grpc-java. By turns
+ * of a moment each, so that all meet the same phases of a shared machine.
  */
 public final class LimitPart implements PartRunner {
 
@@ -35,7 +35,7 @@ public final class LimitPart implements PartRunner {
                 step.plan(Operation.READ).withCrc(crc));
     }
 
-    /** What an engine could get at best, in either direction. */
+    /** Bare TCP with the copies and CRCs of an engine: the same for Writes and Reads. */
     public static Subject limit(ThroughputPart.Step step, boolean crc) {
         return Samples.engine(limitPlan(step, crc)).of("limit");
     }

@@ -69,9 +69,9 @@ final class MomentTables {
             for (boolean crc : List.of(true, false)) {
                 Subject limit = LimitPart.limit(step, crc);
                 String suffix = crc ? "" : ", no CRC";
-                rows.add(row(cells, "limit " + size + suffix, limit, limit, grpc));
+                rows.add(turn(cells, "limit " + size + suffix, limit, limit, grpc));
                 for (TransferPlan plan : LimitPart.plans(step, crc)) {
-                    rows.add(row(
+                    rows.add(turn(
                             cells,
                             "engine " + plan.operation() + " " + size + suffix,
                             Samples.engine(plan),
@@ -79,7 +79,7 @@ final class MomentTables {
                             grpc));
                 }
             }
-            rows.add(row(cells, "grpc-java " + size, grpc, LimitPart.limit(step, true), grpc));
+            rows.add(turn(cells, "grpc-java " + size, grpc, LimitPart.limit(step, true), grpc));
         }
         return Markdown.table(
                 1,
@@ -94,7 +94,7 @@ final class MomentTables {
                 rows);
     }
 
-    private static List<String> row(Cells cells, String name, Subject subject, Subject limit, Subject grpc) {
+    private static List<String> turn(Cells cells, String name, Subject subject, Subject limit, Subject grpc) {
         return List.of(
                 name,
                 cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),

@@ -5,6 +5,7 @@ package io.sidewarp.bench.end.engine;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.Mode;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;

@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench.end.engine;
 
+import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;

@@ -10,9 +10,10 @@ import io.sidewarp.engine.net.CongestionControl;
 import java.io.EOFException;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A TCP socket with the options that the engine's have on loopback. Whoever waits for it spins. */
+/** A TCP socket with the congestion control that the engine's have on loopback. Whoever waits for it spins. */
 final class BareSocket implements AutoCloseable {
 
     private static final int IPPROTO_TCP = 6;
@@ -20,11 +21,27 @@ final class BareSocket implements AutoCloseable {
 
     private final Socket socket;
 
-    /** @param socket connected, or about to be; closed by this */
+    /** @param socket closed by this */
     BareSocket(Socket socket) throws IOException {
         this.socket = socket;
         socket.setTcpNoDelay(true);
         socket.setRawOpt(IPPROTO_TCP, TCP_CONGESTION, ByteBuffer.wrap(CongestionControl.LOCAL.getBytes(US_ASCII)));
+    }
+
+    static BareSocket connect(InetSocketAddress peer) throws IOException {
+        Socket socket = Socket.newSocketStream();
+        try {
+            BareSocket bare = new BareSocket(socket);
+            boolean connected = socket.connect(peer);
+            while (!connected) {
+                Thread.onSpinWait();
+                connected = socket.finishConnect();
+            }
+            return bare;
+        } catch (IOException e) {
+            socket.close();
+            throw e;
+        }
     }
 
     void send(ByteBuffer buffer, int octets) throws IOException {

@@ -4,7 +4,6 @@
 package io.sidewarp.bench.end.limit;
 
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.unix.Socket;
 import io.sidewarp.bench.end.ActiveEnd;
 import io.sidewarp.bench.end.Outcome;
 import io.sidewarp.bench.end.TransferPlan;
@@ -31,14 +30,10 @@ public final class LimitActiveEnd implements ActiveEnd {
 
     @Override
     public void connect(TransferPlan plan, int port) throws IOException {
-        Socket socket = Socket.newSocketStream();
-        BareSocket bare = new BareSocket(socket);
-        while (!socket.connect(new InetSocketAddress(peer, port)) && !socket.finishConnect()) {
-            Thread.onSpinWait();
-        }
         Pieces pieces = new Pieces(plan);
+        BareSocket socket = BareSocket.connect(new InetSocketAddress(peer, port));
         connected =
-                new Connected(bare, pieces, pieces.outputBuffer(), ByteBuffer.allocateDirect(Pieces.ACKNOWLEDGEMENT));
+                new Connected(socket, pieces, pieces.outputBuffer(), ByteBuffer.allocateDirect(Pieces.ACKNOWLEDGEMENT));
     }
 
     @Override

@@ -44,12 +44,7 @@ public final class LimitPassiveEnd implements PassiveEnd {
 
     private void serve(Socket listener, TransferPlan plan) {
         try {
-            int descriptor = -1;
-            while (descriptor < 0 && !over) {
-                descriptor = listener.accept(new byte[ADDRESS]);
-                Thread.onSpinWait();
-            }
-            listener.close();
+            int descriptor = accept(listener);
             if (descriptor >= 0) {
                 try (BareSocket socket = new BareSocket(new Socket(descriptor))) {
                     take(socket, new Pieces(plan));
@@ -59,6 +54,21 @@ public final class LimitPassiveEnd implements PassiveEnd {
             // The plan is over.
         } catch (IOException e) {
             throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The next connection, or a negative number when the plan is over before. */
+    private int accept(Socket listener) throws IOException {
+        try {
+            byte[] peer = new byte[ADDRESS];
+            int descriptor = listener.accept(peer);
+            while (descriptor < 0 && !over) {
+                Thread.onSpinWait();
+                descriptor = listener.accept(peer);
+            }
+            return descriptor;
+        } finally {
+            listener.close();
         }
     }
 

@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench.end.limit;
 
+import io.sidewarp.bench.end.Layout;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.engine.net.NetSettings;
 import java.io.IOException;
@@ -27,14 +28,9 @@ final class Pieces {
     /** About as much of a message as an FPDU has. */
     private static final int LARGEST_PAYLOAD = 64 * 1024;
 
-    /** What the engine's loop reads at a time. */
-    private static final int INPUT = 256 * 1024;
-
-    private static final int MEMORY = 4 << 20;
-
     private final int payload;
     private final int messageLength;
-    private final int slots;
+    private final Layout layout;
     private final boolean checked;
     private final CRC32C crc = new CRC32C();
     private final MemorySegment memory;
@@ -47,9 +43,9 @@ final class Pieces {
             throw new IllegalArgumentException(
                     "a message of " + messageLength + " octets is no multiple of " + payload);
         }
-        slots = Math.clamp(MEMORY / messageLength, 1, plan.depth());
+        layout = new Layout(plan);
         checked = plan.crc();
-        memory = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(slots * messageLength));
+        memory = MemorySegment.ofBuffer(ByteBuffer.allocateDirect(Math.toIntExact(layout.length())));
         memory.fill((byte) 1);
     }
 
@@ -69,7 +65,7 @@ final class Pieces {
 
     /** A buffer of whole pieces to read into. */
     ByteBuffer inputBuffer() {
-        return buffer(INPUT);
+        return buffer(NetSettings.defaults().stagingCapacity());
     }
 
     private ByteBuffer buffer(int octets) {
@@ -107,6 +103,7 @@ final class Pieces {
     }
 
     private long nextOffset() {
-        return next++ * payload % ((long) slots * messageLength);
+        long piece = next++;
+        return layout.slot(0, piece / perMessage()) + piece % perMessage() * payload;
     }
 }

@@ -1,10 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.bench.end.engine;
-
-import io.sidewarp.bench.end.Mode;
-import io.sidewarp.bench.end.TransferPlan;
+package io.sidewarp.bench.end;
 
 /**
  * Where messages are in the region of an end: for each connection an area of slots, which messages use in turn, and
@@ -12,10 +9,10 @@ import io.sidewarp.bench.end.TransferPlan;
  * is what this end sends. As in {@code sidewarp perf}, an area's slots take 4 MiB at most unless one message is
  * larger, so that memory is as warm as that of a program which uses a few buffers.
  */
-final class Layout {
+public final class Layout {
 
     /** Octets of the Read that ends a run. */
-    static final int FENCE = 8;
+    public static final int FENCE = 8;
 
     private static final long MEMORY = 4L << 20;
     private static final long ALIGNMENT = 64;
@@ -24,23 +21,23 @@ final class Layout {
     private final int slots;
     private final int connections;
 
-    Layout(TransferPlan plan) {
+    public Layout(TransferPlan plan) {
         stride = (plan.size() + ALIGNMENT - 1) & -ALIGNMENT;
         slots = plan.mode() == Mode.PING_PONG ? 2 : Math.clamp(MEMORY / stride, 1, plan.depth());
         connections = plan.connections();
     }
 
     /** Octets of the region. */
-    long length() {
+    public long length() {
         return connections * area();
     }
 
     /** Offset of a message of a connection. */
-    long slot(int connection, long message) {
+    public long slot(int connection, long message) {
         return connection * area() + message % slots * stride;
     }
 
-    long fence(int connection) {
+    public long fence(int connection) {
         return connection * area() + slots * stride;
     }
 
