@@ -168,6 +168,20 @@ class BenchCommandIT {
     }
 
     @Test
+    void saysThatItWasEndedByASignalAndNotThatAPeerFailed() {
+        Path json = directory.resolve("bench.json");
+
+        try (OwnedProcess bench = bench("--quick", "--only", "THROUGHPUT", "--json", json.toString())) {
+            bench.awaitLine(line -> line.startsWith("THROUGHPUT 1/1"), Patience.LONG_LIMIT);
+            bench.terminate();
+            bench.awaitExit();
+
+            assertThat(bench.text()).contains("ended by a signal").doesNotContain("failed");
+        }
+        assertThat(json).doesNotExist();
+    }
+
+    @Test
     void saysHowProcessorsAreNamed() {
         try (OwnedProcess bench = bench("--pin", "first:second")) {
             assertThat(bench.awaitExit()).isEqualTo(ExitCodes.USAGE);

@@ -22,6 +22,7 @@ import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -107,13 +108,24 @@ public final class BenchCommand implements Callable<Integer> {
     private Optional<Path> document = Optional.empty();
 
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        AtomicBoolean complete = new AtomicBoolean();
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+            if (!complete.get()) {
+                System.err.println("sidewarp bench: ended by a signal; repetitions that were complete are kept");
+            }
+        }));
+        int status = commandLine().execute(arguments);
+        complete.set(!RunDirectory.isRunEnding());
+        System.exit(status);
     }
 
     static CommandLine commandLine() {
         return new CommandLine(new BenchCommand())
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setExecutionExceptionHandler((failure, commandLine, parsed) -> {
+                    if (RunDirectory.isRunEnding()) {
+                        return ExitCode.INTERRUPTED;
+                    }
                     if (failure instanceof Failure known) {
                         commandLine.getErr().println("sidewarp bench: " + known.getMessage());
                         return known.exitCode();

@@ -27,6 +27,8 @@ public final class Samples {
 
     private static final Duration DISTANCE_TIME = Duration.ofMillis(20);
 
+    private static final long IPERF_OCTETS = 256L << 20;
+
     private Samples() {}
 
     /** The engine's, as the plan says. */
@@ -142,10 +144,11 @@ public final class Samples {
                 / 1e3;
     }
 
-    /** Measures one stream of iperf3. */
+    /** Measures one stream of iperf3, which knows whole seconds only: for less it sends so many octets. */
     static void iperf(Lab lab, Recorder recorder, IperfKind kind) {
-        int seconds = (int) Math.max(1, lab.time().toSeconds());
-        Iperf.Result result = new Iperf(lab.active(), lab.passive()).measure(kind, seconds);
+        Iperf iperf = new Iperf(lab.active(), lab.passive());
+        int seconds = (int) lab.time().toSeconds();
+        Iperf.Result result = seconds > 0 ? iperf.measure(kind, seconds) : iperf.transfer(kind, IPERF_OCTETS);
         Subject subject = Peers.iperf(kind);
         recorder.add(subject, Metric.GIGABITS_PER_SECOND, result.gigabitsPerSecond());
         recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, result.activeCpuPerGib());

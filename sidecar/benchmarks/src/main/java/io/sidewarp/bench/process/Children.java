@@ -35,6 +35,11 @@ final class Children {
 
     private Children() {}
 
+    /** Whether this process was told to end, so that what fails from now on fails because of that. */
+    static boolean areEnding() {
+        return ending;
+    }
+
     static Process start(ProcessBuilder builder) throws IOException {
         Process process = builder.start();
         RUNNING.add(process);

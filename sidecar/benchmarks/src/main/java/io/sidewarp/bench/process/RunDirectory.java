@@ -27,6 +27,11 @@ public final class RunDirectory {
         return path;
     }
 
+    /** Whether this process was told to end by a signal: what fails then has no other cause. */
+    public static boolean isRunEnding() {
+        return Children.areEnding();
+    }
+
     /** Something failed, and logs tell what: it stays. */
     public void keep() {
         Children.forget(path);
