@@ -3,27 +3,36 @@
 
 package io.sidewarp.engine.net;
 
+import java.util.concurrent.TimeUnit;
+
 /**
- * How much the socket of a connection gets at a time where segments are not aligned, as on loopback. What it gets
- * first, when nothing was under way, is less than what comes behind: the peer, which waits, has it sooner, and works
- * while more is made. Belongs to one event loop.
+ * How much the socket of a connection gets at a time where segments are not aligned, as on loopback. What it gets behind a
+ * pause is less than what comes then: the peer, which waits, has it sooner, and works while more is made. Without a pause
+ * the peer still works on what it got, and little at a time would only cost more. Belongs to one event loop.
  */
 final class OutputRamp {
 
     /** Octets of the first buffer at most; 128 KiB were no better. */
     static final int FIRST = 256 * 1024;
 
+    /** For how long nothing is sent in a pause; less is what the loop does between two buffers. */
+    static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
     private static final int GROWTH = 2;
 
-    private int octets = FIRST;
+    private int octets;
+    private long writtenNanos;
 
-    /** Octets of the next buffer at most. */
-    int octets() {
+    /** Octets of the next buffer at most, which is made now. */
+    int next(long nanoTime) {
+        octets = octets == 0 || nanoTime - writtenNanos >= PAUSE_NANOS
+                ? FIRST
+                : Math.min(GROWTH * octets, NetSettings.LARGE_OUTPUT_CAPACITY);
         return octets;
     }
 
-    /** @param more whether the buffer had no room for all that there was to send */
-    void onProduced(boolean more) {
-        octets = more ? Math.min(GROWTH * octets, NetSettings.LARGE_OUTPUT_CAPACITY) : FIRST;
+    /** The socket took the buffer. */
+    void onWritten(long nanoTime) {
+        writtenNanos = nanoTime;
     }
 }

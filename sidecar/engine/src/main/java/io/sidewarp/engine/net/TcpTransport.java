@@ -352,10 +352,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.octets();
+        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime());
         int octets = connection.produce(
                 buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
-        ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;
@@ -410,6 +409,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** The socket took the pending buffer. */
     private boolean onWritten() {
         int octets = writer.release(!lost);
+        ramp.onWritten(System.nanoTime());
         if (connection != null && !lost) {
             connection.transferred(octets);
         }

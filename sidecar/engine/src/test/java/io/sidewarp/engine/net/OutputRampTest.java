@@ -11,13 +11,18 @@ import org.junit.jupiter.api.Test;
 
 class OutputRampTest {
 
+    private static final long MAKING = 10_000;
+
     private final OutputRamp ramp = new OutputRamp();
+    private long now = -1;
 
     private List<Integer> sizesOfAStream(int buffers) {
         List<Integer> sizes = new ArrayList<>();
         for (int i = 0; i < buffers; i++) {
-            sizes.add(ramp.octets());
-            ramp.onProduced(true);
+            sizes.add(ramp.next(now));
+            now += OutputRamp.PAUSE_NANOS;
+            ramp.onWritten(now);
+            now += MAKING;
         }
         return sizes;
     }
@@ -33,10 +38,10 @@ class OutputRampTest {
     }
 
     @Test
-    void whatComesWhenAllWasSentBeginsAnew() {
+    void whatComesBehindAPauseBeginsAnew() {
         sizesOfAStream(4);
-        ramp.onProduced(false);
-        assertThat(ramp.octets()).isEqualTo(OutputRamp.FIRST);
+        now += OutputRamp.PAUSE_NANOS;
+        assertThat(sizesOfAStream(2)).containsExactly(OutputRamp.FIRST, 2 * OutputRamp.FIRST);
     }
 
     /** MPA gets on with a buffer of that size in any case. */
