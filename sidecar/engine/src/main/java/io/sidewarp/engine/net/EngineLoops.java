@@ -4,13 +4,17 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SelectStrategyFactory;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollChannelConfig;
+import io.netty.channel.epoll.EpollChannelOption;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
+import io.netty.channel.epoll.EpollMode;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
@@ -31,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -152,6 +157,19 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
 
     Class<? extends ServerChannel> serverChannelType() {
         return isEpoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    }
+
+    /** Has epoll tell of input as long as there is some. */
+    void tellAgain(BiConsumer<ChannelOption<EpollMode>, EpollMode> options) {
+        if (isEpoll()) {
+            options.accept(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
+        }
+    }
+
+    /** Whether its loop is told again of input that was not read: what {@link #tellAgain} brings, or NIO. */
+    static boolean tellsAgain(Channel channel) {
+        return !(channel.config() instanceof EpollChannelConfig epoll)
+                || epoll.getEpollMode() == EpollMode.LEVEL_TRIGGERED;
     }
 
     /** The type of UDP sockets that these loops serve. */

@@ -34,7 +34,7 @@ public final class TcpAcceptor {
     public static CompletableFuture<TcpAcceptor> listen(
             EngineLoops loops, EventLoop loop, InetSocketAddress address, Consumer<TcpTransport> onAccepted) {
         CompletableFuture<TcpAcceptor> result = new CompletableFuture<>();
-        ChannelFuture bind = new ServerBootstrap()
+        ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loop, loop)
                 .channel(loops.serverChannelType())
                 .option(ChannelOption.SO_BACKLOG, ACCEPT_QUEUE)
@@ -46,8 +46,9 @@ public final class TcpAcceptor {
                         accepted.pipeline().addLast(transport);
                         onAccepted.accept(transport);
                     }
-                })
-                .bind(address);
+                });
+        loops.tellAgain(bootstrap::childOption);
+        ChannelFuture bind = bootstrap.bind(address);
         bind.addListener(ignored -> {
             if (bind.isSuccess()) {
                 result.complete(new TcpAcceptor(bind.channel()));

@@ -37,7 +37,7 @@ public final class TcpConnector {
         CompletableFuture<Void> result = new CompletableFuture<>();
         long millis =
                 Math.min(timeout.toMillis(), loops.settings().connectTimeout().toMillis());
-        ChannelFuture connect = new Bootstrap()
+        Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(loops.channelType())
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, millis))
@@ -46,8 +46,9 @@ public final class TcpConnector {
                     protected void initChannel(Channel channel) {
                         channel.pipeline().addLast(new TcpTransport((SocketChannel) channel, loops));
                     }
-                })
-                .connect(remote);
+                });
+        loops.tellAgain(bootstrap::option);
+        ChannelFuture connect = bootstrap.connect(remote);
         connect.addListener(ignored -> {
             if (!connect.isSuccess()) {
                 result.completeExceptionally(connect.cause());

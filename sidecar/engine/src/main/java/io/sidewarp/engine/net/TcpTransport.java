@@ -87,8 +87,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         KeepAlive.apply(channel, settings.keepAlive());
         CongestionControl.apply(channel, settings.congestionControl());
         channel.config()
-                .setRecvByteBufAllocator(
-                        new StagingAllocator(connectionInput::target, settings.stagingCapacity(), READS_PER_TURN));
+                .setRecvByteBufAllocator(new StagingAllocator(
+                        connectionInput::target,
+                        settings.stagingCapacity(),
+                        READS_PER_TURN,
+                        EngineLoops.tellsAgain(channel)));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }

@@ -81,7 +81,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
                 .option(
                         ChannelOption.RCVBUF_ALLOCATOR,
                         new StagingAllocator(
-                                udp.input::forReading, udp.input.wire().capacity(), READS_PER_TURN))
+                                udp.input::forReading, udp.input.wire().capacity(), READS_PER_TURN, false))
                 .handler(udp)
                 .bind(address);
         bind.addListener(ignored -> {
