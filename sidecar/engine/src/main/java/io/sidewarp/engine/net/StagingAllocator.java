@@ -20,7 +20,7 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
 
     private final Supplier<ByteBuf> target;
     private final int capacity;
-    private final boolean awaited;
+    private final boolean toldAgain;
 
     /**
      * Creates an allocator.
@@ -28,13 +28,13 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
      * @param target gives the view to read into, with one reference for the channel
      * @param capacity octets of a buffer
      * @param readsPerTurn reads in a row before other channels of the loop get their turn
-     * @param awaited whether the loop is told again of what was not read
+     * @param toldAgain whether the loop is told again of what was not read
      */
-    public StagingAllocator(Supplier<ByteBuf> target, int capacity, int readsPerTurn, boolean awaited) {
+    public StagingAllocator(Supplier<ByteBuf> target, int capacity, int readsPerTurn, boolean toldAgain) {
         super(readsPerTurn);
         this.target = target;
         this.capacity = capacity;
-        this.awaited = awaited;
+        this.toldAgain = toldAgain;
     }
 
     @Override
@@ -44,6 +44,8 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
     }
 
     private final class StagingHandle extends MaxMessageHandle {
+
+        private final UncheckedBooleanSupplier wasFilled = () -> lastBytesRead() == super.attemptedBytesRead();
 
         @Override
         public ByteBuf allocate(ByteBufAllocator ignored) {
@@ -57,17 +59,13 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
 
         @Override
         public boolean continueReading(UncheckedBooleanSupplier mayBeMore) {
-            return super.continueReading(awaited ? this::wasFilled : mayBeMore);
+            return super.continueReading(toldAgain ? wasFilled : mayBeMore);
         }
 
-        private boolean wasFilled() {
-            return lastBytesRead() == super.attemptedBytesRead();
-        }
-
-        /** Behind its turn a channel takes more for possible when as much was read as this says. */
+        /** Behind its turn a channel goes on by itself if it has read as much as this says: never, when it is told again. */
         @Override
         public int attemptedBytesRead() {
-            return super.attemptedBytesRead() + (awaited ? 1 : 0);
+            return super.attemptedBytesRead() + (toldAgain ? 1 : 0);
         }
     }
 }
