@@ -166,10 +166,10 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         }
     }
 
-    /** Whether its loop is told again of input that was not read: what {@link #tellAgain} brings, or NIO. */
+    /** Whether epoll tells its loop again of input that was not read: see {@link #tellAgain}. */
     static boolean tellsAgain(Channel channel) {
-        return !(channel.config() instanceof EpollChannelConfig epoll)
-                || epoll.getEpollMode() == EpollMode.LEVEL_TRIGGERED;
+        return channel.config() instanceof EpollChannelConfig epoll
+                && epoll.getEpollMode() == EpollMode.LEVEL_TRIGGERED;
     }
 
     /** The type of UDP sockets that these loops serve. */
