@@ -18,7 +18,7 @@ import java.nio.file.Path;
 record Inputs(Path root, Path packages, Path runtime, String version, Path work) {
     /** Files that every image has besides. */
     Path ownRoot() {
-        return root.resolve("images/root");
+        return root.resolve("images/files");
     }
 
     /** The packaged command line. */

@@ -15,7 +15,7 @@ final class Fixture {
     static final String VERSION = "1.2.3";
 
     private static final List<String> FILES = List.of(
-            "repository/images/root/etc/passwd",
+            "repository/images/files/etc/passwd",
             "repository/sidecar/cli/target/sidewarp-cli.jar",
             "repository/sidecar/cli/target/lib/grpc-api-1.jar",
             "repository/sidecar/cli/target/lib/picocli-4.jar",
