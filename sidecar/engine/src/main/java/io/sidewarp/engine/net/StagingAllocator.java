@@ -28,7 +28,7 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
      * @param target gives the view to read into, with one reference for the channel
      * @param capacity octets of a buffer
      * @param readsPerTurn reads in a row before other channels of the loop get their turn
-     * @param toldAgain whether epoll tells the loop again of what was not read; not for NIO, which reads as much as the handle says
+     * @param toldAgain whether epoll tells the loop again of what was not read; not with NIO
      */
     public StagingAllocator(Supplier<ByteBuf> target, int capacity, int readsPerTurn, boolean toldAgain) {
         super(readsPerTurn);

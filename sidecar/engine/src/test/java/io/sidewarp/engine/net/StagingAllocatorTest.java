@@ -12,17 +12,22 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StagingAllocatorTest {
 
@@ -30,11 +35,12 @@ class StagingAllocatorTest {
     private static final int READS_PER_TURN = 2;
     private static final long PATIENCE_SECONDS = 20;
 
-    private final EngineLoops loops = EngineLoops.create(1, NetSettings.defaults());
+    private final List<EventLoopGroup> groups =
+            List.of(EngineLoops.newGroup(1, Duration.ZERO), new NioEventLoopGroup(1));
 
     @AfterEach
     void close() {
-        loops.close();
+        groups.forEach(group -> group.shutdownGracefully(0, 2, TimeUnit.SECONDS));
     }
 
     @FunctionalInterface
@@ -43,7 +49,7 @@ class StagingAllocatorTest {
         void onRead() throws IOException;
     }
 
-    private Channel connect(ServerSocketChannel listener, Reader reader) throws Exception {
+    private static Channel connect(EngineLoops loops, ServerSocketChannel listener, Reader reader) throws Exception {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loops.choose())
                 .channel(loops.channelType())
@@ -67,15 +73,17 @@ class StagingAllocatorTest {
     }
 
     /** So that what an application answers does not wait until all of a stream has been read. */
-    @Test
-    void aStreamThatIsNotReadYetLetsOtherChannelsHaveTheirTurn() throws Exception {
+    @ParameterizedTest(name = "native: {0}")
+    @ValueSource(booleans = {true, false})
+    void aStreamThatIsNotReadYetLetsOtherChannelsHaveTheirTurn(boolean isNative) throws Exception {
+        EngineLoops loops = EngineLoops.shared(groups.get(isNative ? 0 : 1), NetSettings.defaults());
         try (ServerSocketChannel listener =
                 ServerSocketChannel.open().bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
             AtomicInteger streamReads = new AtomicInteger();
             CompletableFuture<Integer> readsBeforeTheOther = new CompletableFuture<>();
-            Channel other = connect(listener, () -> readsBeforeTheOther.complete(streamReads.get()));
+            Channel other = connect(loops, listener, () -> readsBeforeTheOther.complete(streamReads.get()));
             try (SocketChannel otherPeer = listener.accept()) {
-                Channel stream = connect(listener, () -> {
+                Channel stream = connect(loops, listener, () -> {
                     if (streamReads.incrementAndGet() == 1) {
                         otherPeer.write(ByteBuffer.allocate(1));
                     }
