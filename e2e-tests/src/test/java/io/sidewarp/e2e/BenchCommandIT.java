@@ -171,8 +171,8 @@ class BenchCommandIT {
     void saysThatItWasEndedByASignalAndNotThatAPeerFailed() {
         Path json = directory.resolve("bench.json");
 
-        try (OwnedProcess bench = bench("--quick", "--only", "THROUGHPUT", "--json", json.toString())) {
-            bench.awaitLine(line -> line.startsWith("THROUGHPUT 1/1"), Patience.LONG_LIMIT);
+        try (OwnedProcess bench = bench("--quick", "--only", "CONNECTIONS", "--json", json.toString())) {
+            bench.awaitLine(line -> line.startsWith("CONNECTIONS 1/1"), Patience.LONG_LIMIT);
             bench.terminate();
             bench.awaitExit();
 

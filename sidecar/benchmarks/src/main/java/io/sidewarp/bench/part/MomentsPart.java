@@ -43,8 +43,12 @@ public final class MomentsPart implements PartRunner {
 
     /** What the engine is measured with. */
     public static List<TransferPlan> plans() {
+        return plans(List.of(Waiting.ADAPTIVE, Waiting.SLEEP));
+    }
+
+    private static List<TransferPlan> plans(List<Waiting> waitings) {
         List<TransferPlan> plans = new ArrayList<>();
-        for (Waiting waiting : List.of(Waiting.ADAPTIVE, Waiting.SLEEP)) {
+        for (Waiting waiting : waitings) {
             for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
                 STEPS.forEach(step -> plans.add(step.plan(operation).withWaiting(waiting)));
             }
@@ -55,14 +59,15 @@ public final class MomentsPart implements PartRunner {
     @Override
     public void repeat(Lab lab, Recorder recorder) {
         TransferPlan bare = Samples.peerStream(MIB);
+        List<TransferPlan> plans = lab.quick() ? plans(List.of(Waiting.ADAPTIVE)) : plans();
         try (EndPair line = lab.start(EndKind.LINE, List.of());
                 EndPair nio = lab.start(EndKind.NIO, List.of(bare));
-                EndPair engine = lab.start(EndKind.ENGINE, plans());
+                EndPair engine = lab.start(EndKind.ENGINE, plans);
                 SidecarPair sidecars = lab.startSidecars("tcp")) {
             SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
             Moments moments =
                     new Moments(lab, recorder, lab.quick() ? QUICK_COUNT : COUNT, () -> Samples.distance(line));
-            for (TransferPlan plan : plans()) {
+            for (TransferPlan plan : plans) {
                 iperf(lab, moments, IperfKind.LARGE);
                 stream(lab, engine, plan, moment -> moments.measure(Samples.engine(plan), moment));
             }
