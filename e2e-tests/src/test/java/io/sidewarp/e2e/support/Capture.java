@@ -209,7 +209,7 @@ public final class Capture implements AutoCloseable {
         List<String> command = new ArrayList<>(List.of("tshark", "-r", file.toString()));
         // MPA is known by what a connection begins with, but a port, also of the connecting side, may be another
         // protocol's.
-        command.addAll(List.of("-o", "tcp.try_heuristic_first:TRUE"));
+        command.addAll(List.of("-o", "tcp.try_heuristic_first:TRUE", "-o", "tcp.reassemble_out_of_order:TRUE"));
         command.addAll(List.of(arguments));
         return Tools.output(command, Programs.output().resolve("tshark.err"));
     }

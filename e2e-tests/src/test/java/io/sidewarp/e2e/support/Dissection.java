@@ -13,7 +13,11 @@ public record Dissection(List<String> lines) {
     /** Fails when something is malformed, lost, or has a wrong CRC. */
     public Dissection assertNothingMalformed() {
         assertThat(lines).noneMatch(line -> line.contains("Malformed") || line.contains("(Bad CRC32"));
-        assertThat(lines).noneMatch(line -> line.contains("segment(s) not captured"));
+        // Two processors may send, and record, two segments of a stream in the other order: what seemed missing comes
+        // behind.
+        assertThat(count("segment(s) not captured"))
+                .as("segments that were not recorded")
+                .isLessThanOrEqualTo(count("out-of-order segment"));
         return this;
     }
 
