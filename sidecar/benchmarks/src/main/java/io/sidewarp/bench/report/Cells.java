@@ -33,11 +33,20 @@ record Cells(PartResult part) {
 
     /** The median, and the quartiles in parentheses: of many samples. */
     String quartiles(Subject subject, Metric metric) {
+        return part.find(subject, metric).map(Cells::quartiles).orElse("");
+    }
+
+    /** What a subject is of another one in each turn: the median, and the quartiles in parentheses. */
+    String ofEachTurn(Subject subject, Subject reference, Metric metric) {
         return part.find(subject, metric)
-                .map(series -> number(series.median()) + " ("
-                        + number(series.quartiles().getFirst()) + "–"
-                        + number(series.quartiles().getLast()) + ")")
+                .flatMap(series -> part.find(reference, metric).map(series::over))
+                .map(Cells::quartiles)
                 .orElse("");
+    }
+
+    private static String quartiles(Series series) {
+        return number(series.median()) + " (" + number(series.quartiles().getFirst()) + "–"
+                + number(series.quartiles().getLast()) + ")";
     }
 
     /** How many samples there are. */

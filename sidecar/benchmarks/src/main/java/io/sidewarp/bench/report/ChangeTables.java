@@ -52,7 +52,7 @@ final class ChangeTables {
                     true,
                     SidecarTests.pingPong(operation, LatencyPart.SIZE)));
         }
-        return Markdown.table(1, List.of("by turns", "before", "after", "unit", "after / before"), rows);
+        return Markdown.table(1, List.of("by turns", "before", "after", "unit", "after / before, turn by turn"), rows);
     }
 
     private static List<String> row(Cells cells, String name, boolean latency, Subject subject) {
@@ -62,7 +62,7 @@ final class ChangeTables {
                 cells.quartiles(subject.before(), metric),
                 cells.quartiles(subject, metric),
                 latency ? "us, p50" : "Gbit/s",
-                cells.ratio(subject, subject.before(), metric));
+                cells.ofEachTurn(subject, subject.before(), metric));
     }
 
     static String profile(PartResult part) {

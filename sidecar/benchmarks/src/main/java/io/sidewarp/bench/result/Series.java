@@ -7,6 +7,7 @@ import com.fasterxml.jackson.annotation.JsonCreator;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /**
  * One figure in all repetitions.
@@ -38,6 +39,22 @@ public record Series(List<Double> samples) {
         List<Double> sorted = samples.stream().sorted().toList();
         int quarter = sorted.size() / 4;
         return List.of(sorted.get(quarter), sorted.get(sorted.size() - 1 - quarter));
+    }
+
+    /**
+     * What each sample is of that of another series which was measured in the same turn, so that slow phases of the machine
+     * count less than in a ratio of medians.
+     *
+     * @throws IllegalArgumentException if they have different numbers of samples
+     */
+    public Series over(Series other) {
+        if (samples.size() != other.samples.size()) {
+            throw new IllegalArgumentException(
+                    samples.size() + " samples were not taken by turns with " + other.samples.size());
+        }
+        return new Series(IntStream.range(0, samples.size())
+                .mapToObj(turn -> samples.get(turn) / other.samples.get(turn))
+                .toList());
     }
 
     /** The one in the middle, or the mean of the two in the middle. */

@@ -215,7 +215,7 @@ class ReportTest {
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(
                         "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
-                .contains("| engine write 1 MiB | 15.0 (10.0–20.0) | 30.0 (30.0–30.0) | Gbit/s | 2.00 |")
+                .contains("| engine write 1 MiB | 15.0 (10.0–20.0) | 30.0 (30.0–30.0) | Gbit/s | 2.25 (1.50–3.00) |")
                 .contains("| write 1 MiB, asking end | 12.0 |  |  |  | 9.00 |  |  |")
                 .contains("Commit abcdef, before: fedcba, ");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");

@@ -33,6 +33,16 @@ class SeriesTest {
     }
 
     @Test
+    void ratiosAreThoseOfTheSameTurn() {
+        Series before = new Series(List.of(10.0, 2.0, 4.0));
+
+        assertThat(new Series(List.of(20.0, 3.0, 4.0)).over(before).samples()).containsExactly(2.0, 1.5, 1.0);
+        assertThatThrownBy(() -> new Series(List.of(1.0)).over(before))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("by turns");
+    }
+
+    @Test
     void aSeriesHasASample() {
         assertThatThrownBy(() -> new Series(List.of())).isInstanceOf(IllegalArgumentException.class);
     }
