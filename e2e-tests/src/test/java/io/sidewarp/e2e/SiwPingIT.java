@@ -15,6 +15,7 @@ import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.SiwGuest;
 import io.sidewarp.e2e.support.Verdict;
 import io.sidewarp.e2e.wire.Ulpdu;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -37,6 +38,15 @@ class SiwPingIT {
 
     private static final int CONNECTIONS = 100;
     private static final int SERVERS = 4;
+
+    /** A client that has not ended by then does not end. */
+    private static final Duration HANGING = Duration.ofMinutes(2);
+
+    /** Says of each rping that still runs where it waits, and which connections there are. */
+    private static final String DESCRIBE_AND_END_RPINGS = "for pid in $(pidof rping); do"
+            + " echo \"rping $pid hangs in $(cat /proc/$pid/task/*/wchan | tr '\\0' ' ')\"; tail -n 3 /proc/$pid/fd/1 | cut -c 1-100;"
+            + " done; netstat -tn; killall -KILL rping";
+
     private static final String PING_DATA = "server ping data: ";
 
     private static SiwGuest guest;
@@ -83,7 +93,9 @@ class SiwPingIT {
         guest.configure(2, true, false);
         try (Answering answering = new Answering("siw-rping-" + CONNECTIONS, true)) {
             String all = "for i in $(seq " + CONNECTIONS + "); do " + answering.rping(5)
-                    + " & pids=\"$pids $!\"; done; for pid in $pids; do wait $pid || exit 1; done";
+                    + " & pids=\"$pids $!\"; done; { sleep " + HANGING.toSeconds() + " >/dev/null 2>&1; "
+                    + DESCRIBE_AND_END_RPINGS
+                    + "; } & for pid in $pids; do wait $pid || failed=1; done; kill $!; [ -z \"$failed\" ]";
             guest.run(all, Patience.LONG_LIMIT).orThrow();
             Patience.await("all clients were served").until(() -> answering.served() == CONNECTIONS);
             assertThat(Verdict.of(answering.capture, CONNECTIONS, true).messages(Ulpdu.READ_REQUEST))
