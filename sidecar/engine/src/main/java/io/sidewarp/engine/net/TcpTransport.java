@@ -358,6 +358,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime());
         int octets = connection.produce(
                 buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
+        ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;

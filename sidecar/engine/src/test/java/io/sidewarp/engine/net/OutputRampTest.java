@@ -18,8 +18,9 @@ class OutputRampTest {
 
     private List<Integer> sizesOfAStream(int buffers) {
         List<Integer> sizes = new ArrayList<>();
-        for (int i = 0; i < buffers; i++) {
+        for (int i = 1; i <= buffers; i++) {
             sizes.add(ramp.next(now));
+            ramp.onProduced(i < buffers);
             now += OutputRamp.PAUSE_NANOS;
             ramp.onWritten(now);
             now += MAKING;
@@ -42,6 +43,21 @@ class OutputRampTest {
         sizesOfAStream(4);
         now += OutputRamp.PAUSE_NANOS;
         assertThat(sizesOfAStream(2)).containsExactly(OutputRamp.FIRST, 2 * OutputRamp.FIRST);
+    }
+
+    @Test
+    void waitingForOtherConnectionsIsNoPause() {
+        ramp.next(now);
+        ramp.onProduced(true);
+        ramp.onWritten(now);
+        now += 10 * OutputRamp.PAUSE_NANOS;
+        assertThat(ramp.next(now)).isEqualTo(2 * OutputRamp.FIRST);
+    }
+
+    @Test
+    void moreToSendWithoutAPauseIsOfTheSameStream() {
+        sizesOfAStream(1);
+        assertThat(ramp.next(now)).isEqualTo(2 * OutputRamp.FIRST);
     }
 
     /** MPA gets on with a buffer of that size in any case. */
