@@ -3,8 +3,6 @@
 
 package io.sidewarp.bench.process;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sidewarp.bench.end.CommandProgram;
 import java.nio.file.Path;
 import java.util.List;
@@ -14,8 +12,6 @@ import java.util.List;
  * one after the other. So it becomes as warm as they are.
  */
 final class Application implements AutoCloseable {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     private final JvmProcess process;
 
@@ -39,17 +35,11 @@ final class Application implements AutoCloseable {
      * @throws io.sidewarp.cli.Failure when it failed
      */
     String run(List<String> arguments) {
-        try {
-            CommandProgram.Reply reply =
-                    JSON.readValue(process.ask(JSON.writeValueAsString(arguments)), CommandProgram.Reply.class);
-            if (reply.exitCode() != 0) {
-                throw process.failure(
-                        arguments.toString(), "exit code " + reply.exitCode() + ", " + reply.output(), null);
-            }
-            return reply.output();
-        } catch (JsonProcessingException e) {
-            throw process.failure(arguments.toString(), String.valueOf(e.getMessage()), e);
+        CommandProgram.Reply reply = process.ask(arguments, CommandProgram.Reply.class);
+        if (reply.exitCode() != 0) {
+            throw process.failure(arguments.toString(), "exit code " + reply.exitCode() + ", " + reply.output(), null);
         }
+        return reply.output();
     }
 
     @Override

@@ -3,8 +3,6 @@
 
 package io.sidewarp.bench.process;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sidewarp.bench.end.EndCommand;
 import io.sidewarp.bench.end.EndKind;
 import io.sidewarp.bench.end.EndProgram;
@@ -13,8 +11,6 @@ import java.nio.file.Path;
 
 /** One end: a JVM that runs {@link EndProgram}. */
 final class EndProcess implements AutoCloseable {
-
-    private static final ObjectMapper JSON = new ObjectMapper();
 
     private final JvmProcess process;
 
@@ -44,16 +40,12 @@ final class EndProcess implements AutoCloseable {
      * @throws io.sidewarp.cli.Failure when it cannot
      */
     EndReply call(EndCommand command) {
-        try {
-            EndReply answer = JSON.readValue(process.ask(JSON.writeValueAsString(command)), EndReply.class);
-            String error = answer.error();
-            if (error != null) {
-                throw process.failure(command.toString(), error, null);
-            }
-            return answer;
-        } catch (JsonProcessingException e) {
-            throw process.failure(command.toString(), String.valueOf(e.getMessage()), e);
+        EndReply reply = process.ask(command, EndReply.class);
+        String error = reply.error();
+        if (error != null) {
+            throw process.failure(command.toString(), error, null);
         }
+        return reply;
     }
 
     @Override

@@ -3,6 +3,8 @@
 
 package io.sidewarp.bench.process;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import java.io.BufferedReader;
@@ -29,8 +31,13 @@ final class JvmProcess implements AutoCloseable {
             "-Xms256m",
             "-Xmx256m",
             "-XX:+AlwaysPreTouch",
-            "-XX:MaxDirectMemorySize=2g");
+            "-XX:MaxDirectMemorySize=2g",
+            // What the JVM has to say goes to the log: the standard output is for answers.
+            "-Xlog:disable",
+            "-Xlog:all=warning:stderr",
+            "-XX:+DisplayVMOutputToStderr");
 
+    private static final ObjectMapper JSON = new ObjectMapper();
     private static final long PATIENCE_SECONDS = 120;
     private static final long STOP_SECONDS = 10;
 
@@ -80,11 +87,25 @@ final class JvmProcess implements AutoCloseable {
     }
 
     /**
-     * Has it answer a line.
+     * Has it answer a line of JSON with another one.
      *
+     * @param type of the answer
      * @throws Failure when it does not, or not in time
      */
-    String ask(String request) {
+    <T> T ask(Object request, Class<T> type) {
+        try {
+            String answer = exchange(JSON.writeValueAsString(request));
+            try {
+                return JSON.readValue(answer, type);
+            } catch (JsonProcessingException e) {
+                throw failure(request.toString(), "it answered '" + answer + "'", e);
+            }
+        } catch (JsonProcessingException e) {
+            throw new IllegalArgumentException("not a request: " + request, e);
+        }
+    }
+
+    private String exchange(String request) {
         CompletableFuture<String> reply = new CompletableFuture<>();
         Thread.ofVirtual().start(() -> exchange(request, reply));
         try {
