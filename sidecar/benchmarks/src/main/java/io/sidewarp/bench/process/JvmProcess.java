@@ -93,13 +93,17 @@ final class JvmProcess implements AutoCloseable {
      * @throws Failure when it does not, or not in time
      */
     <T> T ask(Object request, Class<T> type) {
+        String answer = exchange(json(request));
         try {
-            String answer = exchange(JSON.writeValueAsString(request));
-            try {
-                return JSON.readValue(answer, type);
-            } catch (JsonProcessingException e) {
-                throw failure(request.toString(), "it answered '" + answer + "'", e);
-            }
+            return JSON.readValue(answer, type);
+        } catch (JsonProcessingException e) {
+            throw failure(request.toString(), "it answered '" + answer + "'", e);
+        }
+    }
+
+    private static String json(Object request) {
+        try {
+            return JSON.writeValueAsString(request);
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("not a request: " + request, e);
         }
