@@ -86,8 +86,8 @@ final class MomentTables {
                 List.of(
                         "by turns",
                         "Gbit/s",
-                        "of the limit",
-                        "of grpc-java",
+                        "of the limit, turn by turn",
+                        "of grpc-java, turn by turn",
                         "CPU s/GiB, asking end",
                         "other end",
                         "both, of grpc-java"),
@@ -98,8 +98,8 @@ final class MomentTables {
         return List.of(
                 name,
                 cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
-                cells.ratio(subject, limit, Metric.GIGABITS_PER_SECOND),
-                cells.ratio(subject, grpc, Metric.GIGABITS_PER_SECOND),
+                cells.ofEachTurn(subject, limit, Metric.GIGABITS_PER_SECOND),
+                cells.ofEachTurn(subject, grpc, Metric.GIGABITS_PER_SECOND),
                 cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
                 cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB),
                 Cells.number(Cells.ratio(cells.cpuOfBothEnds(subject), cells.cpuOfBothEnds(grpc))));

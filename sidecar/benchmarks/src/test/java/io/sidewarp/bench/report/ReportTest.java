@@ -149,11 +149,11 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
         add(connections, ConnectionsPart.subject(10_000), Metric.OF_ONE_ALONE, 0.7, 0.75, 0.8);
         Recorder limit = new Recorder();
-        add(limit, LimitPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20);
-        add(limit, WRITE, Metric.GIGABITS_PER_SECOND, 19);
+        add(limit, LimitPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20, 40);
+        add(limit, WRITE, Metric.GIGABITS_PER_SECOND, 20, 20);
         add(limit, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
         add(limit, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
-        add(limit, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 10);
+        add(limit, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 10, 20);
         add(limit, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 1);
         add(limit, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 1);
         Recorder application = new Recorder();
@@ -207,7 +207,8 @@ class ReportTest {
         assertThat(Files.readString(document))
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
                 .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 (0.700–0.800) |")
-                .contains("| engine write 1 MiB | 19.0 (19.0–19.0) | 0.950 | 1.90 | 0.300 | 0.200 | 0.250 |")
+                .contains(
+                        "| engine write 1 MiB | 20.0 (20.0–20.0) | 0.750 (0.500–1.00) | 1.50 (1.00–2.00) | 0.300 | 0.200 | 0.250 |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
