@@ -41,6 +41,7 @@ abstract class PolledWork {
     private final WorkSlots slots = new WorkSlots();
     private final List<CompletionSink> touched = new ArrayList<>();
     private final Runnable drainTask = this::drain;
+    private final Runnable deferredDrain = this::drainBehindTasks;
     private final Runnable notification = this::onNotification;
 
     private boolean draining;
@@ -123,13 +124,21 @@ abstract class PolledWork {
         finishBatch();
     }
 
-    /** Never hands out at once: what else completes in this turn of the loop goes out in the same message. */
+    /**
+     * Never hands out at once: what else completes in this turn of the loop goes out in the same message. A stream that had
+     * its share of the turn goes on behind the tasks that were there before it, and so do the completions, to go behind what
+     * that completes: each message is an exchange with the application.
+     */
     private void onNotification() {
         if (loop.inEventLoop() && draining) {
             notified = true;
         } else {
-            loop.execute(drainTask);
+            loop.execute(deferredDrain);
         }
+    }
+
+    private void drainBehindTasks() {
+        loop.execute(drainTask);
     }
 
     private void drain() {

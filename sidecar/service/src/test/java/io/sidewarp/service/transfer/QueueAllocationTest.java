@@ -89,8 +89,8 @@ class QueueAllocationTest {
     private static final int MEASURED = 1_000;
     private static final long CONNECTION = 7;
     private static final long SHARED_RECEIVES = 8;
-    /** Objects of a message: the frame, the task and the streams over its octets. */
-    private static final int PER_MESSAGE = 256;
+    /** Objects of a message: the frame, the streams over its octets, and the nodes of this loop's queue of tasks. */
+    private static final int PER_MESSAGE = 320;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -253,10 +253,11 @@ class QueueAllocationTest {
         return turns.allocated.get(60, TimeUnit.SECONDS);
     }
 
-    /** One message in each turn of the loop, at whose end its completions go out. */
+    /** One message after the other, each when the completions of the one before have gone out, behind a round of tasks. */
     private final class Turns implements Runnable {
 
         final CompletableFuture<Long> allocated = new CompletableFuture<>();
+        private final Runnable next = this::goOn;
         private final byte[] message;
         private int turn;
         private long before;
@@ -277,6 +278,10 @@ class QueueAllocationTest {
             call.onMessage(received(message));
             engine.complete();
             receives.complete();
+            loop.execute(next);
+        }
+
+        private void goOn() {
             loop.execute(this);
         }
     }
