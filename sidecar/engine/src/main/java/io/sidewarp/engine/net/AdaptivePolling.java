@@ -45,10 +45,10 @@ final class AdaptivePolling implements SelectStrategy {
 
     @Override
     public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
-        if (limitNanos == 0) {
-            return hasTasks ? selectNow.get() : SELECT;
-        }
         long now = clock.getAsLong();
+        if (limitNanos == 0) {
+            return hasTasks ? selectNow.get() : sleep(now);
+        }
         others.onRunning(now);
         if (slept) {
             slept = false;
@@ -65,6 +65,7 @@ final class AdaptivePolling implements SelectStrategy {
             }
             return ready;
         }
+        LoopIdleness.ofThisLoop().onIdle(now);
         if (!polling) {
             polling = true;
             idleSinceNanos = now;
@@ -78,6 +79,11 @@ final class AdaptivePolling implements SelectStrategy {
         }
         others.giveWay(now);
         return CONTINUE;
+    }
+
+    private static int sleep(long nanoTime) {
+        LoopIdleness.ofThisLoop().onIdle(nanoTime);
+        return SELECT;
     }
 
     /** @param idleNanos how long there was nothing to do, with what the loop did since when it slept */

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * How much the socket of a connection gets at a time where segments are not aligned, as on loopback. What it gets behind a
- * pause is less than what comes then: the peer, which waits, has it sooner, and works while more is made. In a pause there
- * was nothing to send. Without one the peer still works on what it got, and little at a time would only cost more; so it is
- * when the socket was full, or the loop had other connections to serve. Belongs to one event loop.
+ * pause is less than what comes then: the peer, which waits, has it sooner, and works while more is made. In a pause the loop
+ * had nothing to do. When it had, its processor is what the stream waits for, and little at a time would only cost more: it
+ * served other connections, or the application on the same processor asked for more. Belongs to one event loop.
  */
 final class OutputRamp {
 
@@ -22,24 +22,13 @@ final class OutputRamp {
     private static final int GROWTH = 2;
 
     private int octets;
-    private boolean ranDry;
     private long writtenNanos;
 
     /** Octets of the next buffer at most, which is made now. */
-    int next(long nanoTime) {
-        octets = octets == 0 || (ranDry && nanoTime - writtenNanos >= PAUSE_NANOS)
-                ? FIRST
-                : Math.min(GROWTH * octets, NetSettings.LARGE_OUTPUT_CAPACITY);
+    int next(long nanoTime, LoopIdleness idleness) {
+        boolean pause = idleness.isSince(writtenNanos) && nanoTime - writtenNanos >= PAUSE_NANOS;
+        octets = octets == 0 || pause ? FIRST : Math.min(GROWTH * octets, NetSettings.LARGE_OUTPUT_CAPACITY);
         return octets;
-    }
-
-    /**
-     * The buffer was made.
-     *
-     * @param more whether it had no room for all that there was to send
-     */
-    void onProduced(boolean more) {
-        ranDry = !more;
     }
 
     /** The socket took the buffer. */

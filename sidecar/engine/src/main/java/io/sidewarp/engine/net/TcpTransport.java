@@ -355,10 +355,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime());
+        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop());
         int octets = connection.produce(
                 buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
-        ramp.onProduced(outputWanted);
         if (octets == 0) {
             resources.releaseOutput(buffer, true);
             return false;

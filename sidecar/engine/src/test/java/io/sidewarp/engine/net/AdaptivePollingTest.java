@@ -90,6 +90,32 @@ class AdaptivePollingTest {
     }
 
     @Test
+    void aLoopIsIdleWhenItFindsNoWork() throws Exception {
+        LoopIdleness idleness = LoopIdleness.ofThisLoop();
+        idleness.onIdle(now);
+        long begin = now;
+
+        polling.calculateStrategy(() -> 1, false);
+        polling.calculateStrategy(NOTHING, true);
+        assertThat(idleness.isSince(begin)).isFalse();
+        polling.calculateStrategy(NOTHING, false);
+        assertThat(idleness.isSince(begin)).isTrue();
+    }
+
+    @Test
+    void aLoopThatDoesNotPollIsIdleWhenItMaySleep() throws Exception {
+        AdaptivePolling never = new AdaptivePolling(Duration.ZERO, () -> now += STEP, others);
+        LoopIdleness idleness = LoopIdleness.ofThisLoop();
+        idleness.onIdle(now);
+        long begin = now;
+
+        never.calculateStrategy(() -> 1, true);
+        assertThat(idleness.isSince(begin)).isFalse();
+        never.calculateStrategy(NOTHING, false);
+        assertThat(idleness.isSince(begin)).isTrue();
+    }
+
+    @Test
     void theConnectionThatAloneHadInputIsReadFromBeforeEpollIsAskedAgain() throws Exception {
         RecentInput recent = RecentInput.ofThisLoop();
         now = TimeUnit.SECONDS.toNanos(1);

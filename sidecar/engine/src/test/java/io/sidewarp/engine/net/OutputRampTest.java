@@ -14,18 +14,22 @@ class OutputRampTest {
     private static final long MAKING = 10_000;
 
     private final OutputRamp ramp = new OutputRamp();
+    private final LoopIdleness idleness = new LoopIdleness();
     private long now = -1;
 
     private List<Integer> sizesOfAStream(int buffers) {
         List<Integer> sizes = new ArrayList<>();
-        for (int i = 1; i <= buffers; i++) {
-            sizes.add(ramp.next(now));
-            ramp.onProduced(i < buffers);
+        for (int i = 0; i < buffers; i++) {
+            sizes.add(next());
             now += OutputRamp.PAUSE_NANOS;
             ramp.onWritten(now);
             now += MAKING;
         }
         return sizes;
+    }
+
+    private int next() {
+        return ramp.next(now, idleness);
     }
 
     @Test
@@ -41,23 +45,24 @@ class OutputRampTest {
     @Test
     void whatComesBehindAPauseBeginsAnew() {
         sizesOfAStream(4);
+        idleness.onIdle(now);
         now += OutputRamp.PAUSE_NANOS;
         assertThat(sizesOfAStream(2)).containsExactly(OutputRamp.FIRST, 2 * OutputRamp.FIRST);
     }
 
     @Test
-    void waitingForOtherConnectionsIsNoPause() {
-        ramp.next(now);
-        ramp.onProduced(true);
-        ramp.onWritten(now);
+    void aLoopThatWorksDoesNotPause() {
+        idleness.onIdle(now);
+        sizesOfAStream(1);
         now += 10 * OutputRamp.PAUSE_NANOS;
-        assertThat(ramp.next(now)).isEqualTo(2 * OutputRamp.FIRST);
+        assertThat(next()).isEqualTo(2 * OutputRamp.FIRST);
     }
 
     @Test
-    void moreToSendWithoutAPauseIsOfTheSameStream() {
+    void aMomentWithoutWorkIsNoPause() {
         sizesOfAStream(1);
-        assertThat(ramp.next(now)).isEqualTo(2 * OutputRamp.FIRST);
+        idleness.onIdle(now);
+        assertThat(next()).isEqualTo(2 * OutputRamp.FIRST);
     }
 
     /** MPA gets on with a buffer of that size in any case. */
