@@ -45,10 +45,10 @@ final class AdaptivePolling implements SelectStrategy {
 
     @Override
     public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
-        long now = clock.getAsLong();
         if (limitNanos == 0) {
-            return hasTasks ? selectNow.get() : sleep(now);
+            return hasTasks ? selectNow.get() : sleep(clock.getAsLong());
         }
+        long now = clock.getAsLong();
         others.onRunning(now);
         if (slept) {
             slept = false;
@@ -81,6 +81,7 @@ final class AdaptivePolling implements SelectStrategy {
         return CONTINUE;
     }
 
+    /** Whether there is input shows only then: a loop that does not poll is idle whenever it has no task. */
     private static int sleep(long nanoTime) {
         LoopIdleness.ofThisLoop().onIdle(nanoTime);
         return SELECT;

@@ -85,7 +85,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     }
 
     /**
-     * Loops that somebody else owns and closes; epoll or NIO ones.
+     * Loops that somebody else owns and closes; epoll or NIO ones, best those of {@link #newGroup}: others do not poll, nor tell
+     * a stream that they were idle.
      *
      * @throws IllegalArgumentException see {@link CongestionControl#require}
      */

@@ -5,7 +5,10 @@ package io.sidewarp.engine.net;
 
 import io.netty.util.concurrent.FastThreadLocal;
 
-/** When a loop had nothing to do. Belongs to one loop. */
+/**
+ * When a loop had nothing to do, as {@link AdaptivePolling} tells: never, of a loop that waits in another way. Belongs to one
+ * loop.
+ */
 final class LoopIdleness {
 
     private static final FastThreadLocal<LoopIdleness> OF_LOOP = new FastThreadLocal<>() {

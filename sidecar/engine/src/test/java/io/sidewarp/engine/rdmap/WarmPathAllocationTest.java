@@ -82,8 +82,8 @@ class WarmPathAllocationTest {
     private long rounds;
 
     /**
-     * Octets that {@link #ROUNDS} rounds allocate when they are warm: the least of some measurements, since the JVM goes on compiling
-     * behind the first ones, and an object that only interpreted code needs is then allocated for a moment.
+     * Octets that {@link #ROUNDS} rounds allocate when they are warm: the least of some measurements. Now and then one has some
+     * thousand octets more, and the next has none, while what a round needs would be in each.
      */
     private long warmAllocation(Runnable round) {
         long least = Long.MAX_VALUE;
