@@ -33,8 +33,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Octets written in a row after which the same is due. */
     private static final int OCTETS_PER_TURN = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
     /**
-     * Reads in a row before other connections of the loop get their turn, and before the application learns of what they
-     * completed: few, so that it can ask for more before all that it asked for has come.
+     * Reads in a turn of the loop before other connections get theirs, and before the application learns of what they
+     * completed: few, so that it can ask for more before all that it asked for has come. Where epoll tells again of the rest,
+     * the second is a task: what the application asked for meanwhile, which the loop reads in the same turn, goes out first,
+     * and the peer works on it while the rest is placed.
      */
     private static final int READS_PER_TURN = 2;
     /** Of a channel whose socket is the Java library's. */
@@ -56,12 +58,15 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final ConnectionInput connectionInput;
     private final OutputRamp ramp = new OutputRamp();
     private final int descriptor;
+    private final boolean toldAgain;
+    private final LateTask secondRead;
 
     private @Nullable MpaConnection connection;
     private boolean outputWanted;
     private boolean driveScheduled;
     private boolean driving;
     private boolean reading;
+    private boolean filled;
     private boolean waitingForBuffer;
     private long producedOctets;
     private boolean aborted;
@@ -81,6 +86,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.writer = new SocketWriter(channel, resources, segmentSize);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
+        this.toldAgain = EngineLoops.tellsAgain(channel);
+        this.secondRead = new LateTask(loop, 1, this::takeInput);
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
         channel.config().setAutoClose(true);
@@ -90,8 +97,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 .setRecvByteBufAllocator(new StagingAllocator(
                         connectionInput::target,
                         settings.stagingCapacity(),
-                        READS_PER_TURN,
-                        EngineLoops.tellsAgain(channel)));
+                        toldAgain ? 1 : READS_PER_TURN,
+                        toldAgain));
         // One buffer is written at a time; "writable" then means that the socket took all of it.
         channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
     }
@@ -155,6 +162,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             }
             if (connectionInput.isBehind(input)) {
                 int octets = input.writerIndex() - connectionInput.end();
+                filled = !input.isWritable();
                 connectionInput.deliver(connection, input.writerIndex());
                 noteInput(octets, now);
             } else {
@@ -213,6 +221,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         receiveDone();
+        if (filled && toldAgain) {
+            secondRead.request();
+        }
+        filled = false;
     }
 
     private void receiveDone() {

@@ -20,9 +20,12 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -38,6 +41,10 @@ class PolledConnectionTest {
     private static final byte[] REQUEST = ("MPA ID Req Frame" + "\0\1\0\0").getBytes(US_ASCII);
     /** Both sides declare C=0. */
     private static final byte[] FPDU = HexFormat.of().parseHex("0012" + "00".repeat(ULPDU_LENGTH) + "00000000");
+
+    private static final int LONG_ULPDU_LENGTH = 1010;
+    private static final byte[] LONG_FPDU =
+            HexFormat.of().parseHex("03f2" + "00".repeat(LONG_ULPDU_LENGTH) + "00000000");
 
     private final EventLoopGroup group = EngineLoops.newGroup(1, Duration.ofMinutes(1));
     private final EngineLoops loops = EngineLoops.shared(group, NetSettings.defaults());
@@ -56,7 +63,7 @@ class PolledConnectionTest {
 
     @BeforeEach
     void listen() {
-        server = new ServerBootstrap()
+        ServerBootstrap bootstrap = new ServerBootstrap()
                 .group(loops.choose())
                 .channel(loops.serverChannelType())
                 .childHandler(new ChannelInitializer<SocketChannel>() {
@@ -64,7 +71,9 @@ class PolledConnectionTest {
                     protected void initChannel(SocketChannel channel) {
                         adopt(channel);
                     }
-                })
+                });
+        loops.tellAgain(bootstrap::childOption);
+        server = bootstrap
                 .bind(InetAddress.getLoopbackAddress(), 0)
                 .syncUninterruptibly()
                 .channel();
@@ -120,6 +129,58 @@ class PolledConnectionTest {
             exchange(one, 1);
             exchange(other, ROUNDS);
             exchange(one, 1);
+        }
+    }
+
+    /** A stream has two buffers in a turn of the loop; what the application posts in the same turn is sent before the second. */
+    @Test
+    void whatAnApplicationAsksForGoesAheadOfTheRestOfAStream() throws Exception {
+        int buffer = loops.settings().stagingCapacity();
+        int share = 2 * buffer / LONG_FPDU.length;
+        CountDownLatch written = new CountDownLatch(1);
+        CompletableFuture<Integer> ahead = new CompletableFuture<>();
+        try (Connection stream = connect();
+                Connection application = connect()) {
+            // Until the socket takes so much while nobody reads it.
+            send(stream, 16 * share);
+            take(stream, 16 * share);
+            application
+                    .end()
+                    .onNextUlpdu(() -> server.eventLoop()
+                            .execute(() -> ahead.complete(stream.end().waitingUlpdus())));
+            server.eventLoop().execute(() -> await(written));
+            send(stream, share);
+            application.peer().getOutputStream().write(FPDU);
+            written.countDown();
+
+            assertThat(ahead.get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)).isBetween(1, buffer / LONG_FPDU.length);
+            take(stream, share);
+        }
+    }
+
+    private static void send(Connection stream, int longFpdus) throws IOException {
+        stream.peer().getOutputStream().write(repeat(LONG_FPDU, longFpdus));
+    }
+
+    private static void take(Connection stream, int longFpdus) throws InterruptedException {
+        for (int i = 0; i < longFpdus; i++) {
+            assertThat(stream.end().nextUlpdu()).hasSize(LONG_ULPDU_LENGTH);
+        }
+    }
+
+    private static byte[] repeat(byte[] octets, int times) {
+        ByteBuffer all = ByteBuffer.allocate(times * octets.length);
+        for (int i = 0; i < times; i++) {
+            all.put(octets);
+        }
+        return all.array();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

@@ -30,6 +30,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
     private final CompletableFuture<Void> peerClosed = new CompletableFuture<>();
     private final CompletableFuture<String> closed = new CompletableFuture<>();
     private volatile MpaConnection mpa;
+    private volatile Runnable listener = () -> {};
 
     static MpaPolicy withoutCrc(MpaPolicy policy) {
         return policy.withCrc(CrcPolicy.REFUSED);
@@ -44,6 +45,16 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         byte[] ulpdu = ulpdus.poll(10, TimeUnit.SECONDS);
         assertThat(ulpdu).as("a ULPDU within ten seconds").isNotNull();
         return ulpdu;
+    }
+
+    /** Called on the loop, once. */
+    void onNextUlpdu(Runnable task) {
+        listener = task;
+    }
+
+    /** ULPDUs that came and were not taken. */
+    int waitingUlpdus() {
+        return ulpdus.size();
     }
 
     void awaitPeerClosed() throws Exception {
@@ -90,6 +101,9 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         byte[] ulpdu = new byte[length];
         buffer.getBytes(offset, ulpdu, 0, length);
         ulpdus.add(ulpdu);
+        Runnable told = listener;
+        listener = () -> {};
+        told.run();
     }
 
     @Override

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.sidewarp.engine.net.LateTask;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.Opcode;
@@ -23,6 +24,11 @@ abstract class PolledWork {
     private static final int BATCH = 64;
     /** Batches until other work of the thread gets its turn. */
     private static final int ROUNDS = 16;
+    /**
+     * How often completions let the tasks of the loop go first. A stream of input reads its second buffer behind one round,
+     * and one of output goes on behind the tasks that there were.
+     */
+    private static final int STREAM_ROUNDS = 2;
 
     private static final FastThreadLocal<WorkCompletion[]> POLLED = new FastThreadLocal<>() {
         @Override
@@ -41,7 +47,8 @@ abstract class PolledWork {
     private final WorkSlots slots = new WorkSlots();
     private final List<CompletionSink> touched = new ArrayList<>();
     private final Runnable drainTask = this::drain;
-    private final Runnable deferredDrain = this::drainBehindTasks;
+    private final LateTask lateDrain;
+    private final Runnable lateDrainRequest;
     private final Runnable notification = this::onNotification;
 
     private boolean draining;
@@ -52,6 +59,8 @@ abstract class PolledWork {
         this.completions = completions;
         this.loop = loop;
         this.meter = meter;
+        this.lateDrain = new LateTask(loop, STREAM_ROUNDS, drainTask);
+        this.lateDrainRequest = lateDrain::request;
     }
 
     /** Begins to take completions. */
@@ -130,15 +139,13 @@ abstract class PolledWork {
      * that completes: each message is an exchange with the application.
      */
     private void onNotification() {
-        if (loop.inEventLoop() && draining) {
+        if (!loop.inEventLoop()) {
+            loop.execute(lateDrainRequest);
+        } else if (draining) {
             notified = true;
         } else {
-            loop.execute(deferredDrain);
+            lateDrain.request();
         }
-    }
-
-    private void drainBehindTasks() {
-        loop.execute(drainTask);
     }
 
     private void drain() {
