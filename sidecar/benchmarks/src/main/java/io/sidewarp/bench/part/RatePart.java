@@ -27,7 +27,7 @@ public final class RatePart implements PartRunner {
     private static final List<Integer> QUICK_DEPTHS = List.of(1, 128);
     private static final int MOST_UNSIGNALED = 16;
 
-    /** Messages for one completion, as {@code sidewarp perf} has it: a quarter of the depth but at most 16. */
+    /** Messages for one completion: a quarter of the depth but at most 16. */
     static int signal(int depth) {
         return Math.clamp(depth / 4, 1, MOST_UNSIGNALED);
     }

@@ -37,6 +37,8 @@ public final class SidecarTests {
 
     private static final Duration SETTLING_LATENCY = Duration.ofMillis(250);
 
+    private static final int MOST_UNSIGNALED = 64;
+
     /** A measurement takes so many times that of engines. */
     private static final int FACTOR = 2;
 
@@ -44,12 +46,17 @@ public final class SidecarTests {
 
     /** Streams of messages. */
     public static Subject stream(String operation, ThroughputPart.Step step) {
-        return subject(operation, step.size(), step.depth(), RatePart.signal(step.depth()));
+        return subject(operation, step.size(), step.depth(), signal(step.depth()));
     }
 
     /** One message at a time. */
     public static Subject pingPong(String operation, int size) {
         return subject(operation, size, 1, 1);
+    }
+
+    /** Messages for one completion, as {@code sidewarp perf} has it: half of the depth but at most 64. */
+    private static int signal(int depth) {
+        return Math.clamp(depth / 2, 1, MOST_UNSIGNALED);
     }
 
     private static Subject subject(String operation, long size, int depth, int signal) {
@@ -83,7 +90,7 @@ public final class SidecarTests {
             "--depth",
             String.valueOf(step.depth()),
             "--signal",
-            String.valueOf(RatePart.signal(step.depth()))
+            String.valueOf(signal(step.depth()))
         };
     }
 

@@ -51,6 +51,9 @@ import picocli.CommandLine.Spec;
         })
 public final class PerfCommand implements Callable<Integer> {
 
+    /** Messages for one completion at most, unless the caller wants more. */
+    private static final int MOST_UNSIGNALED = 64;
+
     @ParentCommand
     private Sidewarp sidewarp;
 
@@ -128,8 +131,8 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--signal",
             paramLabel = "N",
             defaultValue = "0",
-            description = "Ask for one completion each N messages; the depth must be a multiple. Default: a quarter of"
-                    + " the depth, but at most 16.")
+            description = "Ask for one completion each N messages; the depth must be a multiple. Default: half of"
+                    + " the depth, but at most 64.")
     private int signal;
 
     @Option(
@@ -203,9 +206,12 @@ public final class PerfCommand implements Callable<Integer> {
         return operation.stream().map(what -> new PerfPlan(what, latency, connections, messages, group, size, seed));
     }
 
-    /** A completion and the work that follows it go through the API, which costs more than moving most messages. */
+    /**
+     * A completion and the work that follows it go through the API, which costs more than moving most messages: while one half
+     * is under way the other is posted again.
+     */
     private int defaultSignal() {
-        int group = Math.min(16, depth / 4);
+        int group = Math.min(MOST_UNSIGNALED, depth / 2);
         while (group > 1 && depth % group != 0) {
             group--;
         }
