@@ -28,7 +28,7 @@ abstract class PolledWork {
      * How often completions let the tasks of the loop go first. A stream of input reads its second buffer behind one round,
      * and one of output goes on behind the tasks that there were.
      */
-    private static final int STREAM_ROUNDS = 2;
+    static final int STREAM_ROUNDS = 2;
 
     private static final FastThreadLocal<WorkCompletion[]> POLLED = new FastThreadLocal<>() {
         @Override

@@ -16,6 +16,7 @@ import io.grpc.Status;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.net.LateTask;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -90,7 +91,7 @@ class QueueAllocationTest {
     private static final long CONNECTION = 7;
     private static final long SHARED_RECEIVES = 8;
     /** Objects of a message: the frame, the streams over its octets, and the nodes of this loop's queue of tasks. */
-    private static final int PER_MESSAGE = 320;
+    private static final int PER_MESSAGE = 400;
 
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -253,11 +254,11 @@ class QueueAllocationTest {
         return turns.allocated.get(60, TimeUnit.SECONDS);
     }
 
-    /** One message after the other, each when the completions of the one before have gone out, behind a round of tasks. */
+    /** One message after the other, each when the completions of the one before have gone out. */
     private final class Turns implements Runnable {
 
         final CompletableFuture<Long> allocated = new CompletableFuture<>();
-        private final Runnable next = this::goOn;
+        private final LateTask next = new LateTask(loop, PolledWork.STREAM_ROUNDS + 1, this);
         private final byte[] message;
         private int turn;
         private long before;
@@ -278,11 +279,7 @@ class QueueAllocationTest {
             call.onMessage(received(message));
             engine.complete();
             receives.complete();
-            loop.execute(next);
-        }
-
-        private void goOn() {
-            loop.execute(this);
+            next.request();
         }
     }
 
