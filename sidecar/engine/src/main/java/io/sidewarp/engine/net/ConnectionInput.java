@@ -20,6 +20,7 @@ final class ConnectionInput {
     private @Nullable StagingBuffer kept;
     private int from;
     private int to;
+    private boolean filled;
 
     ConnectionInput(LoopResources resources, IncompleteFpduWatch watch) {
         this.resources = resources;
@@ -71,6 +72,7 @@ final class ConnectionInput {
      */
     void deliver(MpaConnection connection, int end) {
         WireBuffer wire = buffer().wire();
+        filled = end == wire.capacity();
         int begin = from;
         int taken = connection.receive(wire, begin, end - begin, kept != null || resources.canLendInput());
         int fpduLength = connection.incompleteFpdu();
@@ -91,6 +93,11 @@ final class ConnectionInput {
             to -= from;
             from = 0;
         }
+    }
+
+    /** Whether what was read last filled the buffer, so that there may be more. */
+    boolean isFilled() {
+        return filled;
     }
 
     /** Keeps nothing any more. */

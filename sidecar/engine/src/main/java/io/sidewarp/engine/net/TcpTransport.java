@@ -66,7 +66,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private boolean driveScheduled;
     private boolean driving;
     private boolean reading;
-    private boolean filled;
     private boolean waitingForBuffer;
     private long producedOctets;
     private boolean aborted;
@@ -162,7 +161,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             }
             if (connectionInput.isBehind(input)) {
                 int octets = input.writerIndex() - connectionInput.end();
-                filled = !input.isWritable();
                 connectionInput.deliver(connection, input.writerIndex());
                 noteInput(octets, now);
             } else {
@@ -221,10 +219,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         receiveDone();
-        if (filled && toldAgain) {
+        if (toldAgain && connectionInput.isFilled()) {
             secondRead.request();
         }
-        filled = false;
     }
 
     private void receiveDone() {

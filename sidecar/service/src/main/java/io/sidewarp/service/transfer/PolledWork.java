@@ -48,7 +48,6 @@ abstract class PolledWork {
     private final List<CompletionSink> touched = new ArrayList<>();
     private final Runnable drainTask = this::drain;
     private final LateTask lateDrain;
-    private final Runnable lateDrainRequest;
     private final Runnable notification = this::onNotification;
 
     private boolean draining;
@@ -60,7 +59,6 @@ abstract class PolledWork {
         this.loop = loop;
         this.meter = meter;
         this.lateDrain = new LateTask(loop, STREAM_ROUNDS, drainTask);
-        this.lateDrainRequest = lateDrain::request;
     }
 
     /** Begins to take completions. */
@@ -140,7 +138,7 @@ abstract class PolledWork {
      */
     private void onNotification() {
         if (!loop.inEventLoop()) {
-            loop.execute(lateDrainRequest);
+            loop.execute(notification);
         } else if (draining) {
             notified = true;
         } else {
