@@ -54,7 +54,9 @@ static struct sockaddr_in address_of(const char *text, uint16_t port) {
 }
 
 static int open_socket(uint16_t port, const struct association_options *options) {
-    int fd = socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+    // One-to-many, so that an association stays with the socket that it came to. With a one-to-one socket accept() takes
+    // it to another one, and Linux drops a packet that comes meanwhile; an ABORT is not sent again.
+    int fd = socket(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP);
     if (fd < 0) {
         fail("no SCTP: %s", strerror(errno));
     }
@@ -101,8 +103,7 @@ static void print_reason(const uint8_t *causes, size_t length) {
     }
 }
 
-// One notification or message. Returns 0 when the association has ended, else the type of the notification, and
-// SCTP_DATA_IO_EVENT for a message.
+// One notification or message. Returns the type of the notification, and SCTP_DATA_IO_EVENT for a message.
 static uint16_t receive(struct association *association, struct chunk *chunk, uint32_t *adaptation) {
     union {
         struct cmsghdr header;
@@ -118,16 +119,8 @@ static uint16_t receive(struct association *association, struct chunk *chunk, ui
         struct iovec target = {.iov_base = chunk->octets + length, .iov_len = sizeof chunk->octets - length};
         message = (struct msghdr){.msg_iov = &target, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
         ssize_t octets = recvmsg(association->socket, &message, 0);
-        if (octets == 0) {
-            // So a SHUTDOWN of the peer is told to a socket of this kind.
-            association->shut_down = true;
-            return 0;
-        }
-        if (octets < 0) {
-            if (!association->lost) {
-                fail("the association is gone: %s", strerror(errno));
-            }
-            return 0;
+        if (octets <= 0) {
+            fail("the association is gone: %s", strerror(errno));
         }
         length += (size_t)octets;
     } while ((message.msg_flags & MSG_EOR) == 0 && length < sizeof chunk->octets);
@@ -138,6 +131,7 @@ static uint16_t receive(struct association *association, struct chunk *chunk, ui
             *adaptation = event->sn_adaptation_event.sai_adaptation_ind;
         } else if (event->sn_header.sn_type == SCTP_ASSOC_CHANGE) {
             const struct sctp_assoc_change *change = &event->sn_assoc_change;
+            association->id = change->sac_assoc_id;
             association->outbound = change->sac_outbound_streams;
             association->inbound = change->sac_inbound_streams;
             association->shut_down = change->sac_state == SCTP_SHUTDOWN_COMP;
@@ -167,7 +161,7 @@ static struct association established(int fd) {
     uint32_t adaptation = 0;
     for (uint16_t type = 0; type != SCTP_ADAPTATION_INDICATION;) {
         type = receive(&association, &chunk, &adaptation);
-        if (type == 0 || type == SCTP_DATA_IO_EVENT) {
+        if (type == SCTP_DATA_IO_EVENT || association.lost || association.shut_down) {
             fail("the peer indicates no adaptation layer");
         }
     }
@@ -176,7 +170,7 @@ static struct association established(int fd) {
     if (adaptation != ADAPTATION_DDP) {
         fail("the peer indicates adaptation layer 0x%08x", adaptation);
     }
-    struct sctp_status status = {0};
+    struct sctp_status status = {.sstat_assoc_id = association.id};
     socklen_t length = sizeof status;
     if (getsockopt(fd, IPPROTO_SCTP, SCTP_STATUS, &status, &length) != 0) {
         // The peer has refused it meanwhile; whoever waits for a message will learn that.
@@ -204,19 +198,14 @@ struct association association_accept(uint16_t port, const struct association_op
     if (listen(listener, 1) != 0) {
         fail("listen: %s", strerror(errno));
     }
-    struct pollfd wait = {.fd = listener, .events = POLLIN};
-    if (poll(&wait, 1, PATIENCE_MILLIS) == 0) {
-        fail("no association within %d ms", PATIENCE_MILLIS);
+    struct association association = established(listener);
+    if (listen(listener, 0) != 0) {
+        fail("no more associations: %s", strerror(errno));
     }
-    int fd = accept(listener, NULL, NULL);
-    if (fd < 0) {
-        fail("accept: %s", strerror(errno));
-    }
-    close(listener);
-    return established(fd);
+    return association;
 }
 
-void association_send(struct association *association, const struct chunk *chunk) {
+static bool transmit(const struct association *association, const struct chunk *chunk, uint16_t flags) {
     union {
         struct cmsghdr header;
         uint8_t space[CMSG_SPACE(sizeof(struct sctp_sndinfo))];
@@ -230,25 +219,32 @@ void association_send(struct association *association, const struct chunk *chunk
     header->cmsg_len = CMSG_LEN(sizeof(struct sctp_sndinfo));
     struct sctp_sndinfo info = {
         .snd_sid = chunk->stream,
-        .snd_flags = chunk->unordered ? SCTP_UNORDERED : 0,
+        .snd_flags = flags,
         .snd_ppid = htonl(chunk->protocol),
+        .snd_assoc_id = association->id,
     };
     memcpy(CMSG_DATA(header), &info, sizeof info);
-    if (sendmsg(association->socket, &message, MSG_NOSIGNAL) != (ssize_t)chunk->length) {
+    return sendmsg(association->socket, &message, MSG_NOSIGNAL) == (ssize_t)chunk->length;
+}
+
+void association_send(struct association *association, const struct chunk *chunk) {
+    if (!transmit(association, chunk, chunk->unordered ? SCTP_UNORDERED : 0)) {
         fail("a message of %zu octets on stream %u: %s", chunk->length, chunk->stream, strerror(errno));
     }
 }
 
 bool association_receive(struct association *association, struct chunk *chunk) {
     uint32_t ignored;
-    uint16_t type;
-    do {
-        type = receive(association, chunk, &ignored);
-    } while (type != SCTP_DATA_IO_EVENT && type != 0 && !association->lost && !association->shut_down);
-    return type == SCTP_DATA_IO_EVENT;
+    while (!association->lost && !association->shut_down) {
+        if (receive(association, chunk, &ignored) == SCTP_DATA_IO_EVENT) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void association_close(struct association *association, bool abort) {
+    static const struct chunk nothing;
     if (abort) {
         struct linger now = {.l_onoff = 1, .l_linger = 0};
         if (setsockopt(association->socket, SOL_SOCKET, SO_LINGER, &now, sizeof now) != 0) {
@@ -256,7 +252,8 @@ void association_close(struct association *association, bool abort) {
         }
         close(association->socket);
         association->lost = true;
-    } else if (shutdown(association->socket, SHUT_WR) != 0 && errno != ENOTCONN) {
+    } else if (!transmit(association, &nothing, SCTP_EOF) && errno != EPIPE) {
+        // An association that is gone already has been shut down by the peer.
         fail("shutdown: %s", strerror(errno));
     }
 }

@@ -36,6 +36,7 @@ struct chunk {
 
 struct association {
     int socket;
+    int32_t id;
     uint16_t outbound;
     uint16_t inbound;
     // Octets of the largest user message in one packet.
