@@ -55,7 +55,7 @@ static struct sockaddr_in address_of(const char *text, uint16_t port) {
 
 static int open_socket(uint16_t port, const struct association_options *options) {
     // One-to-many, so that an association stays with the socket that it came to. With a one-to-one socket accept() takes
-    // it to another one, and Linux drops a packet that comes meanwhile; an ABORT is not sent again.
+    // it to another one, and one of a hundred ABORTs that came about then was lost; an ABORT is not sent again.
     int fd = socket(AF_INET, SOCK_SEQPACKET, IPPROTO_SCTP);
     if (fd < 0) {
         fail("no SCTP: %s", strerror(errno));
