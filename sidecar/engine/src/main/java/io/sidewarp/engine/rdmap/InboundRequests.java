@@ -150,8 +150,9 @@ final class InboundRequests {
             if (source == null) {
                 throw new IllegalStateException("a read of no octets has no source");
             }
-            if (!source.isValid()) {
-                throw SendWork.unusable(source);
+            // Invalidated and enabled with another key, it is valid, but not by the STag that the peer named.
+            if (!source.isValid() || source.stag() != srcStag) {
+                throw new RegionFault(source, "STag 0x%08x is not usable any more: %s".formatted(srcStag, source));
             }
             source.fetch(srcTo - source.baseTaggedOffset() + messageOffset, target, targetOffset, length);
         }

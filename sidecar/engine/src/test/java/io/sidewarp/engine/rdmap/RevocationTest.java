@@ -135,6 +135,29 @@ class RevocationTest {
     }
 
     @Test
+    @Requirement({"RDMAP-8.1.1-05", "RDMAP-4.8-11", "RDMAP-7.1-04"})
+    void aResponseWhoseSourceIsEnabledWithAnotherKeyIsCutOffAsWell() {
+        MemoryRegion own = stream.endpoint().readableRegion(4500);
+        int before = own.stag();
+        stream.wire().mulpdu(1024 + 14).room(2);
+        byte[] request = readRequest(1, SINK, 0, 4500, before, 0);
+        stream.input(request);
+        stream.wire().output();
+
+        stream.endpoint().invalidate(1, own).post();
+        stream.endpoint().enable(2, own, before + 1 & 0xFF).post();
+
+        assertThat(own.isValid()).isTrue();
+        List<Segment> segments = stream.output();
+        assertThat(segments).extracting(Segment::opcode).containsExactly(2, 2, 7);
+        assertThat(segments.get(2).payload())
+                .isEqualTo(join(
+                        hex("01 00 E0 00 002E"),
+                        Arrays.copyOf(request, 18),
+                        readRequestHeader(SINK, 2048, 4500 - 2048, before, 2048)));
+    }
+
+    @Test
     @Requirement({"RDMAP-4.8-11", "RDMAP-5.2.1-07"})
     void aResponseWhoseSourceGoesBeforeItBeganIsRefusedWithTheOriginalRequest() {
         stream.wire().room(0);

@@ -85,6 +85,11 @@ public final class Endpoint implements AutoCloseable {
         return memory.regionOf(queuePair, length, AccessRight.REMOTE_WRITE, AccessRight.REMOTE_INVALIDATE);
     }
 
+    /** A region of this stream alone, which the peer may read. */
+    public MemoryRegion readableRegion(int length) {
+        return memory.regionOf(queuePair, length, AccessRight.REMOTE_READ);
+    }
+
     public Work write(long id) {
         return sendWork(RdmapControl.RDMA_WRITE, id);
     }
