@@ -9,6 +9,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -42,10 +43,10 @@ public final class MemoryRegion {
     private final RegionBacking backing;
     private final MemorySegment segment;
     private final CompletableFuture<Void> released = new CompletableFuture<>();
+    private final AtomicInteger expectedEnables = new AtomicInteger();
 
     private volatile int stag;
     private volatile RegionState state = RegionState.VALID;
-    private volatile boolean enableIsPosted;
     private boolean faulted;
     private @Nullable Consumer<MemoryRegion> faultListener;
 
@@ -218,21 +219,33 @@ public final class MemoryRegion {
      * @return false when the region failed or was given back
      */
     public boolean enable(int key) {
-        enableIsPosted = false;
         invalidate();
         stag = stagWithKey(key);
         return STATE.compareAndSet(this, RegionState.INVALIDATED, RegionState.VALID);
     }
 
-    /** A work request that will enable it was posted, so that work behind that one may name it already. */
+    /**
+     * A work request that will enable it is posted, so that work behind that one may name it already. Each is to be
+     * followed by one {@link #endExpectedEnable}.
+     */
     public void expectEnable() {
-        enableIsPosted = true;
+        expectedEnables.incrementAndGet();
+    }
+
+    /** A work request that was to enable it was carried out or flushed. */
+    public void endExpectedEnable() {
+        expectedEnables.decrementAndGet();
     }
 
     /** Whether it is valid, or was invalidated and will be enabled by work that was posted. */
     public boolean isValidOrExpected() {
+        if (isValid()) {
+            return true;
+        }
+        // The count comes first: it goes down behind the step to VALID, so who finds it down sees that step.
+        boolean expected = expectedEnables.get() > 0;
         RegionState current = state;
-        return current == RegionState.VALID || current == RegionState.INVALIDATED && enableIsPosted;
+        return current == RegionState.VALID || current == RegionState.INVALIDATED && expected;
     }
 
     /**

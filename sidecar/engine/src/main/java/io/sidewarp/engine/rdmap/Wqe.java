@@ -60,6 +60,7 @@ public final class Wqe implements PayloadSource {
     private long compareData;
     private long compareMask;
     private @Nullable MemoryRegion subject;
+    private boolean enableExpected;
     private int key;
 
     // State of the event loop.
@@ -134,13 +135,17 @@ public final class Wqe implements PayloadSource {
     }
 
     /**
-     * Names the local region that is invalidated or enabled.
+     * Names the local region that is invalidated or enabled. One that is enabled expects it from now on.
      *
      * @param newKey of the new STag
      */
     public void subject(MemoryRegion region, int newKey) {
         subject = region;
         key = newKey;
+        if (opcode == ENABLE) {
+            enableExpected = true;
+            region.expectEnable();
+        }
     }
 
     /** Gives the operands of a FetchAdd. What it has no use for is sent as RFC 7306 section 5.2.1 says. */
@@ -178,6 +183,7 @@ public final class Wqe implements PayloadSource {
 
     /** Forgets the regions, so that a retired slot keeps none alive. */
     void clear() {
+        endExpectedEnable();
         for (int i = 0; i < sgeCount; i++) {
             regions[i] = null;
         }
@@ -266,10 +272,21 @@ public final class Wqe implements PayloadSource {
             throw new IllegalStateException("work without a region");
         }
         if (opcode == ENABLE) {
-            return region.enable(key) ? null : region;
+            boolean enabled = region.enable(key);
+            endExpectedEnable();
+            return enabled ? null : region;
         }
         // The peer may have been first.
         return region.invalidate() || region.state() == RegionState.INVALIDATED ? null : region;
+    }
+
+    /** Nothing is expected of it any more: it was carried out, or is flushed. */
+    private void endExpectedEnable() {
+        MemoryRegion region = subject;
+        if (enableExpected && region != null) {
+            enableExpected = false;
+            region.endExpectedEnable();
+        }
     }
 
     /** True when one of its messages goes to the peer's receives. */

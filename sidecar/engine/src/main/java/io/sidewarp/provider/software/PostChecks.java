@@ -24,10 +24,12 @@ final class PostChecks {
     private PostChecks() {}
 
     private static boolean isSubject(@Nullable MemoryRegion region, ProtectionDomain domain, long queuePair) {
-        return region != null
-                && region.protectionDomain() == domain
-                && region.queuePair() == queuePair
-                && (region.isValid() || region.state() == RegionState.INVALIDATED);
+        if (region == null || region.protectionDomain() != domain || region.queuePair() != queuePair) {
+            return false;
+        }
+        // Read once: it may be enabled meanwhile.
+        RegionState state = region.state();
+        return state == RegionState.VALID || state == RegionState.INVALIDATED;
     }
 
     /** @param extensions whether the stream has the operations of RFC 7306 */

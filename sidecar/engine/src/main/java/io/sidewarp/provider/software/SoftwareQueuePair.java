@@ -184,9 +184,6 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         MemoryRegion region = request.subject();
         if (region != null) {
             wqe.subject(region, request.key());
-            if (request.opcode() == Opcode.ENABLE) {
-                region.expectEnable();
-            }
         }
     }
 

@@ -76,6 +76,42 @@ class LocalWorkTest {
     }
 
     @Test
+    void aRegionIsExpectedAsLongAsWorkThatEnablesItIsPosted() {
+        MemoryRegion sink = stream.region(8);
+        stream.endpoint().read(1).with(sink).remote(5, 0).post();
+        stream.endpoint().enable(2, region, 1).fencedLocally().post();
+        stream.endpoint().invalidate(3, region).post();
+        stream.endpoint().read(4).with(sink).remote(5, 0).post();
+        stream.endpoint().enable(5, region, 2).fencedLocally().post();
+        stream.output();
+
+        stream.input(readResponse(sink.stag(), 0, new byte[8]));
+        stream.output();
+
+        assertThat(region.state()).isEqualTo(RegionState.INVALIDATED);
+        assertThat(region.isValidOrExpected()).isTrue();
+        stream.input(readResponse(sink.stag(), 0, new byte[8]));
+        stream.output();
+        assertThat(region.isValid()).isTrue();
+        assertThat(region.stag() & 0xFF).isEqualTo(2);
+        stream.endpoint().invalidate(6, region).post();
+        assertThat(region.isValidOrExpected()).isFalse();
+    }
+
+    @Test
+    void aRegionIsNotExpectedOfWorkThatWasFlushed() {
+        stream.wire().room(0);
+        stream.endpoint().send(1).post();
+        stream.endpoint().enable(2, region, 9).post();
+        region.invalidate();
+        assertThat(region.isValidOrExpected()).isTrue();
+
+        stream.wire().over(false, "reset");
+
+        assertThat(region.isValidOrExpected()).isFalse();
+    }
+
+    @Test
     void localWorkKeepsItsPlaceBehindWhatWasPostedBefore() {
         stream.wire().room(0).holdTransfer(true);
         stream.endpoint().write(1).with(stream.region(8)).remote(1, 0).post();
