@@ -58,7 +58,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile EventLoop loop;
     private volatile QueuePairState state = QueuePairState.IDLE;
     // Ahead of the loop, which changes the state a moment later (RFC 5041 section 6.2.1).
-    private volatile boolean disconnecting;
+    private volatile boolean ending;
     private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
     private volatile boolean extensions;
@@ -112,7 +112,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     @Override
     public PostResult postSend(WorkRequest request) {
-        if (state != QueuePairState.RTS || disconnecting) {
+        if (state != QueuePairState.RTS || ending) {
             return PostResult.INVALID_STATE;
         }
         PostResult check = PostChecks.checkSend(request, protectionDomain, number, ord, extensions);
@@ -283,9 +283,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     @Override
     public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
         synchronized (this) {
-            if (state != QueuePairState.IDLE) {
-                return CompletableFuture.failedFuture(
-                        new IllegalStateException("queue pair " + number + " is " + state + ", not IDLE"));
+            if (state != QueuePairState.IDLE || ending) {
+                return CompletableFuture.failedFuture(new IllegalStateException(
+                        "queue pair " + number + " is " + (ending ? "closed" : state) + ", not IDLE"));
             }
             state = QueuePairState.CONNECTING;
             if (parameters.llp() == Llp.SCTP) {
@@ -297,15 +297,20 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remote, parameters);
         };
         loop.execute(() -> {
-            setup = outgoing;
-            outgoing.start();
+            if (state == QueuePairState.CONNECTING) {
+                setup = outgoing;
+                outgoing.start();
+            } else {
+                // It was aborted before it could begin.
+                outgoing.abort();
+            }
         });
         return outgoing.result();
     }
 
-    /** Binds this queue pair to an inbound connection's loop and set-up; false when it is not IDLE. */
+    /** Binds this queue pair to an inbound connection's loop and set-up; false when it is not IDLE, or about to end. */
     synchronized boolean beginAccept(EventLoop connectionLoop, ConnectionSetup incoming) {
-        if (state != QueuePairState.IDLE) {
+        if (state != QueuePairState.IDLE || ending) {
             return false;
         }
         state = QueuePairState.CONNECTING;
@@ -388,7 +393,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     @Override
     public CompletableFuture<Void> disconnect() {
-        disconnecting = true;
+        beginEnd();
         onLoop(() -> {
             RdmapStream current = stream;
             if (current == null) {
@@ -402,8 +407,14 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     @Override
     public CompletableFuture<Void> abort() {
+        beginEnd();
         onLoop(this::abortOnLoop);
         return closed.copy();
+    }
+
+    /** From now on nobody connects it, so that it stays on the loop that will end it. */
+    private synchronized void beginEnd() {
+        ending = true;
     }
 
     private void abortOnLoop() {

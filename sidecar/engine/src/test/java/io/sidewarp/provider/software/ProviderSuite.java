@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.EventLoop;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.rdmap.CompletionStatus;
@@ -30,6 +31,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -301,6 +303,55 @@ abstract class ProviderSuite {
         server.disconnect();
 
         client.awaitState(QueuePairState.CLOSED);
+    }
+
+    @Test
+    void anAttemptThatIsAbortedBeforeItBeganConnectsNothing() throws Exception {
+        Endpoint client = new Endpoint(clientDevice, 16);
+        Listener listener = listen(new CompletableFuture<>());
+
+        CompletableFuture<ConnectionAttributes> connected = CompletableFuture.supplyAsync(
+                        () -> {
+                            CompletableFuture<ConnectionAttributes> attempt =
+                                    client.queuePair.connect(listener.localAddress(), parameters());
+                            client.queuePair.abort();
+                            return attempt;
+                        },
+                        loopOf(client))
+                .thenCompose(attempt -> attempt);
+
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed -> assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.ABORTED));
+        assertThat(client.queuePair.state()).isEqualTo(QueuePairState.CLOSED);
+        assertThat(client.domain.queuePairs()).isZero();
+    }
+
+    @Test
+    void aQueuePairThatIsAboutToBeAbortedIsNotConnectedAnyMore() throws Exception {
+        Endpoint client = new Endpoint(clientDevice, 16);
+        Listener listener = listen(new CompletableFuture<>());
+        CountDownLatch loopIsFree = new CountDownLatch(1);
+        loopOf(client).submit(() -> loopIsFree.await(10, TimeUnit.SECONDS));
+
+        CompletableFuture<Void> closed = client.queuePair.abort();
+        CompletableFuture<ConnectionAttributes> connected =
+                client.queuePair.connect(listener.localAddress(), parameters());
+        loopIsFree.countDown();
+
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("is closed");
+        closed.get(10, TimeUnit.SECONDS);
+        assertThat(client.queuePair.state()).isEqualTo(QueuePairState.CLOSED);
+        assertThat(client.domain.queuePairs()).isZero();
+    }
+
+    private static EventLoop loopOf(Endpoint endpoint) {
+        return ((SoftwareQueuePair) endpoint.queuePair).loop();
     }
 
     @Test
