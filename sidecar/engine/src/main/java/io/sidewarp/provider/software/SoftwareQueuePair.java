@@ -204,6 +204,10 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     private void onDoorbell() {
         doorbell.set(false);
+        onWorkPosted();
+    }
+
+    private void onWorkPosted() {
         RdmapStream current = stream;
         if (current != null) {
             current.onWorkPosted();
@@ -364,10 +368,10 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         if (terminateTimer != null) {
             terminateTimer.cancel(false);
         }
-        changeState(QueuePairState.CLOSED, error, message);
-        if (stream == null) {
-            flushUnconnected();
-        }
+        state = QueuePairState.CLOSED;
+        // Who did not see this state yet may have posted a receive behind the stream's last look.
+        onWorkPosted();
+        events.onStateChange(this, state, error, message);
         protectionDomain.releaseQueuePair();
         sendCompletions.release();
         receiveCompletions.release();
