@@ -8,6 +8,7 @@ import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
+import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -77,6 +78,8 @@ final class SoftwareCompletionQueue implements CompletionQueue {
 
     /** Calls a waiting listener if what was published is reason to. */
     void signal(boolean solicitedOrFailed) {
+        // The entry, then the listener; who asks for notification does the reverse, so that one of both sees the other.
+        VarHandle.fullFence();
         Runnable waiting = listener.get();
         if (waiting != null && (solicitedOrFailed || !solicitedOnly) && listener.compareAndSet(waiting, null)) {
             waiting.run();
@@ -109,6 +112,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
     public void requestNotification(Runnable newListener, boolean onlySolicited) {
         solicitedOnly = onlySolicited;
         listener.set(newListener);
+        VarHandle.fullFence();
         long sequence = polled.get();
         boolean waiting = published.getAcquire((int) sequence & mask) == sequence + 1;
         if (waiting && listener.compareAndSet(newListener, null)) {

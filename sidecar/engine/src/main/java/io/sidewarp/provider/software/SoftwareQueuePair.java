@@ -30,10 +30,10 @@ import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkRequest;
+import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,8 +51,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private final WorkQueue sendQueue;
     private final WorkQueue receiveQueue;
     private final @Nullable SoftwareSharedReceiveQueue sharedReceives;
-    private final AtomicBoolean doorbell = new AtomicBoolean();
-    private final Runnable onDoorbell = this::onDoorbell;
+    private final Doorbell doorbell = new Doorbell(this::onWorkPosted);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
     private volatile EventLoop loop;
@@ -154,9 +153,12 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         wqe.begin(request.id(), RdmapControl.SEND, true, false);
         copyElements(request, wqe);
         receiveQueue.publish(sequence);
-        if (!takesReceives(state)) {
-            // The queue pair ended meanwhile; somebody has to flush this one too.
-            ringDoorbell();
+        if (!loop.inEventLoop()) {
+            // As in Doorbell: the queue pair may end meanwhile, and somebody has to flush this one too.
+            VarHandle.fullFence();
+            if (!takesReceives(state)) {
+                ringDoorbell();
+            }
         }
         return PostResult.POSTED;
     }
@@ -196,15 +198,10 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private void ringDoorbell() {
         EventLoop owner = loop;
         if (owner.inEventLoop()) {
-            onDoorbell();
-        } else if (!doorbell.get() && doorbell.compareAndSet(false, true)) {
-            owner.execute(onDoorbell);
+            onWorkPosted();
+        } else {
+            doorbell.ring(owner);
         }
-    }
-
-    private void onDoorbell() {
-        doorbell.set(false);
-        onWorkPosted();
     }
 
     private void onWorkPosted() {
@@ -369,6 +366,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             terminateTimer.cancel(false);
         }
         state = QueuePairState.CLOSED;
+        VarHandle.fullFence();
         // Who did not see this state yet may have posted a receive behind the stream's last look.
         onWorkPosted();
         events.onStateChange(this, state, error, message);
