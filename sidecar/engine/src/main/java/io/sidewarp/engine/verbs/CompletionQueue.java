@@ -19,8 +19,9 @@ public interface CompletionQueue extends AutoCloseable {
 
     /**
      * Asks for one call of the listener: at once when completions are waiting, else after the next one (with
-     * {@code solicitedOnly}, after the next received Send with Solicited Event or unsuccessful completion). The listener
-     * runs on an event loop of the device and must not block; poll and ask again inside it.
+     * {@code solicitedOnly}, after the next received Send with Solicited Event or unsuccessful completion, or one that is
+     * being added right now). The listener runs on an event loop of the device and must not block; poll and ask again
+     * inside it.
      */
     void requestNotification(Runnable listener, boolean solicitedOnly);
 

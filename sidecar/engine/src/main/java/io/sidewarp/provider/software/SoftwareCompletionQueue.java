@@ -112,8 +112,12 @@ final class SoftwareCompletionQueue implements CompletionQueue {
     public void requestNotification(Runnable newListener, boolean onlySolicited) {
         solicitedOnly = onlySolicited;
         listener.set(newListener);
-        VarHandle.fullFence();
         long sequence = polled.get();
+        if (onlySolicited && claimed.get() != sequence) {
+            // One that is about to be published hides those behind it, which may have used up a listener already.
+            solicitedOnly = false;
+        }
+        VarHandle.fullFence();
         boolean waiting = published.getAcquire((int) sequence & mask) == sequence + 1;
         if (waiting && listener.compareAndSet(newListener, null)) {
             notifier.execute(newListener);

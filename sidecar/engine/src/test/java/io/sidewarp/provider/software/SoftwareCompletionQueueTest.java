@@ -1,0 +1,60 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.engine.verbs.WorkCompletion;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Notification by a queue that several event loops add to. */
+final class SoftwareCompletionQueueTest {
+
+    private final SoftwareCompletionQueue queue = new SoftwareCompletionQueue(8, Runnable::run);
+    private final AtomicInteger told = new AtomicInteger();
+
+    /** What an event loop does for a completion, once it has claimed the entry. */
+    private void complete(long sequence, boolean solicited) {
+        queue.entry(sequence);
+        queue.publish(sequence);
+        queue.signal(solicited);
+    }
+
+    private int poll() {
+        return queue.poll(new WorkCompletion[] {new WorkCompletion(), new WorkCompletion()});
+    }
+
+    @Test
+    void onlySolicitedCompletionsAreToldOfWhereNoOthersAreWanted() {
+        queue.requestNotification(told::incrementAndGet, true);
+
+        complete(queue.claim(), false);
+        assertThat(told).hasValue(0);
+        complete(queue.claim(), true);
+
+        assertThat(told).hasValue(1);
+        assertThat(poll()).isEqualTo(2);
+    }
+
+    @Test
+    void aSolicitedCompletionBehindOneThatIsNotPublishedYetIsToldOf() {
+        AtomicInteger polled = new AtomicInteger();
+        queue.requestNotification(
+                () -> {
+                    polled.addAndGet(poll());
+                    queue.requestNotification(told::incrementAndGet, true);
+                },
+                true);
+        long slow = queue.claim();
+        complete(queue.claim(), true);
+        assertThat(polled).hasValue(0);
+        assertThat(told).hasValue(0);
+
+        complete(slow, false);
+
+        assertThat(told).hasValue(1);
+        assertThat(poll()).isEqualTo(2);
+    }
+}
