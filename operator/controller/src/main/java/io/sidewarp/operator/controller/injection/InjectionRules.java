@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.sidewarp.operator.api.v1alpha1.SidecarPlacement;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
@@ -24,7 +25,6 @@ import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
 import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -205,15 +205,7 @@ public final class InjectionRules {
                 throw new RefusedException("the pod has a container of its own named " + PodMutator.SIDECAR
                         + "; rename it, or opt out with " + INJECT + ": disabled");
             }
-            List<String> taken = new ArrayList<>();
-            pod.getSpec().getVolumes().stream()
-                    .map(volume -> volume.getName())
-                    .filter(PodMutator.VOLUMES::contains)
-                    .forEach(taken::add);
-            if (!taken.isEmpty()) {
-                throw new RefusedException("the pod has a volume of its own named " + taken.getFirst()
-                        + "; rename it, or opt out with " + INJECT + ": disabled");
-            }
+            pod.getSpec().getVolumes().forEach(InjectionRules::checkOwnVolume);
         }
         for (Container container : all) {
             if (!containers.contains(container.getName())) {
@@ -229,6 +221,22 @@ public final class InjectionRules {
                                     + " set mountPath of the SidecarProfile");
                 }
             }
+        }
+    }
+
+    private static void checkOwnVolume(Volume volume) {
+        String name = volume.getName();
+        if (!PodMutator.VOLUMES.contains(name)) {
+            return;
+        }
+        if (!name.equals(SharedVolume.NAME)) {
+            throw new RefusedException("the pod has a volume of its own named " + name + "; rename it, or opt out with "
+                    + INJECT + ": disabled");
+        }
+        if (!SharedVolume.isInMemory(volume)) {
+            throw new RefusedException("the pod has a volume of its own named " + name
+                    + ", which is not in memory; make it an emptyDir of the medium Memory or HugePages, rename it, or"
+                    + " opt out with " + INJECT + ": disabled");
         }
     }
 

@@ -52,9 +52,8 @@ public final class PodMutator {
     public static final String MANAGEMENT_PORT_NAME = "sidewarp-mgmt";
 
     static final String API_VOLUME = "sidewarp-api";
-    static final String SHARED_VOLUME = "sidewarp-shared";
     private static final String TEMPORARY_VOLUME = "sidewarp-tmp";
-    static final Set<String> VOLUMES = Set.of(API_VOLUME, SHARED_VOLUME, TEMPORARY_VOLUME);
+    static final Set<String> VOLUMES = Set.of(API_VOLUME, SharedVolume.NAME, TEMPORARY_VOLUME);
 
     private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
     private static final Quantity TEMPORARY_VOLUME_SIZE = new Quantity("32Mi");
@@ -111,7 +110,7 @@ public final class PodMutator {
     private static void volumes(PodSpec spec, InjectionDecision.Inject decision) {
         List<Volume> volumes = new ArrayList<>(spec.getVolumes());
         addMissing(volumes, memory(API_VOLUME, API_VOLUME_SIZE));
-        addMissing(volumes, memory(SHARED_VOLUME, decision.sharedMemory()));
+        addMissing(volumes, memory(SharedVolume.NAME, decision.sharedMemory()));
         addMissing(volumes, memory(TEMPORARY_VOLUME, TEMPORARY_VOLUME_SIZE));
         spec.setVolumes(volumes);
     }
@@ -126,7 +125,7 @@ public final class PodMutator {
         return new VolumeBuilder()
                 .withName(name)
                 .withEmptyDir(new EmptyDirVolumeSourceBuilder()
-                        .withMedium("Memory")
+                        .withMedium(SharedVolume.MEMORY)
                         .withSizeLimit(size)
                         .build())
                 .build();
@@ -142,7 +141,7 @@ public final class PodMutator {
                 .withResources(resources(decision))
                 .withVolumeMounts(
                         mount(API_VOLUME, home),
-                        mount(SHARED_VOLUME, home + SHARED_DIRECTORY),
+                        mount(SharedVolume.NAME, home + SHARED_DIRECTORY),
                         mount(TEMPORARY_VOLUME, "/tmp"))
                 .addNewPort()
                 .withName(MANAGEMENT_PORT_NAME)
@@ -251,7 +250,8 @@ public final class PodMutator {
     private static void connect(Container container, SidecarProfileSpec profile) {
         List<VolumeMount> mounts = new ArrayList<>(container.getVolumeMounts());
         for (VolumeMount mount : List.of(
-                mount(API_VOLUME, profile.mountPath()), mount(SHARED_VOLUME, profile.mountPath() + SHARED_DIRECTORY))) {
+                mount(API_VOLUME, profile.mountPath()),
+                mount(SharedVolume.NAME, profile.mountPath() + SHARED_DIRECTORY))) {
             if (mounts.stream().noneMatch(present -> present.getName().equals(mount.getName()))) {
                 mounts.add(mount);
             }

@@ -6,13 +6,21 @@ package io.sidewarp.operator.controller.injection;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
+import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.VolumeMount;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
 import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -21,6 +29,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class InjectionRulesTest {
     private static final String NAMESPACE = "shop";
@@ -122,10 +131,20 @@ class InjectionRulesTest {
                         pod("", "initContainers: [{name: sidewarp, image: x}]"),
                         "a container of its own named sidewarp"),
                 argumentSet(
-                        "volume of that name",
+                        "volume for the socket",
+                        true,
+                        pod("", "volumes: [{name: sidewarp-api, emptyDir: {medium: Memory}}]"),
+                        "a volume of its own named sidewarp-api; rename it"),
+                argumentSet(
+                        "shared volume on a disk",
                         true,
                         pod("", "volumes: [{name: sidewarp-shared, emptyDir: {}}]"),
-                        "a volume of its own named sidewarp-shared"),
+                        "a volume of its own named sidewarp-shared, which is not in memory; make it an emptyDir"),
+                argumentSet(
+                        "shared volume that outlives the pod",
+                        true,
+                        pod("", "volumes: [{name: sidewarp-shared, persistentVolumeClaim: {claimName: x}}]"),
+                        "which is not in memory"),
                 argumentSet(
                         "mount at that place",
                         true,
@@ -142,6 +161,46 @@ class InjectionRulesTest {
                                 "containers: [{name: app, image: x, volumeMounts: [{name: v,"
                                         + " mountPath: /opt/rdma/shared}]}]"),
                         "container app mounts volume v"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi"})
+    void aPodMayBringItsOwnSharedVolumeInMemory(String medium) {
+        Pod pod = pod("", "volumes: [{name: sidewarp-shared, emptyDir: {medium: " + medium + "}}]");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
+    }
+
+    @Test
+    void thePodOfHugePagesInTheDocumentationGetsItsSidecar() throws IOException {
+        Pod pod = Yaml.parse(documented("kind: Pod"), Pod.class);
+        SidecarProfile profile = Yaml.parse(documented("kind: SidecarProfile"), SidecarProfile.class);
+
+        Inject inject = (Inject) new InjectionRules(true)
+                .decide(
+                        pod,
+                        NAMESPACE,
+                        Map.of("sidewarp.io/inject", "enabled"),
+                        facts(Map.of(profile.getMetadata().getName(), profile.getSpec())));
+        PodSpec mutated = new PodMutator(new SidecarImage("example/sidecar:1", "1.0"))
+                .mutate(pod, inject)
+                .getSpec();
+
+        assertThat(mutated.getVolumes())
+                .filteredOn(volume -> volume.getName().equals("sidewarp-shared"))
+                .isEqualTo(pod.getSpec().getVolumes());
+        assertThat(Stream.of(mutated.getInitContainers(), mutated.getContainers())
+                        .flatMap(List::stream))
+                .extracting(Container::getName)
+                .containsExactly("sidewarp", "app");
+        assertThat(Stream.of(mutated.getInitContainers(), mutated.getContainers())
+                        .flatMap(List::stream))
+                .allSatisfy(container -> {
+                    assertThat(container.getVolumeMounts())
+                            .extracting(VolumeMount::getName)
+                            .contains("sidewarp-shared");
+                    assertThat(container.getResources().getLimits()).containsKey("hugepages-2Mi");
+                });
     }
 
     @Test
@@ -257,17 +316,31 @@ class InjectionRulesTest {
     }
 
     private static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {
-        return new InjectionRules(nativeSidecars).decide(pod, NAMESPACE, labels, new InjectionFacts() {
+        return new InjectionRules(nativeSidecars).decide(pod, NAMESPACE, labels, facts(PROFILES));
+    }
+
+    private static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles) {
+        return new InjectionFacts() {
             @Override
             public Optional<SidecarProfileSpec> profile(String name) {
-                return Optional.ofNullable(PROFILES.get(name));
+                return Optional.ofNullable(profiles.get(name));
             }
 
             @Override
             public Optional<PodNetwork> network(String nicPolicy) {
                 return nicPolicy.equals("e810") ? Optional.of(NETWORK) : Optional.empty();
             }
-        });
+        };
+    }
+
+    /** The object of the chapter about huge pages that has a certain line. */
+    private static String documented(String line) throws IOException {
+        String text = Files.readString(Path.of(System.getProperty("sidewarp.root"), "docs/configuration.md"));
+        String example = text.substring(text.indexOf("```yaml", text.indexOf("## Huge pages")) + "```yaml".length());
+        return Stream.of(example.substring(0, example.indexOf("```")).split("---"))
+                .filter(object -> object.contains(line))
+                .findFirst()
+                .orElseThrow();
     }
 
     private static String outcome(InjectionDecision decision) {
