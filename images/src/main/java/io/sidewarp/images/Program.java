@@ -82,8 +82,7 @@ enum Program {
 
     /**
      * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
-     * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets, so that some is left for the
-     * shared regions that it writes to.
+     * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets besides its shared regions.
      *
      * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
      * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. Both

@@ -53,8 +53,8 @@ public record SidecarProfileSpec(
         List<@Pattern("^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$") String> imagePullSecrets,
 
         @JsonPropertyDescription(
-                "CPU and memory of the sidecar. Memory of shared regions counts to the containers that write"
-                        + " to it.")
+                "CPU and memory of the sidecar. Shared regions count to its memory, since it allocates them, unless they"
+                        + " are in huge pages.")
         SidecarResources resources,
 
         @JsonPropertyDescription(
@@ -73,7 +73,8 @@ public record SidecarProfileSpec(
         @Nullable
         String nicPolicy,
 
-        @JsonPropertyDescription("Size of the memory-backed volume for shared regions. Counts to the pod's memory.")
+        @JsonPropertyDescription(
+                "Size of the memory-backed volume for shared regions. What they take of it counts to the sidecar's memory.")
         @Default("\"1Gi\"")
         Quantity sharedMemory,
 

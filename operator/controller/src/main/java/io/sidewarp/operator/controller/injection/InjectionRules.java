@@ -93,7 +93,8 @@ public final class InjectionRules {
         }
         SidecarProfileSpec profile = found.orElseGet(SidecarProfileSpec::defaults);
         String profileName = found.isPresent() ? named.orElse(DEFAULT_PROFILE) : BUILT_IN_PROFILE;
-        Optional<String> wrong = ProfileRules.whatIsWrong(profile);
+        Quantity sharedMemory = sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory());
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile, SharedVolume.memory(pod.getSpec(), sharedMemory));
         if (wrong.isPresent()) {
             throw new RefusedException("the SidecarProfile " + profileName + " of namespace " + namespace
                     + " cannot be used: " + wrong.get());
@@ -129,7 +130,7 @@ public final class InjectionRules {
                 rnics,
                 network.map(wanted -> networks(annotations.get(NETWORKS), namespace, wanted, rnics)),
                 network.map(PodNetwork::resourceName).orElse(RNIC_RESOURCE),
-                sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory()),
+                sharedMemory,
                 asNative);
     }
 

@@ -78,7 +78,7 @@ public final class PodMutator {
         PodSpec spec = pod.getSpec();
         volumes(spec, decision);
         if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
-            Container sidecar = sidecar(decision);
+            Container sidecar = sidecar(decision, SharedVolume.memory(spec, decision.sharedMemory()));
             if (decision.nativeSidecar()) {
                 // First, so that the pod's own init containers have it too.
                 spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
@@ -131,14 +131,14 @@ public final class PodMutator {
                 .build();
     }
 
-    private Container sidecar(InjectionDecision.Inject decision) {
+    private Container sidecar(InjectionDecision.Inject decision, Quantity sharedMemory) {
         SidecarProfileSpec profile = decision.profile();
         String home = profile.mountPath();
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
                 .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
                 .withEnv(environment(profile))
-                .withResources(resources(decision))
+                .withResources(resources(decision, sharedMemory))
                 .withVolumeMounts(
                         mount(API_VOLUME, home),
                         mount(SharedVolume.NAME, home + SHARED_DIRECTORY),
@@ -218,11 +218,11 @@ public final class PodMutator {
                 .build();
     }
 
-    private static ResourceRequirements resources(InjectionDecision.Inject decision) {
+    private static ResourceRequirements resources(InjectionDecision.Inject decision, Quantity sharedMemory) {
         Map<String, Quantity> requests =
                 new TreeMap<>(decision.profile().resources().requests());
         Map<String, Quantity> limits =
-                new TreeMap<>(decision.profile().resources().limits());
+                new TreeMap<>(decision.profile().resources().limitsWith(sharedMemory));
         if (decision.rnics() > 0) {
             Quantity count = new Quantity(Integer.toString(decision.rnics()));
             requests.put(decision.rnicResource(), count);

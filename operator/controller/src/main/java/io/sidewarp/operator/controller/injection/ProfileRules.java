@@ -5,6 +5,7 @@ package io.sidewarp.operator.controller.injection;
 
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.api.v1alpha1.SidecarResources;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +28,18 @@ public final class ProfileRules {
 
     /** What is wrong with a profile and what to do, or empty when nothing is. */
     public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
+        // A limit of huge pages is for pods that bring a volume of them; one that does not is judged when it comes.
+        boolean ofHugePages = profile.resources().limitsWith(SharedVolume.NO_MEMORY).keySet().stream()
+                .anyMatch(name -> name.startsWith("hugepages-"));
+        return whatIsWrong(profile, ofHugePages ? SharedVolume.NO_MEMORY : profile.sharedMemory());
+    }
+
+    /**
+     * What is wrong with a profile for one pod.
+     *
+     * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
+     */
+    static Optional<String> whatIsWrong(SidecarProfileSpec profile, Quantity sharedMemory) {
         for (String name : new TreeSet<>(profile.settings().keySet())) {
             if (!name.startsWith(PREFIX) || !name.matches("[a-z0-9.-]+")) {
                 return Optional.of(
@@ -41,7 +54,8 @@ public final class ProfileRules {
             return Optional.of(
                     "sharedMemory is " + profile.sharedMemory() + "; it has to be above 0, for instance 1Gi");
         }
-        for (Map.Entry<String, Quantity> limit : profile.resources().limits().entrySet()) {
+        Map<String, Quantity> limits = profile.resources().limitsWith(sharedMemory);
+        for (Map.Entry<String, Quantity> limit : limits.entrySet()) {
             Quantity request = profile.resources().requests().get(limit.getKey());
             if (request != null
                     && isNumber(request)
@@ -50,6 +64,12 @@ public final class ProfileRules {
                 return Optional.of("resources has a request of " + limit.getKey() + " (" + request
                         + ") above its limit (" + limit.getValue() + "); raise the limit or lower the request");
             }
+        }
+        Quantity memory = limits.get("memory");
+        if (memory != null && isNumber(memory) && memory.compareTo(sharedMemory) <= 0) {
+            return Optional.of("resources has a limit of memory (" + memory
+                    + ") not above what shared regions can take of it (" + sharedMemory + "); raise the limit to "
+                    + SidecarResources.memoryWith(sharedMemory) + ", or have less shared memory");
         }
         return Optional.empty();
     }

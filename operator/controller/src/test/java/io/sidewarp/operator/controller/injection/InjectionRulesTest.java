@@ -41,6 +41,7 @@ class InjectionRulesTest {
             "networked", profile("{rnics: 2, nicPolicy: e810}"),
             "too-early", profile("{rnics: 1, nicPolicy: x722}"),
             "elsewhere", profile("{mountPath: /opt/rdma}"),
+            "limited", profile("{sharedMemory: 1Gi, resources: {limits: {memory: 2Gi}}}"),
             "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
 
     @ParameterizedTest
@@ -115,6 +116,19 @@ class InjectionRulesTest {
                         "the annotation k8s.v1.cni.cncf.io/networks cannot be read"),
                 argumentSet("no memory", true, pod("sidewarp.io/shared-memory: '0'", ""), "above 0"),
                 argumentSet("memory in words", true, pod("sidewarp.io/shared-memory: lots", ""), "for instance 512Mi"),
+                argumentSet(
+                        "more shared memory than the sidecar may have",
+                        true,
+                        pod("sidewarp.io/profile: limited, sidewarp.io/shared-memory: 2Gi", ""),
+                        "SidecarProfile limited of namespace shop cannot be used: resources has a limit of memory (2Gi)"
+                                + " not above what shared regions can take of it (2Gi); raise the limit to 3Gi"),
+                argumentSet(
+                        "larger shared volume than the sidecar may have memory",
+                        true,
+                        pod(
+                                "sidewarp.io/profile: limited",
+                                "volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory, sizeLimit: 4Gi}}]"),
+                        "raise the limit to 5Gi"),
                 argumentSet(
                         "native on an old cluster",
                         false,
@@ -201,6 +215,21 @@ class InjectionRulesTest {
                             .contains("sidewarp-shared");
                     assertThat(container.getResources().getLimits()).containsKey("hugepages-2Mi");
                 });
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "sidewarp.io/profile: limited; {name: v, emptyDir: {}}",
+                "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 1.5Gi; {name: v, emptyDir: {}}",
+                "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
+                        + " HugePages}}"
+            })
+    void sharedRegionsThatFitTheSidecarsMemoryAreLetIn(String annotations, String volume) {
+        Pod pod = pod(annotations, "volumes: [" + volume + "]");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
     }
 
     @Test

@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class PodMutatorTest {
@@ -196,6 +197,53 @@ class PodMutatorTest {
                 .containsEntry("sidewarp.io/rnic", new Quantity("3"))
                 .containsEntry("memory", new Quantity("2Gi"));
         assertThat(sidecar.getResources().getRequests()).containsEntry("sidewarp.io/rnic", new Quantity("3"));
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            quoteCharacter = '"',
+            value = {
+                // profile, volume of the pod's own, limit
+                "{}, -, 2Gi",
+                "{sharedMemory: 4Gi}, -, 5Gi",
+                "{sharedMemory: 512Mi}, -, 1536Mi",
+                "{sharedMemory: 4Gi}, {medium: Memory}, 5Gi",
+                "{sharedMemory: 4Gi}, \"{medium: Memory, sizeLimit: 2Gi}\", 3Gi",
+                "{sharedMemory: 4Gi}, \"{medium: HugePages-2Mi, sizeLimit: 2Gi}\", 1Gi",
+                "{resources: {limits: {memory: 7Gi}}}, -, 7Gi",
+                "{resources: {limits: {cpu: 2}}}, -, -",
+            })
+    void theLimitOfMemoryHasRoomForSharedRegionsUnlessTheProfileGivesOne(String profile, String volume, String limit) {
+        Pod original = parse(SIMPLE);
+        if (!volume.equals("-")) {
+            original.getSpec()
+                    .setVolumes(List.of(Yaml.parse("{name: sidewarp-shared, emptyDir: " + volume + "}", Volume.class)));
+        }
+
+        Quantity memory = sidecar(MUTATOR.mutate(original, inject(profile, true, 0)))
+                .getResources()
+                .getLimits()
+                .get("memory");
+
+        assertThat(memory).isEqualTo(limit.equals("-") ? null : new Quantity(limit));
+    }
+
+    @Test
+    void theLimitOfMemoryHasRoomForWhatThePodAskedFor() {
+        Inject decision = new Inject(
+                "p",
+                profile("{sharedMemory: 1Gi}"),
+                Set.of("app"),
+                0,
+                Optional.empty(),
+                "sidewarp.io/rnic",
+                new Quantity("4Gi"),
+                true);
+
+        Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), decision));
+
+        assertThat(sidecar.getResources().getLimits()).containsEntry("memory", new Quantity("5Gi"));
+        assertThat(sidecar.getResources().getRequests()).containsEntry("memory", new Quantity("256Mi"));
     }
 
     @Test

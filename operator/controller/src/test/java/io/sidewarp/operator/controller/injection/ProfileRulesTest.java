@@ -1,0 +1,48 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.controller.Yaml;
+import java.util.Optional;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ProfileRulesTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{resources: {limits: {memory: 1Gi}}}",
+                "{resources: {limits: {memory: 1024Mi, cpu: 1}}}",
+                "{sharedMemory: 4Gi, resources: {limits: {memory: 3Gi}}}",
+            })
+    void aLimitOfMemoryThatSharedRegionsCanUseUpIsWrong(String profile) {
+        assertThat(whatIsWrong(profile))
+                .get()
+                .asString()
+                .contains("not above what shared regions can take of it")
+                .containsPattern("raise the limit to [25]Gi, or have less shared memory");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{}",
+                "{sharedMemory: 64Gi}",
+                "{resources: {limits: {memory: 1Gi}}, sharedMemory: 512Mi}",
+                "{resources: {limits: {cpu: 1}}}",
+                "{resources: {limits: {memory: 1Gi, hugepages-2Mi: 4Gi}}}",
+                "{resources: {requests: {memory: 2Gi}}}",
+            })
+    void aLimitOfMemoryWithRoomForSharedRegionsIsNot(String profile) {
+        assertThat(whatIsWrong(profile)).isEmpty();
+    }
+
+    private static Optional<String> whatIsWrong(String profile) {
+        return ProfileRules.whatIsWrong(Yaml.parse(profile, SidecarProfileSpec.class));
+    }
+}
