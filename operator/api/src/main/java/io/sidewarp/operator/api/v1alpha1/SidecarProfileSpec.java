@@ -30,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param placement whether the sidecar is a native one
  * @param runAsUser user of the sidecar
  * @param runAsGroup group of the sidecar, which the application's containers get as a supplementary one
+ * @param managementPort port of the sidecar's health and metrics
  * @param logLevel log level of the sidecar
  * @param otlpEndpoint where traces and metrics are sent; null for nowhere
  * @param settings further settings of the sidecar, as docs/configuration.md lists them
@@ -103,6 +104,13 @@ public record SidecarProfileSpec(
         @Default("7471")
         Long runAsGroup,
 
+        @JsonPropertyDescription(
+                "Port of the sidecar's health and metrics. On a node, pods with hostNetwork need different ones.")
+        @Min(1024)
+        @Max(65535)
+        @Default("9464")
+        Integer managementPort,
+
         @JsonPropertyDescription("Log level of the sidecar.") @Default("INFO")
         LogLevel logLevel,
 
@@ -128,6 +136,7 @@ public record SidecarProfileSpec(
         placement = placement == null ? SidecarPlacement.AUTO : placement;
         runAsUser = runAsUser == null ? 7471 : runAsUser;
         runAsGroup = runAsGroup == null ? 7471 : runAsGroup;
+        managementPort = managementPort == null ? 9464 : managementPort;
         logLevel = logLevel == null ? LogLevel.INFO : logLevel;
         settings = settings == null ? Map.of() : Map.copyOf(settings);
     }
@@ -136,6 +145,6 @@ public record SidecarProfileSpec(
     @SuppressWarnings("NullAway") // Each null becomes its default.
     public static SidecarProfileSpec defaults() {
         return new SidecarProfileSpec(
-                null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+                null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
     }
 }

@@ -45,10 +45,7 @@ public final class PodMutator {
     /** Name of the sidecar's container. */
     public static final String SIDECAR = "sidewarp";
 
-    /** Port of the sidecar's health and metrics. */
-    public static final int MANAGEMENT_PORT = 9464;
-
-    /** Name of that port, which a PodMonitor refers to. */
+    /** Name of the port of the sidecar's health and metrics, which a PodMonitor refers to. */
     public static final String MANAGEMENT_PORT_NAME = "sidewarp-mgmt";
 
     static final String API_VOLUME = "sidewarp-api";
@@ -145,13 +142,13 @@ public final class PodMutator {
                         mount(TEMPORARY_VOLUME, "/tmp"))
                 .addNewPort()
                 .withName(MANAGEMENT_PORT_NAME)
-                .withContainerPort(MANAGEMENT_PORT)
+                .withContainerPort(profile.managementPort())
                 .withProtocol("TCP")
                 .endPort()
                 // 60 s to start, on a node that starts many pods.
-                .withStartupProbe(probe("/q/health/ready", 1, 60))
-                .withReadinessProbe(probe("/q/health/ready", 5, 3))
-                .withLivenessProbe(probe("/q/health/live", 10, 3))
+                .withStartupProbe(probe(profile, "/q/health/ready", 1, 60))
+                .withReadinessProbe(probe(profile, "/q/health/ready", 5, 3))
+                .withLivenessProbe(probe(profile, "/q/health/live", 10, 3))
                 .withNewSecurityContext()
                 .withRunAsUser(profile.runAsUser())
                 .withRunAsGroup(profile.runAsGroup())
@@ -182,7 +179,7 @@ public final class PodMutator {
         variables.put(API, apiOf(profile));
         variables.put(VOLUME, profile.mountPath() + SHARED_DIRECTORY);
         variables.put("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
-        variables.put("SIDEWARP_MANAGEMENT_PORT", Integer.toString(MANAGEMENT_PORT));
+        variables.put("SIDEWARP_MANAGEMENT_PORT", Integer.toString(profile.managementPort()));
         variables.put("QUARKUS_LOG_LEVEL", profile.logLevel().name());
         if (profile.otlpEndpoint() != null) {
             variables.put("OTEL_TRACES_EXPORTER", "otlp");
@@ -234,11 +231,11 @@ public final class PodMutator {
                 .build();
     }
 
-    private static Probe probe(String path, int periodSeconds, int failureThreshold) {
+    private static Probe probe(SidecarProfileSpec profile, String path, int periodSeconds, int failureThreshold) {
         return new ProbeBuilder()
                 .withNewHttpGet()
                 .withPath(path)
-                .withNewPort(MANAGEMENT_PORT)
+                .withNewPort(profile.managementPort())
                 .endHttpGet()
                 .withPeriodSeconds(periodSeconds)
                 .withTimeoutSeconds(Math.min(periodSeconds, 3))

@@ -265,6 +265,21 @@ class PodMutatorTest {
                 .containsEntry("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
     }
 
+    @ParameterizedTest
+    @CsvSource({"{}, 9464", "{managementPort: 9465}, 9465"})
+    void healthAndMetricsAreAtTheProfilesPort(String profile, int port) {
+        Container sidecar = sidecar(MUTATOR.mutate(parse(SIMPLE), inject(profile, true, 0)));
+
+        assertThat(sidecar.getPorts()).singleElement().satisfies(only -> {
+            assertThat(only.getName()).isEqualTo("sidewarp-mgmt");
+            assertThat(only.getContainerPort()).isEqualTo(port);
+        });
+        assertThat(List.of(sidecar.getStartupProbe(), sidecar.getReadinessProbe(), sidecar.getLivenessProbe()))
+                .allSatisfy(probe ->
+                        assertThat(probe.getHttpGet().getPort().getIntVal()).isEqualTo(port));
+        assertThat(environment(sidecar)).containsEntry("SIDEWARP_MANAGEMENT_PORT", Integer.toString(port));
+    }
+
     @Test
     void aProfileCanBringItsOwnImage() {
         assertThat(sidecar(MUTATOR.mutate(parse(SIMPLE), inject("{}", true, 0))).getImage())
