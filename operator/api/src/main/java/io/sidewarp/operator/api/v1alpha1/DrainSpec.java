@@ -13,14 +13,15 @@ import org.jspecify.annotations.Nullable;
 /**
  * What happens to pods that use VFs which have to change. Other pods are left alone.
  *
- * @param enabled whether they are evicted; otherwise the change waits until they are gone
+ * @param enabled whether they are evicted, and no others get these VFs meanwhile; otherwise the change waits until they are gone
  * @param timeoutSeconds how long the change waits for pods to leave
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record DrainSpec(
         @JsonPropertyDescription(
-                "Whether pods that use such a virtual function are evicted, respecting PodDisruptionBudgets."
-                        + " false: the change waits until they are gone by themselves.")
+                "Whether pods that use such a virtual function are evicted, respecting PodDisruptionBudgets, and no pods"
+                        + " get it until it has changed. false: the change waits until nobody uses such functions, and"
+                        + " pods go on getting them.")
         @Default("false")
         Boolean enabled,
 

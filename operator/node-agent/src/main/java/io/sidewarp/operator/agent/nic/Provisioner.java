@@ -57,12 +57,30 @@ public final class Provisioner {
         return results;
     }
 
+    /** Gives the functions of a NIC that waits to nobody any more, until the node's devices are published the next time. */
+    public void withhold(ProvisioningResult waiting) {
+        use.withhold(waiting.functions());
+    }
+
     private ProvisioningResult apply(Nic nic, Optional<NicPolicy> policy, ProvisioningPlan plan) {
         Optional<String> name = policy.map(NicPolicy::name);
-        List<FunctionUser> users = users(nic, plan);
+        Set<PciAddress> functions = functions(nic, plan);
+        List<FunctionUser> users = users(functions);
+        if (users.isEmpty() && !functions.isEmpty()) {
+            use.withhold(functions);
+            // Pods may have got some just before.
+            users = users(functions);
+        }
         if (!users.isEmpty()) {
             return new ProvisioningResult(
-                    nic.address(), name, Outcome.WAITING, List.of(), users, plan.refusals(), Optional.empty());
+                    nic.address(),
+                    name,
+                    Outcome.WAITING,
+                    List.of(),
+                    functions,
+                    users,
+                    plan.refusals(),
+                    Optional.empty());
         }
         Optional<Failure> failure = new ChangeRun(access, originals, nic).make(plan.changes());
         List<Change> applied = failure.isEmpty() ? plan.changes() : List.of();
@@ -75,13 +93,14 @@ public final class Provisioner {
                 name,
                 failure.isPresent() ? Outcome.FAILED : outcome,
                 applied,
+                functions,
                 List.of(),
                 plan.refusals(),
                 failure);
     }
 
-    /** Those whose function would go away, or lose its RDMA for a time. */
-    private List<FunctionUser> users(Nic nic, ProvisioningPlan plan) {
+    /** Those that would go away, or lose their RDMA for a time. */
+    private static Set<PciAddress> functions(Nic nic, ProvisioningPlan plan) {
         Set<PciAddress> functions = new LinkedHashSet<>();
         for (Change change : plan.changes()) {
             if (change.attribute().isSwitch()) {
@@ -91,6 +110,10 @@ public final class Provisioner {
                 nic.virtualFunctions().forEach(function -> functions.add(function.address()));
             }
         }
+        return functions;
+    }
+
+    private List<FunctionUser> users(Set<PciAddress> functions) {
         return functions.stream()
                 .flatMap(function -> use.users(function).stream().map(user -> new FunctionUser(function, user)))
                 .toList();

@@ -6,6 +6,7 @@ package io.sidewarp.operator.agent.nic;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
  *
  * @param policy name of the policy that rules it, empty when none does any more
  * @param applied the changes that were made and hold
+ * @param functions those that the changes take away, or whose RDMA they switch; they may be in use
  * @param users who has to go before the changes can be made; none unless the outcome is WAITING
  * @param refusals what the policy wants and the NIC cannot have
  * @param failure there when the outcome is FAILED
@@ -22,6 +24,7 @@ public record ProvisioningResult(
         Optional<String> policy,
         Outcome outcome,
         List<Change> applied,
+        Set<PciAddress> functions,
         List<FunctionUser> users,
         List<Refusal> refusals,
         Optional<Failure> failure) {
@@ -52,6 +55,7 @@ public record ProvisioningResult(
 
     public ProvisioningResult {
         applied = List.copyOf(applied);
+        functions = Set.copyOf(functions);
         users = List.copyOf(users);
         refusals = List.copyOf(refusals);
     }
@@ -59,7 +63,7 @@ public record ProvisioningResult(
     ProvisioningResult and(List<Refusal> more) {
         List<Refusal> all = new ArrayList<>(refusals);
         all.addAll(more);
-        return new ProvisioningResult(nic, policy, outcome, applied, users, all, failure);
+        return new ProvisioningResult(nic, policy, outcome, applied, functions, users, all, failure);
     }
 
     /** Whether the NIC is as its policy wants it. */

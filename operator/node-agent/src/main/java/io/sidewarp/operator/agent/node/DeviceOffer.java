@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -31,21 +32,25 @@ final class DeviceOffer {
      * @param ruled addresses of NICs that a policy rules
      * @param foreign how many virtual functions somebody else makes of which of these NICs, and offers; the NIC itself is offered
      *     here, where they are there and none has RDMA
+     * @param drained functions that pods have to leave: until then they are faulty, so that no pod comes instead
      */
     static List<RnicDevice> hardware(
-            Inventory inventory, Map<PciAddress, String> ruled, Map<PciAddress, Integer> foreign) {
+            Inventory inventory,
+            Map<PciAddress, String> ruled,
+            Map<PciAddress, Integer> foreign,
+            Set<PciAddress> drained) {
         List<RnicDevice> devices = new ArrayList<>();
         for (Nic nic : inventory.nics()) {
             if (!ruled.containsKey(nic.address())) {
                 continue;
             }
             List<RnicDevice> functions = nic.virtualFunctions().stream()
-                    .flatMap(function -> virtual(nic, function).stream())
+                    .flatMap(function -> virtual(nic, function, drained).stream())
                     .toList();
             Integer expected = foreign.get(nic.address());
             if (functions.isEmpty()
                     && (expected == null || nic.virtualFunctions().size() >= expected)) {
-                devices.addAll(physical(nic));
+                devices.addAll(physical(nic, drained));
             } else if (expected == null) {
                 devices.addAll(functions);
             }
@@ -66,16 +71,16 @@ final class DeviceOffer {
         return IntStream.range(0, count).mapToObj(RnicDevice::soft).toList();
     }
 
-    private static List<RnicDevice> physical(Nic nic) {
+    private static List<RnicDevice> physical(Nic nic, Set<PciAddress> drained) {
         return iwarp(nic.rdmaDevices())
-                .flatMap(rdma -> device(nic, nic.address(), rdma, nic.interfaces()).stream())
+                .flatMap(rdma -> device(nic, nic.address(), rdma, nic.interfaces(), drained).stream())
                 .toList();
     }
 
-    private static Optional<RnicDevice> virtual(Nic nic, VirtualFunction function) {
+    private static Optional<RnicDevice> virtual(Nic nic, VirtualFunction function, Set<PciAddress> drained) {
         return iwarp(function.rdmaDevices())
                 .findFirst()
-                .flatMap(rdma -> device(nic, function.address(), rdma, function.interfaces()));
+                .flatMap(rdma -> device(nic, function.address(), rdma, function.interfaces(), drained));
     }
 
     private static Stream<RdmaDevice> iwarp(List<RdmaDevice> devices) {
@@ -83,7 +88,7 @@ final class DeviceOffer {
     }
 
     private static Optional<RnicDevice> device(
-            Nic nic, PciAddress function, RdmaDevice rdma, List<NetworkInterface> interfaces) {
+            Nic nic, PciAddress function, RdmaDevice rdma, List<NetworkInterface> interfaces, Set<PciAddress> drained) {
         if (rdma.uverbs().isEmpty()) {
             // Nothing can be handed over: the module ib_uverbs is not loaded.
             return Optional.empty();
@@ -97,7 +102,9 @@ final class DeviceOffer {
         if (!interfaces.isEmpty()) {
             device = device.withInterface(interfaces.getFirst().name());
         }
-        if (!rdma.isUsable()) {
+        if (drained.contains(function)) {
+            device = device.faulty("it has to change, and waits for pods to leave " + NodeStatus.nameOf(nic));
+        } else if (!rdma.isUsable()) {
             device = device.faulty("no port of " + rdma.name() + " is active");
         } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {
             device = device.faulty("the link of " + NodeStatus.nameOf(nic) + " is down");

@@ -6,16 +6,17 @@ package io.sidewarp.operator.agent.node;
 import io.sidewarp.operator.agent.deviceplugin.DeviceUser;
 import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
-import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
- * Which pods use which functions, from the kubelet. A function that is asked about is withdrawn first, so that the kubelet gives
- * it to nobody while it changes; the next publication of all devices ends that.
+ * Which pods use which functions, from the kubelet. Those that are withheld are published as faulty, so that the kubelet gives
+ * them to nobody while they change; the next publication of all devices ends that.
  */
 final class FunctionsInUse implements VirtualFunctionUse {
     private final DevicesInUse inUse;
@@ -28,7 +29,6 @@ final class FunctionsInUse implements VirtualFunctionUse {
 
     @Override
     public List<String> users(PciAddress function) {
-        withdraw(function.value());
         try {
             return users(inUse.users(), function.value());
         } catch (IOException e) {
@@ -36,19 +36,21 @@ final class FunctionsInUse implements VirtualFunctionUse {
         }
     }
 
+    @Override
+    public void withhold(Set<PciAddress> functions) {
+        Set<String> ids = functions.stream().map(PciAddress::value).collect(Collectors.toSet());
+        devices.devices()
+                .ifPresent(present -> devices.publish(present.stream()
+                        .map(device -> device.healthy() && ids.contains(device.id())
+                                ? device.faulty("it is about to change")
+                                : device)
+                        .toList()));
+    }
+
     static List<String> users(Map<String, List<DeviceUser>> byDevice, String device) {
         return byDevice.getOrDefault(device, List.of()).stream()
                 .map(user -> user.namespace() + "/" + user.pod())
                 .distinct()
                 .toList();
-    }
-
-    private void withdraw(String id) {
-        List<RnicDevice> present = devices.devices().orElse(List.of());
-        if (present.stream().anyMatch(device -> device.id().equals(id) && device.healthy())) {
-            devices.publish(present.stream()
-                    .map(device -> device.id().equals(id) ? device.faulty("it is about to change") : device)
-                    .toList());
-        }
     }
 }

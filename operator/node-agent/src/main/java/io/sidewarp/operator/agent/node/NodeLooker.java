@@ -29,10 +29,12 @@ import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -68,12 +70,13 @@ final class NodeLooker {
         List<String> passedOver = new ArrayList<>();
         Map<PciAddress, String> messages = new HashMap<>();
         Map<PciAddress, String> ruled = new HashMap<>();
+        Set<PciAddress> drained = new HashSet<>();
         for (ProvisioningResult result : provisioner.apply(
                 spec.policies().stream().map(NodeLooker::policy).toList())) {
             result.policy().ifPresent(policy -> ruled.put(result.nic(), policy));
             result.message().ifPresent(message -> {
                 messages.put(result.nic(), message);
-                boolean overdue = await(result, spec, now);
+                boolean overdue = await(result, spec, drained, now);
                 (result.outcome() == Outcome.WAITING && !overdue ? waiting : failed).add(result.nic() + ": " + message);
             });
             if (result.outcome() != Outcome.WAITING) {
@@ -85,7 +88,7 @@ final class NodeLooker {
         Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
         List<String> missing = missing(inventory, foreign);
         Optional<Map<String, List<DeviceUser>>> users = users();
-        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign));
+        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign, drained));
         int hardware = devices.size();
         int siw = 0;
         int software = 0;
@@ -156,7 +159,8 @@ final class NodeLooker {
                 .toList();
     }
 
-    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Instant now) {
+    /** Has pods leave where a NIC waits and its policy says so; returns whether that takes too long. */
+    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Set<PciAddress> drained, Instant now) {
         if (result.outcome() != Outcome.WAITING) {
             return false;
         }
@@ -166,6 +170,11 @@ final class NodeLooker {
                 .findFirst()
                 // A NIC that is restored: its policy is gone, and with it the permission to evict.
                 .orElseGet(() -> new DrainSpec(false, null));
+        if (drainSpec.enabled()) {
+            // Before the first pod is evicted: what replaces it must not come back here.
+            provisioner.withhold(result);
+            drained.addAll(result.functions());
+        }
         drain.evict(result, drainSpec, now);
         return drain.isOverdue(result.nic(), drainSpec, now);
     }

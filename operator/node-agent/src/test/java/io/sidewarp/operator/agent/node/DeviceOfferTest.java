@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,10 +43,26 @@ class DeviceOfferTest {
     void noFunctionIsOfferedByTwo(boolean rdmaOfFunction, Integer foreign, String offered) {
         Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of());
 
-        List<RnicDevice> devices =
-                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign));
+        List<RnicDevice> devices = DeviceOffer.hardware(
+                inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign), Set.of());
 
         assertThat(devices).extracting(RnicDevice::id).isEqualTo(offered == null ? List.of() : List.of(offered));
+    }
+
+    @Test
+    void aFunctionThatPodsHaveToLeaveKeepsItsPlaceAndIsFaulty() {
+        Inventory inventory = new Inventory(List.of(nic(true)), List.of());
+
+        List<RnicDevice> drained = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(FUNCTION));
+        List<RnicDevice> others = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(NIC));
+
+        assertThat(drained).singleElement().satisfies(device -> {
+            assertThat(device.id()).isEqualTo(FUNCTION.value());
+            assertThat(device.fault()).contains("it has to change, and waits for pods to leave e0");
+        });
+        assertThat(others)
+                .singleElement()
+                .satisfies(device -> assertThat(device.healthy()).isTrue());
     }
 
     private static Nic nic(boolean rdmaOfFunction) {

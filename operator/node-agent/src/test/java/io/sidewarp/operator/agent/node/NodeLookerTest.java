@@ -17,6 +17,7 @@ import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.OriginalValues;
+import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import io.sidewarp.operator.agent.siw.SiwLinks;
@@ -31,8 +32,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +52,7 @@ class NodeLookerTest {
 
     private final PublishedDevices devices = new PublishedDevices();
     private final List<String> evicted = new ArrayList<>();
+    private final Set<PciAddress> withheld = new HashSet<>();
     private StandInKubelet kubelet;
     private DevicesInUse inUse;
 
@@ -263,6 +267,40 @@ class NodeLookerTest {
         looker.look(spec(policies.formatted(1, "true")), NOW);
 
         assertThat(evicted).containsExactly("shop/pod-0000-b5-02.0", "shop/pod-0000-b5-02.1");
+    }
+
+    @Test
+    void offersNoFunctionThatPodsAreEvictedFromUntilItHasChanged() throws Exception {
+        RecordedHost host = host("intel-e810");
+        String policy = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, enableIwarp: false,"
+                + " drain: {enabled: %s}}]";
+        VirtualFunctionUse use = new VirtualFunctionUse() {
+            @Override
+            public List<String> users(PciAddress function) {
+                return evicted.isEmpty() ? List.of("shop/cart") : List.of();
+            }
+
+            @Override
+            public void withhold(Set<PciAddress> functions) {
+                assertThat(evicted).as("withheld before").isEmpty();
+                withheld.addAll(functions);
+            }
+        };
+        NodeLooker looker = looker(host, use);
+
+        Look kept = looker.look(spec(policy.formatted("false")), NOW);
+        assertThat(kept.devices())
+                .singleElement()
+                .satisfies(device -> assertThat(device.healthy()).isTrue());
+        assertThat(withheld).isEmpty();
+
+        Look drained = looker.look(spec(policy.formatted("true")), NOW);
+        assertThat(evicted).containsExactly("shop/cart");
+        assertThat(withheld).extracting(PciAddress::value).contains("0000:18:00.1");
+        assertThat(drained.devices())
+                .singleElement()
+                .satisfies(device ->
+                        assertThat(device.fault()).contains("it has to change, and waits for pods to leave ens1f1"));
     }
 
     @Test
