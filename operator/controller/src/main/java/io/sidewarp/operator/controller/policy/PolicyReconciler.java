@@ -79,14 +79,7 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
 
     @Override
     public List<EventSource<?, IwarpNicPolicy>> prepareEventSources(EventSourceContext<IwarpNicPolicy> context) {
-        nodes = new InformerEventSource<>(
-                InformerEventSourceConfiguration.from(IwarpNode.class, IwarpNicPolicy.class)
-                        .withName("iwarp-nodes")
-                        .withItemStore(PrunedStore.withoutManagedFields())
-                        .withInformerListLimit(PrunedStore.LIST_LIMIT)
-                        .withSecondaryToPrimaryMapper(node -> concerned(node, context))
-                        .build(),
-                context);
+        nodes = new NodeSource(context);
         networks.onInstallation(() -> triggerAll(context.getPrimaryCache(), policy -> true));
         networks.onPolicy(policy -> triggers.propagateEvent(new ResourceID(policy)));
         return List.of(nodes, triggers);
@@ -98,19 +91,23 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
 
     /** The policies that a node names, and those that wait for their end. */
     private static Set<ResourceID> concerned(IwarpNode node, EventSourceContext<IwarpNicPolicy> context) {
+        Set<ResourceID> concerned = named(node);
+        context.getPrimaryCache()
+                .list(IwarpNicPolicy::isMarkedForDeletion)
+                .map(ResourceID::fromResource)
+                .forEach(concerned::add);
+        return concerned;
+    }
+
+    /** The policies that a node is told of, and those whose NICs it has. */
+    private static Set<ResourceID> named(IwarpNode node) {
         Stream<String> asked = node.getSpec() == null
                 ? Stream.of()
                 : node.getSpec().policies().stream().map(NodePolicy::name);
         Stream<String> ruled = node.getStatus() == null
                 ? Stream.of()
                 : node.getStatus().nics().stream().map(NicStatus::policy).filter(Objects::nonNull);
-        Stream<String> ending = context.getPrimaryCache()
-                .list(IwarpNicPolicy::isMarkedForDeletion)
-                .map(policy -> policy.getMetadata().getName());
-        return Stream.of(asked, ruled, ending)
-                .flatMap(names -> names)
-                .map(ResourceID::new)
-                .collect(Collectors.toCollection(HashSet::new));
+        return Stream.concat(asked, ruled).map(ResourceID::new).collect(Collectors.toCollection(HashSet::new));
     }
 
     @Override
@@ -178,5 +175,27 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             return DeleteControl.defaultDelete();
         }
         return DeleteControl.noFinalizerRemoval().rescheduleAfter(RESTORE_CHECK.toMillis());
+    }
+
+    /** Has policies sum up anew that a node named before, too: the mapper is asked only about what the node has become. */
+    private final class NodeSource extends InformerEventSource<IwarpNode, IwarpNicPolicy> {
+        NodeSource(EventSourceContext<IwarpNicPolicy> context) {
+            super(
+                    InformerEventSourceConfiguration.from(IwarpNode.class, IwarpNicPolicy.class)
+                            .withName("iwarp-nodes")
+                            .withItemStore(PrunedStore.withoutManagedFields())
+                            .withInformerListLimit(PrunedStore.LIST_LIMIT)
+                            .withSecondaryToPrimaryMapper(node -> concerned(node, context))
+                            .build(),
+                    context);
+        }
+
+        @Override
+        public void onUpdate(IwarpNode former, IwarpNode updated) {
+            super.onUpdate(former, updated);
+            Set<ResourceID> dropped = named(former);
+            dropped.removeAll(named(updated));
+            dropped.forEach(triggers::propagateEvent);
+        }
     }
 }

@@ -1,0 +1,121 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.Operator;
+import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.Yaml;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.installation.Uninstallation;
+import io.sidewarp.operator.controller.network.InstalledNetworks;
+import io.sidewarp.operator.controller.network.NetworkObjects;
+import io.sidewarp.operator.controller.node.NodeLabels;
+import io.sidewarp.operator.controller.node.NodeReconciler;
+import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.RealApiServer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the status of a policy says while nodes come and go. */
+@RealApiServer
+class PolicyReconcilerTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String NODE = "policy-test";
+    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
+            List.of(IwarpNicPolicy.class, IwarpNode.class);
+
+    private final KubernetesClient client;
+    private final Operator operator;
+    private final InstalledNetworks networks;
+
+    PolicyReconcilerTest(KubernetesClient client) {
+        this.client = client;
+        OperatorConfig config = TestSettings.of(Map.of());
+        networks = new InstalledNetworks(client, config);
+        operator =
+                new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
+        NodeLabels labels = new NodeLabels();
+        operator.register(new NodeReconciler(config, networks, labels, new Uninstallation(client, config)));
+        operator.register(new PolicyReconciler(
+                config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
+    }
+
+    @BeforeEach
+    void start() {
+        for (Class<? extends CustomResource<?, ?>> type : OWN) {
+            CustomResourceDefinitions.install(
+                    client,
+                    Objects.requireNonNull(PolicyReconcilerTest.class.getResource(
+                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
+        }
+        client.resource(Yaml.parse(
+                        "{apiVersion: v1, kind: Node, metadata: {name: " + NODE + ", labels: {rack: a}}}", Node.class))
+                .create();
+        operator.start();
+    }
+
+    @AfterEach
+    void stop() {
+        client.resources(IwarpNicPolicy.class).delete();
+        client.nodes().withName(NODE).delete();
+        client.resources(IwarpNode.class).withName(NODE).delete();
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(
+                                client.resources(IwarpNicPolicy.class).list().getItems())
+                        .isEmpty());
+        operator.stop();
+        networks.close();
+    }
+
+    @Test
+    void aNodeThatIsSelectedNoLongerIsCountedNoLonger() {
+        client.resource(Yaml.parse(
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec:"
+                                + " {nodeSelector: {rack: a}, nicSelector: {vendors: ['8086']}}}",
+                        IwarpNicPolicy.class))
+                .create();
+        eventually(status -> assertThat(status.selectedNodes()).isEqualTo(1));
+
+        client.nodes().withName(NODE).edit(node -> {
+            node.getMetadata().getLabels().remove("rack");
+            return node;
+        });
+
+        eventually(status -> {
+            assertThat(status.selectedNodes()).isZero();
+            assertThat(status.conditions())
+                    .filteredOn(StatusCondition::holds)
+                    .extracting(StatusCondition::reason)
+                    .containsExactly("NoNodes");
+        });
+    }
+
+    private void eventually(Consumer<IwarpNicPolicyStatus> assertion) {
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(client.resources(IwarpNicPolicy.class)
+                                .withName("p")
+                                .get()
+                                .getStatus())
+                        .isNotNull()
+                        .satisfies(assertion));
+    }
+}
