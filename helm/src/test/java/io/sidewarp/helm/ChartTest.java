@@ -4,11 +4,13 @@
 package io.sidewarp.helm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import com.marcnuri.helm.LintResult;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
@@ -20,11 +22,14 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ChartTest {
@@ -233,6 +238,33 @@ class ChartTest {
         String rendered = Chart.render(Chart.RECENT, "webhook.certManager.enabled=true");
         assertThat(Chart.names(rendered)).containsKeys("Certificate", "Issuer");
         assertThat(rendered).containsPattern("MANAGE_CERTIFICATE\n +value: \"false\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "https://10.0.0.1:9443/mutate-pods, , 10.0.0.1",
+        "https://[fd00::1]:9443/mutate-pods, , fd00::1",
+        "https://webhook.example.com/mutate-pods, webhook.example.com, ",
+        "'', , ",
+    })
+    void theCertificateOfCertManagerIsAlsoForTheHostThatTheApiServerCalls(String url, String name, String address) {
+        String rendered = Chart.render(Chart.RECENT, "webhook.certManager.enabled=true", "webhook.url=" + url);
+        List<String> names = new ArrayList<>(List.of(
+                "sidewarp-webhook." + Chart.NAMESPACE + ".svc",
+                "sidewarp-webhook." + Chart.NAMESPACE + ".svc.cluster.local"));
+        if (name != null) {
+            names.add(name);
+        }
+
+        assertThat(Chart.objects(rendered))
+                .filteredOn(object -> object.getKind().equals("Certificate"))
+                .singleElement(type(GenericKubernetesResource.class))
+                .satisfies(certificate -> {
+                    assertThat(certificate.<List<String>>get("spec", "dnsNames"))
+                            .isEqualTo(names);
+                    assertThat(certificate.<List<String>>get("spec", "ipAddresses"))
+                            .isEqualTo(address == null ? null : List.of(address));
+                });
     }
 
     @Test

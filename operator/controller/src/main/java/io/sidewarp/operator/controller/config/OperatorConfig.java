@@ -101,7 +101,7 @@ public interface OperatorConfig {
         @WithDefault("5s")
         Duration certificateSwitchDelay();
 
-        /** Additional names or IP addresses that the certificate is made out to. */
+        /** Additional names or IP addresses that the certificate is made out to; one that lacks any of them is replaced. */
         Optional<List<String>> certificateNames();
     }
 

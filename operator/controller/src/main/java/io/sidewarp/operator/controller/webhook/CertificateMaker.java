@@ -68,7 +68,7 @@ final class CertificateMaker {
             server.addExtension(
                     Extension.subjectAlternativeName,
                     false,
-                    new GeneralNames(names.stream().map(CertificateMaker::name).toArray(GeneralName[]::new)));
+                    new GeneralNames(names(names).toArray(GeneralName[]::new)));
 
             return new WebhookCertificate(
                     pem("CERTIFICATE", sign(server, authorityKeys.getPrivate()).getEncoded()),
@@ -77,6 +77,11 @@ final class CertificateMaker {
         } catch (GeneralSecurityException | OperatorCreationException | IOException e) {
             throw new IllegalStateException("no certificate for " + names + " could be made", e);
         }
+    }
+
+    /** DNS names or IP addresses as a certificate has them, whichever way an address is written. */
+    static List<GeneralName> names(List<String> names) {
+        return names.stream().map(CertificateMaker::name).toList();
     }
 
     static String pem(String type, byte[] content) {

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The webhook's certificate as it is in the cluster. Every replica follows the Secret, and every one replaces a certificate
- * that is missing or due: the API server's optimistic locking lets one of them win. A certificate that replaces another one is
+ * that is missing, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate that replaces another one is
  * served only after the webhook configuration tells the API server to trust its authority; until then the former one is.
  */
 @ApplicationScoped
@@ -179,7 +179,7 @@ public class CertificateStore implements AutoCloseable {
         }
     }
 
-    /** Makes a certificate if there is none or it is due, and takes what is in the cluster then. */
+    /** Makes a certificate if there is none, or one that is due or lacks a name, and takes what is in the cluster then. */
     private void check(Instant now) {
         Secret present = secret().get();
         Optional<WebhookCertificate> certificate = Optional.ofNullable(present).flatMap(WebhookCertificate::of);
@@ -189,7 +189,7 @@ public class CertificateStore implements AutoCloseable {
                         "the Secret is missing or lacks tls.crt, tls.key or ca.crt; whoever makes it has"
                                 + " not done so yet");
             }
-        } else if (certificate.isEmpty() || certificate.get().isDue(now)) {
+        } else if (certificate.isEmpty() || certificate.get().isDue(now, names())) {
             present = replace(present, certificate, now);
         }
         if (present != null) {

@@ -21,8 +21,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
+import org.bouncycastle.asn1.x509.Extension;
+import org.bouncycastle.asn1.x509.GeneralName;
+import org.bouncycastle.asn1.x509.GeneralNames;
 import org.bouncycastle.cert.X509CertificateHolder;
 import org.bouncycastle.cert.jcajce.JcaX509CertificateConverter;
+import org.bouncycastle.cert.jcajce.JcaX509CertificateHolder;
 import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
 import org.bouncycastle.openssl.jcajce.JcaPEMKeyConverter;
@@ -74,10 +78,18 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
         }
     }
 
-    /** Whether less than a third of its validity is left, or it is none at all. */
-    boolean isDue(Instant now) {
+    /**
+     * Whether less than a third of its validity is left, it lacks a name, or it is none at all. Further names are no fault: a
+     * replica that knows fewer of them must not replace what one with newer settings has made.
+     *
+     * @param names DNS names or IP addresses of the server
+     */
+    boolean isDue(Instant now, List<String> names) {
         try {
             X509Certificate parsed = parse(certificate).getFirst();
+            if (!namesOf(parsed).containsAll(CertificateMaker.names(names))) {
+                return true;
+            }
             Instant from = parsed.getNotBefore().toInstant();
             Instant until = parsed.getNotAfter().toInstant();
             return now.isAfter(until.minus(Duration.between(from, until).dividedBy(3)));
@@ -133,6 +145,12 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
             }
         }
         throw new InvalidKeyException(PRIVATE_KEY + " has no private key");
+    }
+
+    private static List<GeneralName> namesOf(X509Certificate certificate) throws CertificateException {
+        GeneralNames names = GeneralNames.fromExtensions(
+                new JcaX509CertificateHolder(certificate).getExtensions(), Extension.subjectAlternativeName);
+        return names == null ? List.of() : List.of(names.getNames());
     }
 
     private static List<X509Certificate> parse(String pem) throws IOException, CertificateException {

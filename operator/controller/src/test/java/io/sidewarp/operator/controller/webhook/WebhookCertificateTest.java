@@ -14,6 +14,8 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class WebhookCertificateTest {
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
@@ -38,9 +40,25 @@ class WebhookCertificateTest {
     void itIsDueWhenAThirdOfItsValidityIsLeft() {
         WebhookCertificate made = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
 
-        assertThat(made.isDue(NOW)).isFalse();
-        assertThat(made.isDue(NOW.plus(Duration.ofDays(59)))).isFalse();
-        assertThat(made.isDue(NOW.plus(Duration.ofDays(61)))).isTrue();
+        assertThat(made.isDue(NOW, List.of("a"))).isFalse();
+        assertThat(made.isDue(NOW.plus(Duration.ofDays(59)), List.of("a"))).isFalse();
+        assertThat(made.isDue(NOW.plus(Duration.ofDays(61)), List.of("a"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // wanted, due
+        "a.b.svc, false",
+        "a.b.svc 10.0.0.1, false",
+        "fd00::1 10.0.0.1, false",
+        "fd00:0:0:0:0:0:0:1, false",
+        "a.b.svc 10.0.0.2, true",
+        "webhook.example.com, true",
+    })
+    void itIsDueWhenItLacksAName(String wanted, boolean due) {
+        WebhookCertificate made = CertificateMaker.make(List.of("a.b.svc", "10.0.0.1", "fd00::1"), NOW, VALIDITY, "");
+
+        assertThat(made.isDue(NOW, List.of(wanted.split(" ", -1)))).isEqualTo(due);
     }
 
     @Test
@@ -70,7 +88,7 @@ class WebhookCertificateTest {
 
     @Test
     void rubbishIsDue() {
-        assertThat(new WebhookCertificate("x", "y", "z").isDue(NOW)).isTrue();
+        assertThat(new WebhookCertificate("x", "y", "z").isDue(NOW, List.of())).isTrue();
         assertThat(new WebhookCertificate("x", "y", "z").validAuthorities(NOW)).isEmpty();
     }
 
