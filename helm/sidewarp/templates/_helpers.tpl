@@ -34,10 +34,18 @@ imagePullSecrets:
 {{- end }}
 {{- end }}
 
-{{/* Environment variables of settings by their names. */}}
-{{- define "sidewarp.settings" -}}
-{{- range $name, $value := . }}
-- name: {{ $name | upper | replace "." "_" | replace "-" "_" }}
+{{/*
+An environment, and behind it the variables of a component's settings by their names: (dict "root" $ "component" "controller"
+"environment" TEXT). API servers refuse a variable that is there twice, and cannot say where it came from.
+*/}}
+{{- define "sidewarp.withSettings" -}}
+{{- .environment }}
+{{- range $name, $value := (get .root.Values .component).settings }}
+{{- $variable := $name | upper | replace "." "_" | replace "-" "_" }}
+{{- if contains (printf "- name: %s\n" $variable) $.environment }}
+{{- fail (printf "%s.settings has %s, which the chart sets from another of its values: see values.yaml" $.component $name) }}
+{{- end }}
+- name: {{ $variable }}
   value: {{ $value | quote }}
 {{- end }}
 {{- end }}
@@ -52,6 +60,12 @@ imagePullSecrets:
 
 {{/* Environment of the controller, also when it cleans up. */}}
 {{- define "sidewarp.controllerEnvironment" -}}
+{{- $variables := include "sidewarp.controllerVariables" . }}
+{{- include "sidewarp.withSettings" (dict "root" . "component" "controller" "environment" $variables) }}
+{{- end }}
+
+{{/* The part of it that has values of its own. */}}
+{{- define "sidewarp.controllerVariables" -}}
 {{- $fallbacks := dict "KernelSiw" "KERNEL_SIW" "Software" "SOFTWARE" }}
 {{- $fallback := list }}
 {{- range .Values.unselectedNodes.fallback }}{{ $fallback = append $fallback (get $fallbacks .) }}{{ end -}}
@@ -97,7 +111,6 @@ imagePullSecrets:
 - name: OTEL_EXPORTER_OTLP_ENDPOINT
   value: {{ . | quote }}
 {{- end }}
-{{- include "sidewarp.settings" .Values.controller.settings }}
 {{- end }}
 
 {{- define "sidewarp.restricted" -}}

@@ -2,6 +2,32 @@
 Copyright The Sidewarp Authors
 SPDX-License-Identifier: Apache-2.0
 */}}
+{{/* The part of the node agent's environment that has values of its own. */}}
+{{- define "sidewarp.nodeAgentVariables" -}}
+- name: NODE_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: spec.nodeName
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY
+  value: {{ .Values.nodeAgent.devicePluginDirectory }}
+- name: SIDEWARP_AGENT_POD_RESOURCES_SOCKET
+  value: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources/kubelet.sock
+- name: QUARKUS_HTTP_PORT
+  value: {{ .Values.nodeAgent.port | quote }}
+- name: QUARKUS_LOG_LEVEL
+  value: {{ .Values.nodeAgent.logLevel }}
+{{- with .Values.telemetry.otlpEndpoint }}
+- name: OTEL_SDK_DISABLED
+  value: "false"
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ . | quote }}
+{{- end }}
+{{- end }}
+
 {{- define "sidewarp.nodeAgent" -}}
 apiVersion: apps/v1
 kind: DaemonSet
@@ -33,29 +59,8 @@ spec:
           image: {{ include "sidewarp.image" (dict "root" . "image" .Values.nodeAgent.image) | quote }}
           imagePullPolicy: {{ .Values.image.pullPolicy }}
           env:
-            - name: NODE_NAME
-              valueFrom:
-                fieldRef:
-                  fieldPath: spec.nodeName
-            - name: POD_NAMESPACE
-              valueFrom:
-                fieldRef:
-                  fieldPath: metadata.namespace
-            - name: SIDEWARP_AGENT_DEVICE_PLUGIN_DIRECTORY
-              value: {{ .Values.nodeAgent.devicePluginDirectory }}
-            - name: SIDEWARP_AGENT_POD_RESOURCES_SOCKET
-              value: {{ .Values.nodeAgent.kubeletDirectory }}/pod-resources/kubelet.sock
-            - name: QUARKUS_HTTP_PORT
-              value: {{ .Values.nodeAgent.port | quote }}
-            - name: QUARKUS_LOG_LEVEL
-              value: {{ .Values.nodeAgent.logLevel }}
-            {{- with .Values.telemetry.otlpEndpoint }}
-            - name: OTEL_SDK_DISABLED
-              value: "false"
-            - name: OTEL_EXPORTER_OTLP_ENDPOINT
-              value: {{ . | quote }}
-            {{- end }}
-            {{- include "sidewarp.settings" .Values.nodeAgent.settings | nindent 12 }}
+            {{- $variables := include "sidewarp.nodeAgentVariables" . }}
+            {{- include "sidewarp.withSettings" (dict "root" . "component" "nodeAgent" "environment" $variables) | nindent 12 }}
           ports:
             - name: http
               containerPort: {{ .Values.nodeAgent.port }}

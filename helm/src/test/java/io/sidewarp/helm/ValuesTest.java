@@ -51,6 +51,20 @@ class ValuesTest {
                 .hasMessageContaining(name);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        "controller, sidewarp.operator.restore-timeout",
+        "controller, sidewarp.operator.webhook.manage.certificate",
+        "nodeAgent, sidewarp.agent.pod-resources-socket",
+        "nodeAgent, sidewarp.agent.device-plugin-directory",
+    })
+    void refusesASettingThatAnotherValueSets(String component, String setting) {
+        assertThatThrownBy(() -> Chart.renderWith(
+                        Chart.RECENT, "{%s: {settings: {%s: x}}}".formatted(component, setting), scratch))
+                .hasMessageContaining(component + ".settings has " + setting
+                        + ", which the chart sets from another of its values: see values.yaml");
+    }
+
     @Test
     void describesEachValueInTheSchema() throws IOException {
         Map<String, Object> values =
