@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
+import io.sidewarp.engine.llp.sctp.EarlyBudget;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpStack;
@@ -133,6 +134,7 @@ final class SctpNetwork {
     private final List<InetAddress> together;
     private final EventLoop loop;
     private final AdaptationSettings settings;
+    private final EarlyBudget earlyBudget;
     private final Map<SctpDestination, Pool> pools = new HashMap<>();
     private final Map<List<InetAddress>, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
     /** By number, in the order of their begin. */
@@ -151,6 +153,7 @@ final class SctpNetwork {
         this.together = together;
         this.loop = loop;
         this.settings = device.settings().adaptation();
+        this.earlyBudget = EarlyBudget.ofDevice(settings);
     }
 
     EventLoop loop() {
@@ -219,6 +222,11 @@ final class SctpNetwork {
 
     AdaptationSettings settings() {
         return settings;
+    }
+
+    /** What early chunks of all associations may hold. */
+    EarlyBudget earlyBudget() {
+        return earlyBudget;
     }
 
     /** An association is up, whoever began it. On the event loop. */

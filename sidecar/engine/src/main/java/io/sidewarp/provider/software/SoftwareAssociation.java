@@ -48,7 +48,8 @@ final class SoftwareAssociation implements AssociationListener {
         this.transport = transport;
         this.acceptor = acceptor;
         this.keeper = keeper;
-        this.sessions = new DdpAssociation(transport, network.settings(), acceptor == null, this);
+        this.sessions =
+                new DdpAssociation(transport, network.settings(), network.earlyBudget(), acceptor == null, this);
     }
 
     long number() {

@@ -24,7 +24,8 @@ final class AssociationFuzzer {
     private static final int PENDING = 3;
     private static final int MOST_STEPS = 300;
     /** Small, so that the limits are reached. */
-    private static final AdaptationSettings SETTINGS = new AdaptationSettings(4096, 40, 2, 20, Duration.ofMillis(100));
+    private static final AdaptationSettings SETTINGS =
+            new AdaptationSettings(8192, 10_000, 4096, 40, 2, 20, Duration.ofMillis(100));
 
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int SEGMENT = 16;
@@ -145,7 +146,9 @@ final class AssociationFuzzer {
     private void verify() {
         judge.judge();
         sessions.forEach(ChunkJudge::verify);
-        Violation.unless(end.association().earlyOctets() <= SETTINGS.reorderOctets(), "too many early chunks are held");
+        Violation.unless(
+                end.association().earlyOctets() <= SETTINGS.reorderOctets() + SETTINGS.strangersOctets(),
+                "too many early chunks are held");
         Violation.unless(
                 end.pipe().inFlight().size() <= SETTINGS.unacknowledged(), "too many chunks are unacknowledged");
     }

@@ -9,6 +9,7 @@ import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.EarlyBudget;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import java.util.ArrayList;
@@ -35,8 +36,8 @@ public final class SctpEnd implements AssociationListener {
     };
     private SctpEnd peer;
 
-    private SctpEnd(AdaptationSettings settings, boolean initiator) {
-        association = new DdpAssociation(pipe, settings, initiator, this);
+    private SctpEnd(AdaptationSettings settings, EarlyBudget budget, boolean initiator) {
+        association = new DdpAssociation(pipe, settings, budget, initiator, this);
         pipe.bind(association);
     }
 
@@ -47,8 +48,8 @@ public final class SctpEnd implements AssociationListener {
 
     /** Two ends of an association that is up; this is the one that sent the INIT. */
     public static SctpEnd pair(AdaptationSettings settings, int streams) {
-        SctpEnd left = new SctpEnd(settings, true);
-        left.peer = new SctpEnd(settings, false);
+        SctpEnd left = new SctpEnd(settings, EarlyBudget.ofDevice(settings), true);
+        left.peer = new SctpEnd(settings, EarlyBudget.ofDevice(settings), false);
         left.peer.peer = left;
         SctpPipe.connect(left.pipe, left.peer.pipe);
         left.peer.up(streams);
@@ -63,14 +64,23 @@ public final class SctpEnd implements AssociationListener {
 
     /** An end of an association that is up, and whose peer is the test. */
     public static SctpEnd alone(AdaptationSettings settings, int streams) {
-        SctpEnd end = down(settings);
+        return alone(settings, EarlyBudget.ofDevice(settings), streams);
+    }
+
+    /** An end of an association that is up, and whose peer is the test; one of those that share a budget. */
+    public static SctpEnd alone(AdaptationSettings settings, EarlyBudget budget, int streams) {
+        SctpEnd end = down(settings, budget);
         end.up(streams);
         return end;
     }
 
     /** An end of an association that is not up yet, and whose peer is the test. */
     public static SctpEnd down(AdaptationSettings settings) {
-        SctpEnd end = new SctpEnd(settings, true);
+        return down(settings, EarlyBudget.ofDevice(settings));
+    }
+
+    private static SctpEnd down(AdaptationSettings settings, EarlyBudget budget) {
+        SctpEnd end = new SctpEnd(settings, budget, true);
         SctpPipe.connect(end.pipe, new SctpPipe());
         return end;
     }

@@ -11,6 +11,7 @@ import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.EarlyBudget;
 import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
@@ -111,6 +112,8 @@ public final class SctpLink implements Link {
     /** One side: its association, and the one session on it. */
     private static final class Node implements AssociationListener, SessionListener {
 
+        private static final AdaptationSettings SETTINGS = AdaptationSettings.defaults();
+
         private final SctpPipe transport = new SctpPipe();
         private final DdpAssociation association;
         private final boolean initiator;
@@ -123,7 +126,7 @@ public final class SctpLink implements Link {
             this.initiator = initiator;
             this.options = options;
             this.factory = factory;
-            association = new DdpAssociation(transport, AdaptationSettings.defaults(), initiator, this);
+            association = new DdpAssociation(transport, SETTINGS, EarlyBudget.ofDevice(SETTINGS), initiator, this);
             transport.bind(association);
         }
 

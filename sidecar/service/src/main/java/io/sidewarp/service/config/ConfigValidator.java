@@ -232,6 +232,7 @@ public final class ConfigValidator {
         range("sidewarp.sctp.associations", sctp.associations(), 1, 65_535);
         range("sidewarp.sctp.half-open-associations", sctp.halfOpenAssociations(), 1, 65_535);
         range("sidewarp.sctp.reorder-octets", sctp.reorderOctets(), 1 << 16, 1 << 30);
+        range("sidewarp.sctp.total-reorder-octets", sctp.totalReorderOctets(), 1 << 16, 1 << 30);
     }
 
     private void sctpAddresses(SidewarpConfig.Sctp sctp) {

@@ -388,6 +388,10 @@ public interface SidewarpConfig {
         /** Octets of one association's chunks that wait for an earlier one. */
         @WithDefault("16777216")
         int reorderOctets();
+
+        /** Octets of such chunks of all associations. */
+        @WithDefault("33554432")
+        int totalReorderOctets();
     }
 
     /** Traces and metrics. Exporters are set by the standard OTEL_ variables. */

@@ -142,6 +142,8 @@ final class Providers {
     private static AdaptationSettings adaptation(AdaptationSettings defaults, SidewarpConfig config) {
         return new AdaptationSettings(
                 config.sctp().reorderOctets(),
+                config.sctp().totalReorderOctets(),
+                defaults.strangersOctets(),
                 defaults.reorderDistance(),
                 defaults.earlySessions(),
                 defaults.unacknowledged(),

@@ -20,7 +20,7 @@ final class ChunkSequence {
     private boolean begun;
     private boolean broken;
 
-    ChunkSequence(AdaptationSettings settings, EarlyChunks.Budget budget) {
+    ChunkSequence(AdaptationSettings settings, EarlyBudget budget) {
         this.settings = settings;
         this.early = new EarlyChunks(budget);
     }
@@ -39,16 +39,15 @@ final class ChunkSequence {
      * Keeps a chunk that cannot be taken yet.
      *
      * @param length octets that are worth keeping
+     * @param consented whether the Consumer of this side has begun or accepted the session
      * @return what is wrong with it, or null when it was kept
      */
     @Nullable
-    String keep(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length) {
+    String keep(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length, boolean consented) {
         if ((ssn - due & SSN_MASK) > settings.reorderDistance() || early.contains(ssn)) {
             return "DDP-SSN " + ssn + " when " + due + " is due";
         }
-        return early.put(ssn, payloadProtocol, buffer, offset, length)
-                ? null
-                : "more than " + settings.reorderOctets() + " octets of chunks that wait for earlier ones";
+        return early.put(ssn, payloadProtocol, buffer, offset, length, consented);
     }
 
     /** Takes the chunk that is due if it was kept, or null. */

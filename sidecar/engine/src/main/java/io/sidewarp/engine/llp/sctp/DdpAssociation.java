@@ -37,7 +37,7 @@ public final class DdpAssociation implements SctpUser {
     private final AdaptationSettings settings;
     private final AssociationListener listener;
     private final boolean initiator;
-    private final EarlyChunks.Budget budget;
+    private final EarlyBudget budget;
     private final AssociationCounters counters = new AssociationCounters();
     private final WireBuffer staging = WireBuffer.allocate(MAX_MESSAGE);
 
@@ -62,14 +62,21 @@ public final class DdpAssociation implements SctpUser {
     private long acknowledged;
     private long nextWake = Long.MAX_VALUE;
 
-    /** @param initiator whether this side sent the INIT: the two sides take stream identifiers from opposite ends */
+    /**
+     * @param budget of all associations of the device
+     * @param initiator whether this side sent the INIT: the two sides take stream identifiers from opposite ends
+     */
     public DdpAssociation(
-            SctpTransport transport, AdaptationSettings settings, boolean initiator, AssociationListener listener) {
+            SctpTransport transport,
+            AdaptationSettings settings,
+            EarlyBudget budget,
+            boolean initiator,
+            AssociationListener listener) {
         this.transport = transport;
         this.settings = settings;
         this.initiator = initiator;
         this.listener = listener;
-        this.budget = new EarlyChunks.Budget(settings.reorderOctets());
+        this.budget = budget.ofAssociation(settings);
     }
 
     /** What it has carried. */
@@ -87,9 +94,9 @@ public final class DdpAssociation implements SctpUser {
         return occupied;
     }
 
-    /** What chunks that wait for earlier ones count against {@link AdaptationSettings#reorderOctets} now. */
+    /** What chunks that wait for earlier ones count against the budget now. */
     public int earlyOctets() {
-        return settings.reorderOctets() - budget.left();
+        return budget.held();
     }
 
     /** Whether a session can be begun. */

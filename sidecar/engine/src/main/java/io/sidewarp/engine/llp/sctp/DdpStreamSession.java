@@ -40,6 +40,9 @@ public final class DdpStreamSession implements LowerLayer {
     private final ChunkSequence input;
     private Phase phase = Phase.EXPECTED;
     private boolean active;
+    /** Whether the Consumer of this side has begun or accepted it. */
+    private boolean consented;
+
     private boolean unanswered;
     private @Nullable SessionListener listener;
     private @Nullable UpperLayer upper;
@@ -75,6 +78,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     void initiate(SessionOptions options, SessionListener sessionListener) {
         active = true;
+        consented = true;
         unanswered = true;
         phase = Phase.REQUESTED;
         listener = sessionListener;
@@ -170,6 +174,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void open(SessionStartup agreed) {
         phase = Phase.OPEN;
+        consented = true;
         requireListener().onEstablished(agreed);
         if (phase != Phase.OPEN) {
             return;
@@ -225,7 +230,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
         association.mutableCounters().earlyChunks++;
         boolean wanted = !discarding || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
-        String wrong = input.keep(ssn, payloadProtocol, buffer, offset, wanted ? length : 0);
+        String wrong = input.keep(ssn, payloadProtocol, buffer, offset, wanted ? length : 0, consented);
         if (wrong != null) {
             breakOff(wrong);
         }

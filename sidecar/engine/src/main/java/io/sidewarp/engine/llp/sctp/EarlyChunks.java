@@ -9,48 +9,26 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chunks of one session that wait for an earlier one, or for the session to open. What they may hold in all is the
- * association's to say, and a number costs nothing before its chunk is there (RFC 5043 section 10).
+ * Chunks of one session that wait for an earlier one, or for the session to open. What they may hold is the budget's to
+ * say, and a number costs nothing before its chunk is there (RFC 5043 section 10).
  */
 final class EarlyChunks {
 
-    /** What keeping a chunk costs besides its octets, roughly. */
-    private static final int OVERHEAD = 256;
+    /** What keeping a chunk costs besides its octets, at most: its memory, and the objects that hold it. */
+    static final int OVERHEAD = 512;
 
-    /** A chunk without its DDP-SSN. */
-    record Chunk(int payloadProtocol, WireBuffer buffer, int length) {}
+    /** A chunk, and what its octets count against. */
+    record Chunk(int payloadProtocol, WireBuffer buffer, int length, EarlyBudget.Pool pool) {
 
-    /** Octets that the sessions of one association may hold in all. */
-    static final class Budget {
-
-        private int left;
-
-        Budget(int octets) {
-            left = octets;
-        }
-
-        private boolean take(int octets) {
-            if (octets > left) {
-                return false;
-            }
-            left -= octets;
-            return true;
-        }
-
-        private void giveBack(int octets) {
-            left += octets;
-        }
-
-        /** Octets that are left. */
-        int left() {
-            return left;
+        private void giveBack() {
+            pool.giveBack(length + OVERHEAD);
         }
     }
 
-    private final Budget budget;
+    private final EarlyBudget budget;
     private final Map<Integer, Chunk> chunks = new HashMap<>();
 
-    EarlyChunks(Budget budget) {
+    EarlyChunks(EarlyBudget budget) {
         this.budget = budget;
     }
 
@@ -61,16 +39,20 @@ final class EarlyChunks {
     /**
      * Keeps a copy.
      *
-     * @return false when the association holds too much already
+     * @param consented whether the Consumer of this side has begun or accepted the session
+     * @return which limit is in the way, or null when it was kept
      */
-    boolean put(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (!budget.take(length + OVERHEAD)) {
-            return false;
+    @Nullable
+    String put(int ssn, int payloadProtocol, WireBuffer buffer, int offset, int length, boolean consented) {
+        EarlyBudget.Pool pool = budget.pool(consented);
+        String exceeded = pool.take(length + OVERHEAD);
+        if (exceeded != null) {
+            return exceeded;
         }
         WireBuffer copy = WireBuffer.allocate(length);
         copy.putBytes(0, buffer, offset, length);
-        chunks.put(ssn, new Chunk(payloadProtocol, copy, length));
-        return true;
+        chunks.put(ssn, new Chunk(payloadProtocol, copy, length, pool));
+        return null;
     }
 
     /** The chunk of that number, which is forgotten, or null. */
@@ -78,14 +60,14 @@ final class EarlyChunks {
     Chunk take(int ssn) {
         Chunk chunk = chunks.isEmpty() ? null : chunks.remove(ssn);
         if (chunk != null) {
-            budget.giveBack(chunk.length() + OVERHEAD);
+            chunk.giveBack();
         }
         return chunk;
     }
 
     void clear() {
         for (Chunk chunk : chunks.values()) {
-            budget.giveBack(chunk.length() + OVERHEAD);
+            chunk.giveBack();
         }
         chunks.clear();
     }

@@ -206,7 +206,7 @@ class AssociationTest {
 
     @Test
     void theNumberOfUnacknowledgedChunksIsASetting() {
-        SctpEnd end = SctpEnd.alone(new AdaptationSettings(1000, 10, 1, 3, Duration.ofSeconds(5)), 8);
+        SctpEnd end = SctpEnd.alone(new AdaptationSettings(1000, 2000, 1000, 10, 1, 3, Duration.ofSeconds(5)), 8);
         for (int i = 0; i < 5; i++) {
             end.initiate();
         }
@@ -362,10 +362,21 @@ class AssociationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"-1,1,1,1,1", "1,0,1,1,1", "1,32768,1,1,1", "1,1,-1,1,1", "1,1,1,0,1", "1,1,1,32768,1", "1,1,1,1,-1"})
-    void settingsOutOfRangeAreRefused(int octets, int distance, int sessions, int unacknowledged, int linger) {
+    @CsvSource({
+        "-1,1,1,1,1,1,1",
+        "1,-1,1,1,1,1,1",
+        "1,1,-1,1,1,1,1",
+        "1,1,1,0,1,1,1",
+        "1,1,1,32768,1,1,1",
+        "1,1,1,1,-1,1,1",
+        "1,1,1,1,1,0,1",
+        "1,1,1,1,1,32768,1",
+        "1,1,1,1,1,1,-1"
+    })
+    void settingsOutOfRangeAreRefused(
+            int octets, int total, int strangers, int distance, int sessions, int unacknowledged, int linger) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() ->
-                        new AdaptationSettings(octets, distance, sessions, unacknowledged, Duration.ofSeconds(linger)));
+                .isThrownBy(() -> new AdaptationSettings(
+                        octets, total, strangers, distance, sessions, unacknowledged, Duration.ofSeconds(linger)));
     }
 }

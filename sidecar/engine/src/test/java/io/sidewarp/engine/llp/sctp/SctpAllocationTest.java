@@ -72,6 +72,7 @@ class SctpAllocationTest {
 
         private static final int SLOTS = 256;
         private static final int MESSAGE = 1450;
+        private static final AdaptationSettings SETTINGS = AdaptationSettings.defaults();
 
         private final DdpAssociation association;
         private final Counter[] counters = new Counter[SESSIONS];
@@ -83,7 +84,7 @@ class SctpAllocationTest {
         private long submitted;
 
         Side(boolean initiator) {
-            association = new DdpAssociation(this, AdaptationSettings.defaults(), initiator, this);
+            association = new DdpAssociation(this, SETTINGS, EarlyBudget.ofDevice(SETTINGS), initiator, this);
         }
 
         void begin() {

@@ -308,32 +308,9 @@ class SessionOrderTest {
     }
 
     @Test
-    void whatWaitsIsBoundedForAllSessionsTogetherAndReturnsWithThem() {
-        // Each chunk counts 256 octets beside its own.
-        SctpEnd end = SctpEnd.alone(new AdaptationSettings(3 * 356, 100, 8, 100, Duration.ofSeconds(5)), 3);
-        SessionRecorder first = openPassive(end, 0);
-        SessionRecorder second = openPassive(end, 1);
-        String hundred = "00".repeat(98);
-
-        end.inject(0, 16, "0002" + hundred);
-        end.inject(1, 16, "0002" + hundred);
-        end.inject(0, 16, "0003" + hundred);
-        assertThat(first.events()).containsExactly("established");
-        end.inject(0, 16, "0004" + hundred);
-        end.rest();
-        assertThat(first.events()).containsExactly("established", "broken");
-        assertThat(first.cause()).contains("more than 1068 octets of chunks that wait for earlier ones");
-
-        end.inject(1, 16, "0003" + hundred);
-        end.inject(1, 16, "0004" + hundred);
-        end.inject(1, 16, "0001 41");
-        assertThat(second.events()).containsExactly("established");
-        assertThat(second.segments()).hasSize(4);
-    }
-
-    @Test
     void sessionsThatWaitForTheirInitiateAreBounded() {
-        SctpEnd end = SctpEnd.alone(new AdaptationSettings(10_000, 100, 2, 100, Duration.ofSeconds(5)), 4);
+        SctpEnd end =
+                SctpEnd.alone(new AdaptationSettings(10_000, 20_000, 10_000, 100, 2, 100, Duration.ofSeconds(5)), 4);
 
         for (int stream = 0; stream < 3; stream++) {
             end.inject(stream, 16, "0001 a1");
