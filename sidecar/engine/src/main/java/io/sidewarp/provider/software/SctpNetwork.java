@@ -45,6 +45,9 @@ final class SctpNetwork {
         void onUnreachable(Throwable cause);
     }
 
+    /** Where peers begin associations: a port of an endpoint. */
+    record Door(SctpEndpoint endpoint, int port) {}
+
     /** Associations to one destination. */
     private final class Pool implements SoftwareAssociation.Keeper {
 
@@ -137,6 +140,8 @@ final class SctpNetwork {
     private final EarlyBudget earlyBudget;
     private final Map<SctpDestination, Pool> pools = new HashMap<>();
     private final Map<List<InetAddress>, CompletableFuture<SctpEndpoint>> endpoints = new ConcurrentHashMap<>();
+    /** Who takes the sessions of associations that peers began, whoever listened when they did. */
+    private final Map<Door, SoftwareSctpListener> listeners = new HashMap<>();
     /** By number, in the order of their begin. */
     private final Map<Long, SoftwareAssociation> established = new LinkedHashMap<>();
 
@@ -227,6 +232,22 @@ final class SctpNetwork {
     /** What early chunks of all associations may hold. */
     EarlyBudget earlyBudget() {
         return earlyBudget;
+    }
+
+    /** A listener is bound. On the event loop. */
+    void onListening(Door door, SoftwareSctpListener listener) {
+        listeners.put(door, listener);
+    }
+
+    /** A listener takes nothing any more. On the event loop. */
+    void onUnbound(SoftwareSctpListener listener) {
+        listeners.values().removeIf(known -> known == listener);
+    }
+
+    /** Who listens there now. On the event loop. */
+    @Nullable
+    SoftwareSctpListener listenerAt(Door door) {
+        return listeners.get(door);
     }
 
     /** An association is up, whoever began it. On the event loop. */

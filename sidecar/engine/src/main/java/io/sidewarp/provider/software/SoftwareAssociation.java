@@ -36,20 +36,19 @@ final class SoftwareAssociation implements AssociationListener {
     private final SctpAssociation transport;
     private final DdpAssociation sessions;
     private final Keeper keeper;
-    private final @Nullable SoftwareSctpListener acceptor;
+    private final SctpNetwork.@Nullable Door door;
     private boolean ending;
     private long idles;
 
-    /** @param acceptor who takes sessions that the peer begins; null where this side began the association */
+    /** @param door where the peer began it; null where this side did, which takes no sessions that the peer begins */
     SoftwareAssociation(
-            SctpNetwork network, SctpAssociation transport, @Nullable SoftwareSctpListener acceptor, Keeper keeper) {
+            SctpNetwork network, SctpAssociation transport, SctpNetwork.@Nullable Door door, Keeper keeper) {
         this.network = network;
         this.number = network.nextNumber();
         this.transport = transport;
-        this.acceptor = acceptor;
+        this.door = door;
         this.keeper = keeper;
-        this.sessions =
-                new DdpAssociation(transport, network.settings(), network.earlyBudget(), acceptor == null, this);
+        this.sessions = new DdpAssociation(transport, network.settings(), network.earlyBudget(), door == null, this);
     }
 
     long number() {
@@ -70,7 +69,7 @@ final class SoftwareAssociation implements AssociationListener {
         AssociationCounters counters = sessions.counters();
         return new AssociationAttributes(
                 number,
-                acceptor == null,
+                door == null,
                 transport.localAddress(),
                 transport.remoteAddress(),
                 transport.remoteUdpPort(),
@@ -111,13 +110,14 @@ final class SoftwareAssociation implements AssociationListener {
     @Override
     public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
         idles++;
-        SoftwareSctpListener listener = acceptor;
+        // Not whoever accepted the association: another one may be there now.
+        SoftwareSctpListener listener = door == null ? null : network.listenerAt(door);
         return listener != null && listener.onInitiate(this, session, asked);
     }
 
     @Override
     public void onIdle() {
-        if (acceptor == null) {
+        if (door == null) {
             end();
         } else {
             long idle = ++idles;

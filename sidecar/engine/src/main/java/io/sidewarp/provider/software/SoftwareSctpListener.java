@@ -64,15 +64,22 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
                 .thenCompose(outcome -> outcome);
     }
 
-    /** Complete with the port. */
+    /** Complete with the port. On the loop, so that no peer finds the port before this listener is known there. */
     private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
-        return endpoint.listen(port, this::onAssociation).thenApply(listener -> {
-            bound.add(listener);
-            if (udpPort.isEmpty() && endpoint.udpPort() != 0) {
-                udpPort = OptionalInt.of(endpoint.udpPort());
-            }
-            return listener.port();
-        });
+        return CompletableFuture.supplyAsync(
+                        () -> endpoint.listen(port, transport -> onAssociation(endpoint, transport))
+                                .thenApply(listener -> onBound(endpoint, listener)),
+                        loop())
+                .thenCompose(chosen -> chosen);
+    }
+
+    private int onBound(SctpEndpoint endpoint, SctpListener listener) {
+        bound.add(listener);
+        network.onListening(new SctpNetwork.Door(endpoint, listener.port()), this);
+        if (udpPort.isEmpty() && endpoint.udpPort() != 0) {
+            udpPort = OptionalInt.of(endpoint.udpPort());
+        }
+        return listener.port();
     }
 
     /** One address of each endpoint that a wildcard stands for. */
@@ -91,8 +98,10 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
         return addresses;
     }
 
-    private SctpUser onAssociation(SctpAssociation transport) {
-        return new SoftwareAssociation(network, transport, this, this).sessions();
+    private SctpUser onAssociation(SctpEndpoint endpoint, SctpAssociation transport) {
+        SctpNetwork.Door door =
+                new SctpNetwork.Door(endpoint, transport.localAddress().getPort());
+        return new SoftwareAssociation(network, transport, door, this).sessions();
     }
 
     @Override
@@ -132,6 +141,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     CompletableFuture<Void> unbind() {
         closed = true;
         List<CompletableFuture<Void>> closing = new ArrayList<>();
+        closing.add(CompletableFuture.runAsync(() -> network.onUnbound(this), loop()));
         for (SctpListener listener : bound) {
             closing.add(listener.close());
         }

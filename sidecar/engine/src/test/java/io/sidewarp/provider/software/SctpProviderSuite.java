@@ -175,6 +175,36 @@ abstract class SctpProviderSuite extends ProviderSuite {
     }
 
     @Test
+    void aConnectionOnAnAssociationGoesToTheListenerThatIsThereNow() throws Exception {
+        LinkedBlockingQueue<ConnectionRequest> former = new LinkedBlockingQueue<>();
+        LinkedBlockingQueue<ConnectionRequest> present = new LinkedBlockingQueue<>();
+        Listener closed = listen(former::add);
+        InetSocketAddress address = closed.localAddress();
+        Endpoint first = new Endpoint(clientDevice(), 16);
+        long association = connect(first, address, former).association();
+        closed.close().get(10, TimeUnit.SECONDS);
+
+        Listener listener =
+                serverDevice().listen(address, attributes(), present::add).get(10, TimeUnit.SECONDS);
+        Endpoint second = new Endpoint(clientDevice(), 16);
+
+        assertThat(connect(second, address, present).association()).isEqualTo(association);
+        assertThat(first.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        assertThat(former).isEmpty();
+        listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    private ConnectionAttributes connect(
+            Endpoint client, InetSocketAddress address, LinkedBlockingQueue<ConnectionRequest> requests)
+            throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(address, parameters());
+        ConnectionRequest arrived = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(arrived).isNotNull();
+        arrived.accept(new Endpoint(serverDevice(), 16).queuePair, parameters()).get(10, TimeUnit.SECONDS);
+        return connected.get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
     void associationsTellWhatTheyCarryAndHowTheyDo() throws Exception {
         Endpoint one = new Endpoint(clientDevice(), 16);
         Endpoint other = new Endpoint(clientDevice(), 16);
