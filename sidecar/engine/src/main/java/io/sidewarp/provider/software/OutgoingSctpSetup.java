@@ -62,6 +62,11 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     }
 
     @Override
+    public boolean hasGivenUp() {
+        return isOver();
+    }
+
+    @Override
     public void onUnreachable(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;

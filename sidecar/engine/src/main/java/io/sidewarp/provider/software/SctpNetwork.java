@@ -43,6 +43,9 @@ final class SctpNetwork {
         void onAssociation(SoftwareAssociation association);
 
         void onUnreachable(Throwable cause);
+
+        /** Whether it wants none any more. */
+        boolean hasGivenUp();
     }
 
     /** Where peers begin associations: a port of an endpoint. */
@@ -108,11 +111,16 @@ final class SctpNetwork {
         @Override
         public void onEstablished(SoftwareAssociation association) {
             connecting = false;
+            seekers.removeIf(Seeker::hasGivenUp);
             while (association.hasRoom() && !seekers.isEmpty()) {
                 seekers.remove().onAssociation(association);
             }
             if (!seekers.isEmpty()) {
                 connect();
+            }
+            if (association.sessions().occupiedStreams() == 0) {
+                // It came too late for whoever wanted it.
+                association.onIdle();
             }
         }
 

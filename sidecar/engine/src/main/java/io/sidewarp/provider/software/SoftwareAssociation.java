@@ -13,12 +13,14 @@ import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
 import io.sidewarp.engine.net.sctp.SctpPathFacts;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.AssociationPath;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An SCTP association whose sessions are connections. It ends when its last session has (RFC 5041 section 3 item 10): the
- * side that began it does so at once, the other one after a while, so that the two do not cross a new session's begin.
+ * side that began it does so at once, the other one after a while, so that the two do not cross a new session's begin. One
+ * that never has a session ends too.
  */
 final class SoftwareAssociation implements AssociationListener {
 
@@ -38,7 +40,8 @@ final class SoftwareAssociation implements AssociationListener {
     private final Keeper keeper;
     private final SctpNetwork.@Nullable Door door;
     private boolean ending;
-    private long idles;
+    /** Sessions that the peer has begun. */
+    private long begun;
 
     /** @param door where the peer began it; null where this side did, which takes no sessions that the peer begins */
     SoftwareAssociation(
@@ -109,7 +112,7 @@ final class SoftwareAssociation implements AssociationListener {
 
     @Override
     public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
-        idles++;
+        begun++;
         // Not whoever accepted the association: another one may be there now.
         SoftwareSctpListener listener = door == null ? null : network.listenerAt(door);
         return listener != null && listener.onInitiate(this, session, asked);
@@ -120,20 +123,23 @@ final class SoftwareAssociation implements AssociationListener {
         if (door == null) {
             end();
         } else {
-            long idle = ++idles;
-            transport
-                    .loop()
-                    .schedule(
-                            () -> endIfIdle(idle),
-                            network.settings().lingerTimeout().toNanos(),
-                            TimeUnit.NANOSECONDS);
+            endUnlessUsed(network.settings().lingerTimeout());
         }
     }
 
-    private void endIfIdle(long idle) {
-        if (idle == idles) {
-            end();
-        }
+    /** Ends it if the peer begins no session in time. */
+    void endUnlessUsed(Duration patience) {
+        long before = begun;
+        transport
+                .loop()
+                .schedule(
+                        () -> {
+                            if (begun == before) {
+                                end();
+                            }
+                        },
+                        patience.toNanos(),
+                        TimeUnit.NANOSECONDS);
     }
 
     private void end() {

@@ -105,7 +105,9 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     }
 
     @Override
-    public void onEstablished(SoftwareAssociation association) {}
+    public void onEstablished(SoftwareAssociation association) {
+        association.endUnlessUsed(attributes().startupTimeout());
+    }
 
     @Override
     public void onClosed(SoftwareAssociation association, String cause) {

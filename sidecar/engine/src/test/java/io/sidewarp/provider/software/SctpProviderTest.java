@@ -6,13 +6,33 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
+import io.sidewarp.engine.llp.sctp.AdaptationSettings;
+import io.sidewarp.engine.llp.sctp.AssociationListener;
+import io.sidewarp.engine.llp.sctp.DdpAssociation;
+import io.sidewarp.engine.llp.sctp.DdpStreamSession;
+import io.sidewarp.engine.llp.sctp.EarlyBudget;
+import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.net.sctp.SctpDestination;
+import io.sidewarp.engine.net.sctp.SctpEndpoint;
+import io.sidewarp.engine.net.sctp.SctpOverUdp;
+import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
+import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -44,6 +64,88 @@ final class SctpProviderTest extends SctpProviderSuite {
                         ConnectionFailedException.class,
                         failed ->
                                 assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS));
+    }
+
+    @Test
+    void anAssociationThatComesWhenItsConnectionHasTimedOutIsShutDown() throws Exception {
+        CompletableFuture<Void> ended = new CompletableFuture<>();
+        SoftwareEvents events = new SoftwareEvents() {
+            @Override
+            public void onAssociationClosed(long retransmittedChunks) {
+                ended.complete(null);
+            }
+        };
+        InetSocketAddress later = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
+        try (SoftwareProvider provider = provider().events(events).eventLoops(1).build();
+                Device device = provider.open()) {
+            Endpoint client = new Endpoint(device, 16);
+            assertThatThrownBy(() -> client.queuePair
+                            .connect(later, parameters().withTimeout(Duration.ofMillis(100)))
+                            .get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOf(ConnectionFailedException.class);
+
+            Listener listener =
+                    serverDevice().listen(later, attributes(), ignored -> {}).get(10, TimeUnit.SECONDS);
+
+            // SCTP goes on to ask for some seconds, and is answered now.
+            ended.get(20, TimeUnit.SECONDS);
+            assertThat(device.associations().get(10, TimeUnit.SECONDS)).isEmpty();
+            listener.close().get(10, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    void anAssociationOnWhichThePeerBeginsNoSessionIsShutDown() throws Exception {
+        ListenAttributes impatient =
+                new ListenAttributes(Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofMillis(300));
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        Listener listener = serverDevice()
+                .listen(new InetSocketAddress(loopback, 0), impatient, ignored -> {})
+                .get(10, TimeUnit.SECONDS);
+        SctpDestination destination =
+                new SctpDestination(loopback, listener.localAddress().getPort(), remoteUdpPort());
+        CompletableFuture<Boolean> graceful = new CompletableFuture<>();
+
+        try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
+            SctpEndpoint silent = new SctpOverUdp(Usrsctp.load())
+                    .open(
+                            loops,
+                            loops.choose(),
+                            List.of(loopback),
+                            OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
+                            SctpSettings.defaults())
+                    .get(10, TimeUnit.SECONDS);
+            silent.connect(destination, Duration.ofSeconds(10), transport -> silent(transport, graceful))
+                    .get(10, TimeUnit.SECONDS);
+
+            assertThat(graceful.get(20, TimeUnit.SECONDS)).isTrue();
+            silent.close().get(10, TimeUnit.SECONDS);
+        }
+        listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    /** Speaks DDP, and says nothing. */
+    private static DdpAssociation silent(SctpAssociation transport, CompletableFuture<Boolean> graceful) {
+        AdaptationSettings settings = AdaptationSettings.defaults();
+        AssociationListener listener = new AssociationListener() {
+            @Override
+            public void onEstablished() {}
+
+            @Override
+            public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
+                return false;
+            }
+
+            @Override
+            public void onIdle() {}
+
+            @Override
+            public void onClosed(boolean wasGraceful, String cause) {
+                graceful.complete(wasGraceful);
+            }
+        };
+        return new DdpAssociation(transport, settings, EarlyBudget.ofDevice(settings), true, listener);
     }
 
     @Test
