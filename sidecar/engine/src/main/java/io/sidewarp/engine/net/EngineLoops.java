@@ -105,7 +105,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         limitHandler = handler;
     }
 
-    void onLimit(PeerLimit limit) {
+    /** A peer exceeded a limit, which costs it its connections of these loops. */
+    public void onLimit(PeerLimit limit) {
         limitHandler.accept(limit);
     }
 

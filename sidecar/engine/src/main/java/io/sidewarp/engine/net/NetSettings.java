@@ -16,8 +16,8 @@ import java.time.Duration;
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
  * @param connectTimeout for the TCP connection
- * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, before its connection is
- *     aborted
+ * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
+ *     it is sent over SCTP, before its connection or association is aborted
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
  * @param congestionControl name of that of TCP, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps

@@ -3,9 +3,9 @@
 
 package io.sidewarp.engine.net;
 
-/** Limits of a TCP connection whose excess costs the peer the connection. */
+/** Limits whose excess costs the peer the TCP connection, or the SCTP association. */
 public enum PeerLimit {
-    /** The peer read nothing for {@link NetSettings#stallTimeout}. */
+    /** The peer read, or acknowledged, nothing for {@link NetSettings#stallTimeout}. */
     STALL,
     /** The peer left an FPDU incomplete for {@link NetSettings#stallTimeout}. */
     INCOMPLETE_FPDU,

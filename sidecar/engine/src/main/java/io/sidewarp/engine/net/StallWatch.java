@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Sees to it that a peer which reads nothing does not hold a buffer of this side for ever. Belongs to one loop. */
-final class StallWatch {
+/** Sees to it that a peer which takes nothing does not hold memory of this side for ever. Belongs to one loop. */
+public final class StallWatch {
 
-    /** The progress of a socket that has room. */
-    static final long NOT_WAITING = -1;
+    /** The progress of a connection whose peer owes nothing. */
+    public static final long NOT_WAITING = -1;
 
     private final EventLoop loop;
     private final Duration timeout;
@@ -23,18 +23,18 @@ final class StallWatch {
     private long progressBefore;
 
     /**
-     * @param timeout after which a socket that took nothing has stalled
-     * @param progress octets that the socket took so far, or {@link #NOT_WAITING}
+     * @param timeout after which a connection without progress has stalled
+     * @param progress what was taken so far, or {@link #NOT_WAITING}
      */
-    StallWatch(EventLoop loop, Duration timeout, LongSupplier progress, Runnable onStall) {
+    public StallWatch(EventLoop loop, Duration timeout, LongSupplier progress, Runnable onStall) {
         this.loop = loop;
         this.timeout = timeout;
         this.progress = progress;
         this.onStall = onStall;
     }
 
-    /** The socket is full. */
-    void begin() {
+    /** The peer has something to take. Cheap to repeat. */
+    public void begin() {
         if (!scheduled) {
             progressBefore = progress.getAsLong();
             if (progressBefore != NOT_WAITING) {

@@ -8,6 +8,8 @@ import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.sctp.SctpUser;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.net.StallWatch;
 import java.time.Duration;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -40,6 +42,7 @@ public abstract class StackAssociation implements SctpAssociation {
     private final SctpReceived received = new SctpReceived();
     private final Runnable drive = this::driveGuarded;
     private final Runnable wake = this::onWakeTime;
+    private final StallWatch stallWatch;
 
     private State state = State.BEGINNING;
     private @Nullable SctpUser user;
@@ -77,6 +80,7 @@ public abstract class StackAssociation implements SctpAssociation {
         this.loops = loops;
         this.loop = loop;
         this.shutdownTimeout = settings.shutdownTimeout();
+        this.stallWatch = new StallWatch(loop, loops.settings().stallTimeout(), this::progress, this::onStall);
         this.messages = messages;
         this.handler = handler;
         this.connected = connected;
@@ -302,6 +306,7 @@ public abstract class StackAssociation implements SctpAssociation {
         MessageSocket.SendResult result = socket().send(stream, payloadProtocol, buffer, offset, length);
         if (result == MessageSocket.SendResult.SENT) {
             submitted++;
+            stallWatch.begin();
             return true;
         }
         if (result == MessageSocket.SendResult.FULL) {
@@ -309,6 +314,18 @@ public abstract class StackAssociation implements SctpAssociation {
             onFull();
         }
         return false;
+    }
+
+    /** Messages that the peer has acknowledged, while it has others to acknowledge. */
+    private long progress() {
+        long count = state == State.ESTABLISHED ? countAcknowledged() : submitted;
+        return count < submitted ? count : StallWatch.NOT_WAITING;
+    }
+
+    private void onStall() {
+        loops.onLimit(PeerLimit.STALL);
+        endNow("the peer acknowledged nothing for "
+                + loops.settings().stallTimeout().toMillis() + " ms");
     }
 
     /** Messages that the stack has taken. */

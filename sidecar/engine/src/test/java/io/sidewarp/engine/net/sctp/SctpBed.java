@@ -5,6 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import java.net.InetAddress;
 import java.time.Duration;
@@ -24,7 +25,8 @@ final class SctpBed implements AutoCloseable {
 
     final BlockingQueue<RecordingUser> accepted = new LinkedBlockingQueue<>();
     private final List<SctpEndpoint> endpoints = new ArrayList<>();
-    private final EngineLoops loops = EngineLoops.create(2, NetSettings.defaults());
+    final BlockingQueue<PeerLimit> limits = new LinkedBlockingQueue<>();
+    private final EngineLoops loops;
     private final SctpStack stack;
 
     /** SCTP in UDP. */
@@ -33,7 +35,13 @@ final class SctpBed implements AutoCloseable {
     }
 
     SctpBed(SctpStack stack) {
+        this(stack, NetSettings.defaults());
+    }
+
+    SctpBed(SctpStack stack, NetSettings settings) {
         this.stack = stack;
+        this.loops = EngineLoops.create(2, settings);
+        loops.setLimitHandler(limits::add);
     }
 
     /** The defaults, with any free UDP port. */

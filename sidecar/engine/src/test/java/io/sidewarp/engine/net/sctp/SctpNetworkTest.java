@@ -6,6 +6,9 @@ package io.sidewarp.engine.net.sctp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.net.NetSettings;
+import io.sidewarp.engine.net.PeerLimit;
+import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
@@ -35,6 +38,21 @@ final class SctpNetworkTest {
     void close() throws Exception {
         bed.close();
         relay.close();
+    }
+
+    private static NetSettings stallingAfter(Duration timeout) {
+        NetSettings base = NetSettings.defaults();
+        return new NetSettings(
+                base.stagingCapacity(),
+                base.outputBuffers(),
+                base.largeOutputBuffers(),
+                base.defaultEmss(),
+                base.lingerTimeout(),
+                base.connectTimeout(),
+                timeout,
+                base.keepAlive(),
+                base.congestionControl(),
+                base.busyPoll());
     }
 
     private void connect(double disturbance, SctpSettings settings) throws Exception {
@@ -117,6 +135,19 @@ final class SctpNetworkTest {
 
         relay.silenceToClient(false);
         Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> client.acknowledgements.get() == 1);
+    }
+
+    @Test
+    void aPeerThatAcknowledgesNothingLosesTheAssociation() throws Exception {
+        bed.close();
+        bed = new SctpBed(new SctpOverUdp(Usrsctp.load()), stallingAfter(Duration.ofMillis(300)));
+        connect(0, narrow(100));
+        relay.silenceToClient(true);
+        client.send(0, 16, new byte[100]);
+
+        assertThat(client.end()).isEqualTo(new RecordingUser.End(false, "the peer acknowledged nothing for 300 ms"));
+        assertThat(bed.limits).containsExactly(PeerLimit.STALL);
+        assertThat(server.end().cause()).contains("acknowledged nothing");
     }
 
     @Test
