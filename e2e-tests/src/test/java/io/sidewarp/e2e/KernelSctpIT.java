@@ -34,7 +34,10 @@ class KernelSctpIT {
     @Test
     void connectionsMoveDataByWriteReadAndSend() {
         assertThat(tests.run("io.sidewarp.provider.software.KernelProviderSuite"))
-                .contains("movesDataByWriteReadAndSend", "anErrorOnOneConnectionLeavesTheOthersOfTheAssociationAlone");
+                .contains(
+                        "movesDataByWriteReadAndSend",
+                        "anErrorOnOneConnectionLeavesTheOthersOfTheAssociationAlone",
+                        "aConnectionOnAnAssociationGoesToTheListenerThatIsThereNow");
     }
 
     @Test

@@ -28,6 +28,7 @@ final class KernelConstants {
     static final int IPPROTO_SCTP = 132;
 
     static final int SOL_SOCKET = 1;
+    static final int SO_REUSEADDR = 2;
     static final int SO_SNDBUF = 7;
     static final int SO_RCVBUF = 8;
     static final int SO_LINGER = 13;
