@@ -22,9 +22,18 @@ final class PathMtu {
 
     private static final int ETHERNET_MTU = 1500;
 
+    /** Holds {@link SctpSettings#LEAST_MESSAGE} and a SACK. */
+    private static final int LEAST_PACKET = SctpPacketFlyweight.COMMON_HEADER_LENGTH
+            + SctpPacketFlyweight.DATA_HEADER_LENGTH
+            + SctpPacketFlyweight.SACK_LENGTH
+            + (SctpSettings.LEAST_MESSAGE + 3 & ~3);
+
     private PathMtu() {}
 
-    /** Octets of the largest SCTP packet from a local address, a multiple of 4. */
+    /**
+     * Octets of the largest SCTP packet from a local address, a multiple of 4. Where less fits, IP fragments, as a DDP Segment
+     * of 516 octets has to be carried (RFC 5043 section 9).
+     */
     static int packetSize(InetAddress local, int maxPathMtu) {
         int mtu = Math.min(interfaceMtu(local), LARGEST_IP_PACKET);
         return packetSize(local instanceof Inet4Address, maxPathMtu == 0 ? mtu : Math.min(mtu, maxPathMtu));
@@ -32,7 +41,7 @@ final class PathMtu {
 
     static int packetSize(boolean ipv4, int mtu) {
         int ip = ipv4 ? IPV4_HEADER_LENGTH : IPV6_HEADER_LENGTH;
-        return mtu - ip - UDP_HEADER_LENGTH & ~3;
+        return Math.max(LEAST_PACKET, mtu - ip - UDP_HEADER_LENGTH & ~3);
     }
 
     /**

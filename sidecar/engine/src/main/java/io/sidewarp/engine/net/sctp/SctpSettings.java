@@ -79,15 +79,18 @@ public record SctpSettings(
                 shutdownTimeout);
     }
 
-    /** Smallest {@link #maxPathMtu}: holds a DDP Segment of 516 octets unfragmented (RFC 5043 section 9). */
-    public static final int MIN_PATH_MTU = 600;
+    /** Octets of a message that every path has to take: a DDP Segment of 516 and its DDP-SSN (RFC 5043 section 9). */
+    public static final int LEAST_MESSAGE = 518;
+
+    /** Smallest {@link #maxPathMtu}: holds {@link #LEAST_MESSAGE} unfragmented and a SACK, in UDP over IPv6 as well. */
+    public static final int MIN_PATH_MTU = 612;
 
     private static final int MAX_PORT = 65535;
 
     public SctpSettings {
         require(udpPort >= 0 && udpPort <= MAX_PORT, "a UDP port is 0 to 65535", udpPort);
         require(streams > 0 && streams <= MAX_PORT, "an association has 1 to 65535 streams", streams);
-        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 600 octets", maxPathMtu);
+        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 octets", maxPathMtu);
         require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 octets", sendBuffer);
         require(receiveBuffer >= 1 << 16, "the receive buffer holds at least 65536 octets", receiveBuffer);
         require(largestMessage >= 1 << 16, "the largest message has at least 65536 octets", largestMessage);

@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Sizes on paths. */
 final class PathMtuTest {
@@ -22,9 +24,23 @@ final class PathMtuTest {
         assertThat(PathMtu.messageSize(1472) - DDP_SSN_LENGTH).isLessThanOrEqualTo(1442);
     }
 
-    @Test
-    void theNarrowestPathCarriesTheSmallestSegmentOfRfc5043() {
-        int message = PathMtu.messageSize(PathMtu.packetSize(true, SctpSettings.MIN_PATH_MTU));
-        assertThat(message - DDP_SSN_LENGTH).isGreaterThanOrEqualTo(516);
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Requirement("SCTP-9-01")
+    void theNarrowestPathThatCanBeSetCarriesTheSmallestSegmentUnfragmented(boolean ipv4) {
+        int headers = ipv4 ? 28 : 48;
+
+        int packet = PathMtu.packetSize(ipv4, SctpSettings.MIN_PATH_MTU);
+
+        assertThat(packet).isLessThanOrEqualTo(SctpSettings.MIN_PATH_MTU - headers);
+        assertThat(PathMtu.messageSize(packet) - DDP_SSN_LENGTH).isGreaterThanOrEqualTo(516);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {576, 296, 68})
+    @Requirement("SCTP-9-01")
+    void anInterfaceThatIsNarrowerGetsTheSmallestSegmentInFragmentsOfIp(int mtu) {
+        assertThat(PathMtu.messageSize(PathMtu.packetSize(true, mtu)) - DDP_SSN_LENGTH)
+                .isGreaterThanOrEqualTo(516);
     }
 }

@@ -9,6 +9,7 @@ import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
 import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpReceived;
+import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.StackAssociation;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -32,9 +33,6 @@ final class KernelAssociation extends StackAssociation {
     /** Octets that are left for a SACK in the packet of a message (RFC 5043 section 9). */
     private static final int ROOM_FOR_SACK = 16;
 
-    /** A message has to have some size when the kernel tells none any more. */
-    private static final int LEAST_MESSAGE = 516;
-
     private final KernelEndpoint endpoint;
     private final KernelSocket socket;
     private final KernelFacts facts;
@@ -43,7 +41,7 @@ final class KernelAssociation extends StackAssociation {
     private final InetSocketAddress localAddress;
     private final Set<InetAddress> silentPaths = new HashSet<>();
     private volatile InetSocketAddress remoteAddress;
-    private int messageSize = LEAST_MESSAGE;
+    private int messageSize = SctpSettings.LEAST_MESSAGE;
     private long retransmittedAtEnd;
     private boolean inputScheduled;
     private boolean writable;
@@ -112,7 +110,8 @@ final class KernelAssociation extends StackAssociation {
     private void refresh() {
         int size = socket.fragmentationPoint() - ROOM_FOR_SACK & ~3;
         if (size > 0) {
-            messageSize = size;
+            // Where less fits, SCTP fragments (RFC 5043 section 9).
+            messageSize = Math.max(size, SctpSettings.LEAST_MESSAGE);
         }
     }
 
