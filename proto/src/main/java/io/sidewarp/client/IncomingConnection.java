@@ -6,7 +6,9 @@ package io.sidewarp.client;
 import io.sidewarp.v1.ConnectionRequest;
 import java.util.concurrent.CompletableFuture;
 
-/** A peer's connection request. Decide once: accept or reject. It lapses when the set-up time is over. */
+/**
+ * A peer's connection request. Decide once: accept or reject. It lapses when the set-up time is over, or the peer leaves.
+ */
 public interface IncomingConnection {
 
     /** The sidecar's number for the request. */

@@ -6,7 +6,10 @@ package io.sidewarp.engine.verbs;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 
-/** A peer that asks to connect. Exactly one of the two answers is taken; the request lapses with the start-up time. */
+/**
+ * A peer that asks to connect. Exactly one of the two answers is taken; the request lapses with the start-up time, when
+ * the peer leaves, and when the listener is closed.
+ */
 public interface ConnectionRequest {
 
     InetSocketAddress remoteAddress();
@@ -21,6 +24,12 @@ public interface ConnectionRequest {
 
     /** What the peer said of RDMA Reads. */
     ReadDepths peerDepths();
+
+    /**
+     * Complete when no answer is taken any more: one was, or the request lapsed. From then on it does not count for the
+     * listener's backlog, so who keeps requests has to let go of this one. Completes on the connection's event loop.
+     */
+    CompletableFuture<Void> over();
 
     /** Accepts with a queue pair in state IDLE. Complete when the queue pair is in state RTS. */
     CompletableFuture<ConnectionAttributes> accept(QueuePair queuePair, ConnectionParameters parameters);

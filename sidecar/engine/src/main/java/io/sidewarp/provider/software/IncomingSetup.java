@@ -37,6 +37,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     private final InetSocketAddress remote;
     private final InetSocketAddress local;
     private final MpaOptions options;
+    private final CompletableFuture<Void> over = new CompletableFuture<>();
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
     private Phase phase = Phase.WAITING_FOR_REQUEST;
     private @Nullable ScheduledFuture<?> timer;
@@ -120,6 +121,11 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     }
 
     @Override
+    public CompletableFuture<Void> over() {
+        return over;
+    }
+
+    @Override
     public CompletableFuture<ConnectionAttributes> accept(QueuePair acceptedBy, ConnectionParameters wanted) {
         if (!(acceptedBy instanceof SoftwareQueuePair software)) {
             return CompletableFuture.failedFuture(
@@ -193,6 +199,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     private void answered() {
         stopTimer();
         phase = Phase.ANSWERED;
+        waitsNoMore();
+    }
+
+    /** Gives the place in the backlog back; a request that gets it comes behind what is told here. */
+    private void waitsNoMore() {
+        over.complete(null);
         listener.onAnswered();
     }
 
@@ -220,7 +232,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         switch (before) {
             case WAITING_FOR_REQUEST -> listener.onFailedBeforeRequest(remote, message);
             case WAITING_FOR_ANSWER -> {
-                listener.onAnswered();
+                waitsNoMore();
                 device().events().onStartupFailed(remote, message);
             }
             case ANSWERED -> {

@@ -211,6 +211,30 @@ final class PeerLimitsTest {
     }
 
     @Test
+    void aRequestWhosePeerLeavesIsOverAndGivesItsPlaceBack() throws Exception {
+        Listener listener = listen(1, 8, LONG);
+        Socket peer = request(listener);
+        ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(asked).isNotNull();
+        assertThat(asked.over()).isNotDone();
+
+        peer.close();
+
+        asked.over().get(10, TimeUnit.SECONDS);
+        request(listener);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void aRequestThatNobodyAnswersInTimeIsOver() throws Exception {
+        request(listen(1, 8, SHORT));
+        ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(asked).isNotNull();
+
+        asked.over().get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
     void aPeerThatLeavesAnFpduIncompleteLosesTheConnectionAndTheBuffer() throws Exception {
         Endpoint endpoint = new Endpoint(device, 4096);
         List<String> messages = new CopyOnWriteArrayList<>();

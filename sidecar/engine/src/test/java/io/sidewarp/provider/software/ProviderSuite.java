@@ -30,9 +30,11 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -126,6 +128,24 @@ abstract class ProviderSuite {
         arrived.accept(server.queuePair, parameters).get(10, TimeUnit.SECONDS);
         connected.get(10, TimeUnit.SECONDS);
         listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aRequestIsOverWhenItIsAnsweredAndWhenItsListenerIsClosed() throws Exception {
+        BlockingQueue<ConnectionRequest> asked = new LinkedBlockingQueue<>();
+        Listener listener = listen(asked::add);
+        new Endpoint(clientDevice, 16).queuePair.connect(listener.localAddress(), parameters());
+        ConnectionRequest answered = asked.poll(10, TimeUnit.SECONDS);
+        new Endpoint(clientDevice, 16).queuePair.connect(listener.localAddress(), parameters());
+        ConnectionRequest unanswered = asked.poll(10, TimeUnit.SECONDS);
+        assertThat(answered.over()).isNotDone();
+
+        answered.reject(new byte[0]).get(10, TimeUnit.SECONDS);
+        assertThat(answered.over()).isDone();
+        assertThat(unanswered.over()).isNotDone();
+
+        listener.close().get(10, TimeUnit.SECONDS);
+        assertThat(unanswered.over()).isDone();
     }
 
     @Test

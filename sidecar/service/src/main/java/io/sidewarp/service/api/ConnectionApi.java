@@ -52,10 +52,12 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
     public void listen(ListenRequest request, StreamObserver<ListenResponse> observer) {
         ServerCallStreamObserver<ListenResponse> call = (ServerCallStreamObserver<ListenResponse>) observer;
         CancelHook hook = new CancelHook(call);
+        ReadyHook ready = new ReadyHook(call);
         calls.inSession(request.getSession(), observer, session -> {
             calls.registry().checkNotDraining();
-            ListenCall listen = session.listeners().listen(request, observer);
+            ListenCall listen = session.listeners().listen(request, call);
             hook.arm(session, listen::cancel);
+            ready.arm(session, listen::flush);
         });
     }
 

@@ -4,7 +4,7 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.service.context.SessionContext;
@@ -13,19 +13,24 @@ import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Listening;
 import java.net.InetSocketAddress;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Listen call and its listener. What waits for a slow client is bounded by the backlog: the engine rejects requests
- * beyond it. Confined to the session's thread.
+ * One Listen call and its listener. What a client that does not read has not been told of waits here, as long as it waits
+ * for an answer too. So it is bounded by the backlog: the engine rejects requests beyond it. Confined to the session's
+ * thread.
  */
 public final class ListenCall {
 
     private final SessionListeners owner;
     private final SessionContext context;
     private final ConnectionOptions options;
-    private final StreamObserver<ListenResponse> observer;
+    private final ServerCallStreamObserver<ListenResponse> observer;
+    private final Map<Long, ListenResponse> untold = new LinkedHashMap<>();
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private @Nullable Listener listener;
     private boolean bound;
@@ -35,7 +40,7 @@ public final class ListenCall {
             SessionListeners owner,
             SessionContext context,
             ConnectionOptions options,
-            StreamObserver<ListenResponse> observer) {
+            ServerCallStreamObserver<ListenResponse> observer) {
         this.owner = owner;
         this.context = context;
         this.options = options;
@@ -75,17 +80,34 @@ public final class ListenCall {
             closeListener(newListener);
         } else {
             InetSocketAddress address = newListener.localAddress();
-            send(ListenResponse.newBuilder()
+            observer.onNext(ListenResponse.newBuilder()
                     .setListening(Listening.newBuilder()
                             .setAddress(ConnectionProtos.address(address))
                             .setPort(address.getPort())
                             .setUdpPort(newListener.udpPort().orElse(0)))
                     .build());
+            flush();
         }
     }
 
-    void send(ListenResponse response) {
-        observer.onNext(response);
+    /** Tells the client of a request, as soon as it reads. */
+    void tell(ListenResponse request) {
+        untold.put(request.getRequest().getId(), request);
+        flush();
+    }
+
+    /** A request waits for an answer no more. */
+    void forget(long request) {
+        untold.remove(request);
+    }
+
+    /** Sends what the transport takes, behind the address. */
+    public void flush() {
+        Iterator<ListenResponse> next = untold.values().iterator();
+        while (listener != null && !closing && next.hasNext() && observer.isReady()) {
+            observer.onNext(next.next());
+            next.remove();
+        }
     }
 
     /** The client left. */
@@ -115,6 +137,7 @@ public final class ListenCall {
     }
 
     private void finish() {
+        untold.clear();
         owner.remove(this);
         closed.complete(null);
     }

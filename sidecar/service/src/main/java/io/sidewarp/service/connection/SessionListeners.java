@@ -5,7 +5,7 @@ package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
-import io.grpc.stub.StreamObserver;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /** Listen calls of one session, and the connection requests that wait for a decision. Confined to the session's thread. */
 public final class SessionListeners {
@@ -40,7 +39,7 @@ public final class SessionListeners {
     }
 
     /** Begins to listen; the observer gets what the Listen call answers. */
-    public ListenCall listen(ListenRequest request, StreamObserver<ListenResponse> observer) {
+    public ListenCall listen(ListenRequest request, ServerCallStreamObserver<ListenResponse> observer) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
@@ -78,7 +77,7 @@ public final class SessionListeners {
                 request,
                 transfers,
                 trace);
-        pending.remove(request.getRequest());
+        forget(request.getRequest());
         return attempt;
     }
 
@@ -86,7 +85,7 @@ public final class SessionListeners {
         ByteString privateData = request.getPrivateData();
         ConnectionPlan.checkPrivateData(privateData, context);
         Pending peer = require(request.getRequest());
-        pending.remove(request.getRequest());
+        forget(request.getRequest());
         return request.hasRequiredOrd()
                 ? peer.request().reject(privateData.toByteArray(), requiredOrd(request.getRequiredOrd()))
                 : peer.request().reject(privateData.toByteArray());
@@ -118,17 +117,18 @@ public final class SessionListeners {
         return close(Status.CANCELLED.withDescription("the session ended"));
     }
 
-    /** A request for a call's client. */
+    /** A request for a call's client. It is kept while the engine counts it for the backlog, and no longer. */
     void add(ListenCall call, ConnectionRequest request) {
+        if (request.over().isDone()) {
+            return;
+        }
         if (context.peers().isFull(request.remoteAddress().getAddress())) {
             refuse(request);
             return;
         }
         long id = context.ids().incrementAndGet();
         pending.put(id, new Pending(call, request));
-        // The engine gives it up after the same time.
-        context.loop()
-                .schedule(() -> pending.remove(id), context.defaults().timeout().toMillis(), TimeUnit.MILLISECONDS);
+        request.over().thenRunAsync(() -> forget(id), context.loop());
         io.sidewarp.v1.ConnectionRequest.Builder told = io.sidewarp.v1.ConnectionRequest.newBuilder()
                 .setId(id)
                 .setRemoteAddress(ConnectionProtos.address(request.remoteAddress()))
@@ -137,7 +137,14 @@ public final class SessionListeners {
                 .setMpaRevision(request.mpaRevision());
         request.peerDepths().ird().ifPresent(told::setPeerIrd);
         request.peerDepths().ord().ifPresent(told::setPeerOrd);
-        call.send(ListenResponse.newBuilder().setRequest(told).build());
+        call.tell(ListenResponse.newBuilder().setRequest(told).build());
+    }
+
+    private void forget(long id) {
+        Pending request = pending.remove(id);
+        if (request != null) {
+            request.call().forget(id);
+        }
     }
 
     /** The application could not accept it: it need not know of it. */

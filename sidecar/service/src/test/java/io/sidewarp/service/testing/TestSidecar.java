@@ -94,13 +94,21 @@ public final class TestSidecar implements AutoCloseable {
         return channel(socket());
     }
 
+    /** A new connection to the API, where a call takes so many octets of responses that its client has not read. */
+    public ManagedChannel channel(int window) {
+        return builder(socket()).flowControlWindow(window).build();
+    }
+
     /** A new connection to an API. */
     public static ManagedChannel channel(Path socket) {
+        return builder(socket).build();
+    }
+
+    private static NettyChannelBuilder builder(Path socket) {
         return NettyChannelBuilder.forAddress(new DomainSocketAddress(socket.toFile()))
                 .channelType(EpollDomainSocketChannel.class)
                 .eventLoopGroup(CLIENT_LOOPS)
-                .usePlaintext()
-                .build();
+                .usePlaintext();
     }
 
     /** A new session over a new connection. */

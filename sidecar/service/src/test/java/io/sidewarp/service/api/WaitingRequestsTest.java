@@ -1,0 +1,172 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ListenRequest;
+import io.sidewarp.v1.ListenResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What the sidecar holds for connection requests that nobody has decided about. */
+class WaitingRequestsTest {
+
+    private static final int PRIVATE_DATA = 512;
+    /** Far more than the transport takes for a client that does not read. */
+    private static final int DEPARTED = 300;
+
+    private static final int WINDOW = 16 << 10;
+
+    private TestSidecar sidecar;
+    private TestSession session;
+
+    @BeforeEach
+    void start() {
+        sidecar = TestSidecar.start("sidewarp.connection.timeout", "1h");
+        session = sidecar.session();
+    }
+
+    @AfterEach
+    void stop() {
+        session.close();
+        sidecar.close();
+    }
+
+    /** A peer that asks to connect. */
+    private static Socket ask(int port) throws IOException {
+        Socket peer = new Socket(InetAddress.getLoopbackAddress(), port);
+        peer.getOutputStream()
+                .write(ByteBuffer.allocate(20 + PRIVATE_DATA)
+                        .put("MPA ID Req Frame".getBytes(StandardCharsets.US_ASCII))
+                        .put(new byte[] {0x40, 1, PRIVATE_DATA >> 8, 0})
+                        .array());
+        return peer;
+    }
+
+    /** Peers that asked have left, and the sidecar knows. */
+    private void awaitDepartures(int count) {
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(sidecar.get("/q/metrics").lines())
+                        .filteredOn(line -> line.startsWith("sidewarp_startup_failures_total{")
+                                && line.contains("reason=\"startup\""))
+                        .singleElement()
+                        .asString()
+                        .endsWith("} " + count + ".0"));
+    }
+
+    @Test
+    void aRequestWhosePeerLeftIsThereNoMore() throws IOException {
+        try (TestSession.Listening listening = session.listen()) {
+            Socket peer = ask(listening.port());
+            long request = listening.next().getId();
+
+            peer.close();
+            awaitDepartures(1);
+
+            Status status = Waiting.status(() -> session.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(session.token())
+                            .setRequest(request)
+                            .build()));
+            assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        }
+    }
+
+    @Test
+    void aClientThatDoesNotReadIsToldLaterOfWhatStillWaits() throws Exception {
+        ManagedChannel channel = sidecar.channel(WINDOW);
+        try {
+            SlowListener client = new SlowListener();
+            ConnectionServiceGrpc.newStub(channel)
+                    .listen(
+                            ListenRequest.newBuilder()
+                                    .setSession(session.token())
+                                    .setAddress("127.0.0.1")
+                                    .build(),
+                            client);
+            int port = client.next().getListening().getPort();
+            for (int i = 0; i < DEPARTED; i++) {
+                try (Socket peer = ask(port)) {
+                    peer.shutdownOutput();
+                    assertThat(peer.getInputStream().read()).isNegative();
+                }
+            }
+            awaitDepartures(DEPARTED);
+            try (Socket waiting = ask(port)) {
+                client.read();
+
+                assertThat(client.peersUntil(waiting.getLocalPort())).hasSizeLessThan(DEPARTED);
+            }
+        } finally {
+            TestSidecar.close(channel);
+        }
+    }
+
+    /** The client of a Listen call, which reads the first response only until it is told to read. */
+    private static final class SlowListener implements ClientResponseObserver<ListenRequest, ListenResponse> {
+
+        private final BlockingQueue<ListenResponse> responses = new LinkedBlockingQueue<>();
+        private ClientCallStreamObserver<ListenRequest> call;
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<ListenRequest> started) {
+            call = started;
+            call.disableAutoRequestWithInitial(1);
+        }
+
+        ListenResponse next() throws InterruptedException {
+            ListenResponse response = responses.poll(20, TimeUnit.SECONDS);
+            assertThat(response).isNotNull();
+            return response;
+        }
+
+        void read() {
+            call.request(Integer.MAX_VALUE);
+        }
+
+        /** The ports of the peers that it is told of before the one with the port. */
+        List<Integer> peersUntil(int port) throws InterruptedException {
+            List<Integer> before = new ArrayList<>();
+            int next = next().getRequest().getRemotePort();
+            while (next != port) {
+                before.add(next);
+                next = next().getRequest().getRemotePort();
+            }
+            return before;
+        }
+
+        @Override
+        public void onNext(ListenResponse response) {
+            responses.add(response);
+        }
+
+        @Override
+        public void onError(Throwable failure) {}
+
+        @Override
+        public void onCompleted() {}
+    }
+}
