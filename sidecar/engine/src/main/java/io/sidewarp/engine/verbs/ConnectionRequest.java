@@ -31,7 +31,10 @@ public interface ConnectionRequest {
      */
     CompletableFuture<Void> over();
 
-    /** Accepts with a queue pair in state IDLE. Complete when the queue pair is in state RTS. */
+    /**
+     * Accepts with a queue pair in state IDLE. Complete when the queue pair is in state RTS. Of two calls the one that is
+     * taken first counts. One that fails because of its queue pair or its parameters is not taken: the request waits on.
+     */
     CompletableFuture<ConnectionAttributes> accept(QueuePair queuePair, ConnectionParameters parameters);
 
     /** Rejects; the peer gets the private data (at most 512 octets less what MPA needs). */

@@ -38,10 +38,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     private final InetSocketAddress local;
     private final MpaOptions options;
     private final CompletableFuture<Void> over = new CompletableFuture<>();
-    private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
     private Phase phase = Phase.WAITING_FOR_REQUEST;
     private @Nullable ScheduledFuture<?> timer;
-    private @Nullable SoftwareQueuePair queuePair;
+    private @Nullable Acceptance acceptance;
+
+    /** The accept call that was taken. */
+    private record Acceptance(SoftwareQueuePair queuePair, CompletableFuture<ConnectionAttributes> result) {}
 
     IncomingSetup(
             SoftwareDevice device,
@@ -135,11 +137,13 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         if (problem != null) {
             return CompletableFuture.failedFuture(problem);
         }
-        loop.execute(() -> acceptOnLoop(software, wanted));
+        CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
+        loop.execute(() -> acceptOnLoop(software, wanted, result));
         return result;
     }
 
-    private void acceptOnLoop(SoftwareQueuePair software, ConnectionParameters wanted) {
+    private void acceptOnLoop(
+            SoftwareQueuePair software, ConnectionParameters wanted, CompletableFuture<ConnectionAttributes> result) {
         if (phase != Phase.WAITING_FOR_ANSWER) {
             result.completeExceptionally(lapsed());
             return;
@@ -158,7 +162,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
             return;
         }
         answered();
-        queuePair = software;
+        acceptance = new Acceptance(software, result);
         answer(wanted);
     }
 
@@ -215,13 +219,15 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
             return null;
         }
         phase = Phase.OVER;
-        return queuePair;
+        return acceptance == null ? null : acceptance.queuePair();
     }
 
     /** Tells the queue pair that RDMA mode has begun. */
     void established(SoftwareQueuePair acceptedBy, RdmapStream stream, ConnectionAttributes agreed) {
         acceptedBy.onEstablished(stream, agreed);
-        result.complete(agreed);
+        if (acceptance != null) {
+            acceptance.result().complete(agreed);
+        }
     }
 
     /** The peer, or time, has ended it. */
@@ -236,11 +242,13 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
                 device().events().onStartupFailed(remote, message);
             }
             case ANSWERED -> {
-                if (queuePair != null) {
-                    queuePair.onSetupFailed(message);
+                Acceptance taken = acceptance;
+                if (taken != null) {
+                    taken.queuePair().onSetupFailed(message);
+                    taken.result()
+                            .completeExceptionally(new ConnectionFailedException(
+                                    Kind.PROTOCOL, "start-up with " + remote + " failed: " + message));
                 }
-                result.completeExceptionally(new ConnectionFailedException(
-                        Kind.PROTOCOL, "start-up with " + remote + " failed: " + message));
             }
             case OVER -> {}
         }

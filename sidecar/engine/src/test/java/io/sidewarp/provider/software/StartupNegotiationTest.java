@@ -293,6 +293,38 @@ final class StartupNegotiationTest {
         assertThatThrownBy(() -> get(connected)).cause().isInstanceOf(ConnectionRejectedException.class);
     }
 
+    @Test
+    void anAcceptThatWasRefusedCanBeCorrected() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
+                listen(UnaryOperator.identity()), parameters(StartupNegotiationTest::revision2));
+        ConnectionRequest request = nextRequest();
+        assertThatThrownBy(() -> get(request.accept(
+                        server.queuePair, ConnectionParameters.defaults().withPrivateData(new byte[509]))))
+                .cause()
+                .hasMessageContaining("at most 508");
+
+        ConnectionAttributes accepted = get(
+                request.accept(server.queuePair, ConnectionParameters.defaults().withPrivateData(new byte[508])));
+
+        assertThat(accepted.mpaRevision()).isEqualTo(2);
+        assertThat(get(connected).privateData()).hasSize(508);
+    }
+
+    @Test
+    void anAcceptThatComesSecondDoesNotFailTheFirst() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected =
+                client.queuePair.connect(listen(UnaryOperator.identity()), ConnectionParameters.defaults());
+        ConnectionRequest request = nextRequest();
+
+        CompletableFuture<ConnectionAttributes> first =
+                request.accept(server.queuePair, ConnectionParameters.defaults());
+        CompletableFuture<ConnectionAttributes> second =
+                request.accept(new Endpoint(serverDevice, 16).queuePair, ConnectionParameters.defaults());
+
+        assertThatThrownBy(() -> get(second)).cause().hasMessageContaining("answered before");
+        assertThat(get(first).remoteAddress()).isEqualTo(get(connected).localAddress());
+    }
+
     @ParameterizedTest(name = "client''s C {0}, server''s C {1}")
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     @Requirement("MPA-4.4-04")

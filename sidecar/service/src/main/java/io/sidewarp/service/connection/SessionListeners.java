@@ -67,25 +67,25 @@ public final class SessionListeners {
         return call;
     }
 
-    /** Accepts a request. The connection is the session's from now on, whatever happens to the listener. */
+    /**
+     * Accepts a request. The connection is the session's from now on, whatever happens to the listener. The request is
+     * kept until the engine has taken the answer: where it refuses one, another may follow.
+     */
     public SessionConnections.Attempt accept(
             AcceptRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
         Pending peer = require(request.getRequest());
-        SessionConnections.Attempt attempt = connections.accept(
+        return connections.accept(
                 peer.request(),
                 StartupPolicy.merge(peer.call().options(), request.getOptions()),
                 request,
                 transfers,
                 trace);
-        forget(request.getRequest());
-        return attempt;
     }
 
     public CompletableFuture<Void> reject(RejectRequest request) {
         ByteString privateData = request.getPrivateData();
         ConnectionPlan.checkPrivateData(privateData, context);
         Pending peer = require(request.getRequest());
-        forget(request.getRequest());
         return request.hasRequiredOrd()
                 ? peer.request().reject(privateData.toByteArray(), requiredOrd(request.getRequiredOrd()))
                 : peer.request().reject(privateData.toByteArray());
@@ -140,6 +140,7 @@ public final class SessionListeners {
         call.tell(ListenResponse.newBuilder().setRequest(told).build());
     }
 
+    /** It was answered, or has lapsed. */
     private void forget(long id) {
         Pending request = pending.remove(id);
         if (request != null) {

@@ -5,6 +5,7 @@ package io.sidewarp.service.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
@@ -13,9 +14,14 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
+import io.sidewarp.v1.MpaOptions;
+import io.sidewarp.v1.RejectRequest;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -24,6 +30,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -35,6 +42,8 @@ import org.junit.jupiter.api.Test;
 class WaitingRequestsTest {
 
     private static final int PRIVATE_DATA = 512;
+    /** One octet more than an enhanced start-up has room for, and less than without. */
+    private static final ByteString TOO_LONG = ByteString.copyFrom(new byte[509]);
     /** Far more than the transport takes for a client that does not read. */
     private static final int DEPARTED = 300;
 
@@ -86,12 +95,61 @@ class WaitingRequestsTest {
             peer.close();
             awaitDepartures(1);
 
-            Status status = Waiting.status(() -> session.connections()
-                    .accept(AcceptRequest.newBuilder()
-                            .setSession(session.token())
-                            .setRequest(request)
-                            .build()));
+            Status status = Waiting.status(
+                    () -> session.connections().accept(accept(request).build()));
             assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        }
+    }
+
+    /** A connection whose start-up leaves the answer room for 508 octets. */
+    private CompletableFuture<Connection> connect(TestSession.Listening listening) {
+        return session.connect(session.connectRequest(listening.port())
+                .setOptions(ConnectionOptions.newBuilder()
+                        .setMpa(MpaOptions.newBuilder().setRequestRevision(2)))
+                .build());
+    }
+
+    private AcceptRequest.Builder accept(long request) {
+        return AcceptRequest.newBuilder().setSession(session.token()).setRequest(request);
+    }
+
+    private RejectRequest.Builder reject(long request) {
+        return RejectRequest.newBuilder().setSession(session.token()).setRequest(request);
+    }
+
+    @Test
+    void aRequestCanBeAcceptedAfterAnAcceptThatWasRefused() {
+        try (TestSession.Listening listening = session.listen()) {
+            CompletableFuture<Connection> connecting = connect(listening);
+            long request = listening.next().getId();
+
+            AcceptRequest tooLong = accept(request).setPrivateData(TOO_LONG).build();
+            assertThat(Waiting.status(() -> session.connections().accept(tooLong))
+                            .getCode())
+                    .isEqualTo(Status.Code.INVALID_ARGUMENT);
+
+            session.connections().accept(accept(request).build());
+            assertThat(Waiting.join(connecting).getState()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        }
+    }
+
+    @Test
+    void aRequestCanBeRejectedAfterAnswersThatWereRefused() {
+        try (TestSession.Listening listening = session.listen()) {
+            CompletableFuture<Connection> connecting = connect(listening);
+            long request = listening.next().getId();
+
+            AcceptRequest accept = accept(request).setPrivateData(TOO_LONG).build();
+            assertThat(Waiting.status(() -> session.connections().accept(accept))
+                            .getCode())
+                    .isEqualTo(Status.Code.INVALID_ARGUMENT);
+            RejectRequest reject = reject(request).setPrivateData(TOO_LONG).build();
+            assertThat(Waiting.status(() -> session.connections().reject(reject))
+                            .getCode())
+                    .isEqualTo(Status.Code.INVALID_ARGUMENT);
+
+            session.connections().reject(reject(request).build());
+            assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.ABORTED);
         }
     }
 
