@@ -6,6 +6,7 @@ package io.sidewarp.service.api;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.memory.RegionPlan;
+import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
@@ -58,14 +59,19 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> observer) {
-        calls.unary(
-                request.getSession(),
-                observer,
-                session -> session.memory()
-                        .register(plan(request, session))
-                        .thenApply(region -> RegisterRegionResponse.newBuilder()
-                                .setRegion(region.toProto(session.context().name()))
-                                .build()));
+        CancelHook hook = new CancelHook((ServerCallStreamObserver<RegisterRegionResponse>) observer);
+        calls.inSession(request.getSession(), observer, session -> {
+            CompletableFuture<RegisteredRegion> registered = session.memory().register(plan(request, session));
+            // The preparation of pages cannot be stopped: what comes of it is undone when it is there.
+            hook.arm(
+                    session,
+                    () -> registered.thenAccept(region -> session.memory().deregister(region.id())));
+            calls.answer(
+                    observer,
+                    registered.thenApply(region -> RegisterRegionResponse.newBuilder()
+                            .setRegion(region.toProto(session.context().name()))
+                            .build()));
+        });
     }
 
     private static RegionPlan plan(RegisterRegionRequest request, Session session) {

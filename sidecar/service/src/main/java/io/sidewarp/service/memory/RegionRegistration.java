@@ -17,6 +17,7 @@ import io.sidewarp.service.quota.SessionQuotas;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
@@ -34,17 +35,23 @@ final class RegionRegistration {
         this.context = context;
     }
 
-    /** Prepares and registers. Takes from the quotas; a failure gives all of it back. */
-    CompletableFuture<RegisteredRegion> register(RegionPlan plan) {
+    /**
+     * Prepares and registers. Takes from the quotas; a failure gives all of it back.
+     *
+     * @param onRegistered what the session does with the region, on its thread; it is part of what is under way
+     */
+    CompletableFuture<RegisteredRegion> register(
+            RegionPlan plan, Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
         SessionQuotas quotas = context.quotas();
         quotas.regions().take(1);
         CompletableFuture<RegisteredRegion> result =
                 CompletableFuture.supplyAsync(() -> prepare(plan), context.workers());
         return track(result.whenComplete((region, failure) -> {
-            if (failure != null) {
-                quotas.regions().give(1);
-            }
-        }));
+                    if (failure != null) {
+                        quotas.regions().give(1);
+                    }
+                })
+                .thenComposeAsync(onRegistered, context.loop()));
     }
 
     /** Revokes; gives the quotas back when the memory is free. Completes on the session's thread. */

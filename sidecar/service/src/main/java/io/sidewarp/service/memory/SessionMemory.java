@@ -70,7 +70,7 @@ public final class SessionMemory {
 
     /** Registers memory. The future completes on the session's thread. */
     public CompletableFuture<RegisteredRegion> register(RegionPlan plan) {
-        return registration.register(plan).thenApplyAsync(this::add, context.loop());
+        return registration.register(plan, this::add);
     }
 
     /** Revokes a region. The future completes on the session's thread, when nobody can use the memory any more. */
@@ -133,14 +133,16 @@ public final class SessionMemory {
         }
     }
 
-    private RegisteredRegion add(RegisteredRegion region) {
+    private CompletableFuture<RegisteredRegion> add(RegisteredRegion region) {
         if (ended) {
-            registration.deregister(region);
-            throw ApiError.of(Status.Code.CANCELLED, "the session ended while the region was registered");
+            return registration
+                    .deregister(region)
+                    .thenCompose(ignored -> CompletableFuture.failedFuture(
+                            ApiError.of(Status.Code.CANCELLED, "the session ended while the region was registered")));
         }
         regions.put(region.id(), region);
         region.region().setFaultListener(ignored -> context.loop().execute(() -> fault(region)));
-        return region;
+        return CompletableFuture.completedFuture(region);
     }
 
     private void fault(RegisteredRegion region) {
