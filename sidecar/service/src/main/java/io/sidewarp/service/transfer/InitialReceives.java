@@ -35,12 +35,16 @@ public final class InitialReceives implements CompletionSink {
         return !parked.isEmpty();
     }
 
-    /** Sends all completions to a call from now on, also those that wait. FAILED_PRECONDITION when another has them. */
-    void claim(QueueCall call) {
+    /** FAILED_PRECONDITION when a call has them. */
+    void requireUnclaimed() {
         if (claimant != null || !takers.isEmpty()) {
             throw ApiError.state("the initial receives of connection " + work.connection()
                     + " are claimed by another Queue or Receive call; end that one first");
         }
+    }
+
+    /** Sends all completions to a call from now on, also those that wait. Legal when they are unclaimed. */
+    void claim(QueueCall call) {
         claimant = call;
         while (!parked.isEmpty()) {
             call.addInitial(parked.remove());

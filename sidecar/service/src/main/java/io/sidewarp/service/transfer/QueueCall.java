@@ -12,8 +12,8 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.QueueOpen;
-import java.util.ArrayList;
-import java.util.List;
+import java.util.LinkedHashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +35,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private final QueueDecoder decoder = new QueueDecoder();
     private final WorkItem item = new WorkItem();
     private final CompletionBatch batch = new CompletionBatch();
-    private final List<InitialReceives> claims = new ArrayList<>();
+    private final Set<InitialReceives> claims = new LinkedHashSet<>();
 
     /** Set by the transport's thread with the first message, before anything goes to the session's thread. */
     private @Nullable SessionTransfers session;
@@ -119,13 +119,18 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         try {
             credits = credits(current, open.getOutstanding());
             current.add(this);
-            call.sendHeaders(new Metadata());
-            call.sendMessage(CompletionBatch.opened(credits));
+            // All of them can be claimed or none is: completions that wait at one do not go down with a call that
+            // fails.
             for (long connection : open.getReceiveConnectionsList()) {
                 InitialReceives receives =
                         current.connections().require(connection).initialReceives();
-                receives.claim(this);
+                receives.requireUnclaimed();
                 claims.add(receives);
+            }
+            call.sendHeaders(new Metadata());
+            call.sendMessage(CompletionBatch.opened(credits));
+            for (InitialReceives receives : claims) {
+                receives.claim(this);
             }
         } catch (RuntimeException e) {
             close(status(e));

@@ -32,6 +32,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The Queue call, over two sidecars. */
 class QueueTest {
@@ -235,20 +237,34 @@ class QueueTest {
         TestSession.Pair pair = client.connectTo(
                 server,
                 ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
-        try (TestQueue sender = client.queue(1)) {
-            sender.credits();
-            sender.post(send(1, pair.here().getId(), source, 10).build());
-            sender.next();
-            Awaitility.await()
-                    .until(() -> server.connections()
-                                    .listConnections(ListConnectionsRequest.getDefaultInstance())
-                                    .getConnections(0)
-                                    .getCounters()
-                                    .getSendsReceived()
-                            == 1);
-        }
+        deliver(pair);
 
         try (TestQueue receiver = server.queue(1, pair.there().getId())) {
+            receiver.credits();
+            assertThat(receiver.next().getId()).isEqualTo(9);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aQueueThatCannotClaimAllInitialReceivesTakesNone(boolean known) {
+        TestSession.Pair pair = client.connectTo(
+                server,
+                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
+        TestSession.Pair other = client.connectTo(server);
+        deliver(pair);
+        try (TestQueue holder = server.queue(1, other.there().getId())) {
+            holder.credits();
+            TestQueue failing =
+                    server.queue(1, pair.there().getId(), known ? other.there().getId() : 4711);
+
+            assertThat(Status.fromThrowable(Waiting.join(failing.failed())).getCode())
+                    .isEqualTo(known ? Status.Code.FAILED_PRECONDITION : Status.Code.NOT_FOUND);
+            assertThat(failing.isEmpty()).isTrue();
+        }
+
+        try (TestQueue receiver =
+                server.queue(1, pair.there().getId(), pair.there().getId())) {
             receiver.credits();
             assertThat(receiver.next().getId()).isEqualTo(9);
         }
@@ -310,6 +326,27 @@ class QueueTest {
         TestQueue queue = new TestQueue(client.channel(), "no-such-session", 1, List.of());
 
         assertThat(Status.fromThrowable(Waiting.join(queue.failed())).getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+    }
+
+    /** Sends a message, which is in the server's only receive on return. */
+    private void deliver(TestSession.Pair pair) {
+        try (TestQueue sender = client.queue(1)) {
+            sender.credits();
+            sender.post(send(1, pair.here().getId(), source, 10).build());
+            sender.next();
+        }
+        Awaitility.await()
+                .until(() -> server
+                                .connections()
+                                .listConnections(ListConnectionsRequest.newBuilder()
+                                        .setSession(server.token())
+                                        .build())
+                                .getConnectionsList()
+                                .stream()
+                                .mapToLong(
+                                        connection -> connection.getCounters().getSendsReceived())
+                                .sum()
+                        == 1);
     }
 
     private TestSession.Pair connect(ConnectionOptions.Builder options) {
