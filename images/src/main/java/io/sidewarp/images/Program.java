@@ -29,7 +29,8 @@ enum Program {
 
     /**
      * Of each JVM. The root is read-only and /tmp a small volume: no performance data there, and what a JVM has to tell when
-     * it crashes goes to the log. The sidecar is started by a class path, where no manifest opens what Quarkus needs.
+     * it crashes goes to the log. One without heap ends, to be started again. The sidecar is started by a class path, where no
+     * manifest opens what Quarkus needs.
      */
     static final List<String> JVM_FLAGS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
@@ -37,6 +38,7 @@ enum Program {
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+UseSerialGC",
             "-XX:-UsePerfData",
+            "-XX:+ExitOnOutOfMemoryError",
             "-XX:+ErrorFileToStderr");
 
     private final String imageName;

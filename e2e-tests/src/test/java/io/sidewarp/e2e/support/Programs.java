@@ -23,6 +23,7 @@ public final class Programs {
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Xmx64m",
             "-XX:MaxDirectMemorySize=1g",
+            "-XX:+ExitOnOutOfMemoryError",
             "-XX:Tier4InvocationThreshold=25000",
             "-XX:Tier4MinInvocationThreshold=3000",
             "-XX:Tier4CompileThreshold=75000",

@@ -95,6 +95,7 @@ public final class ConfigValidator {
 
     private void management(SidewarpConfig.Management management) {
         range("sidewarp.management.port", management.port(), 0, 65_535);
+        range("sidewarp.management.connections", management.connections(), 1, 1024);
     }
 
     private void limits(SidewarpConfig.Limits limits) {

@@ -111,6 +111,10 @@ public interface SidewarpConfig {
         /** 0: any free port. */
         @WithDefault("9464")
         int port();
+
+        /** Connections to it. One more takes the place of the oldest. */
+        @WithDefault("32")
+        int connections();
     }
 
     /** The resource manager's quotas (RFC 5040 section 8.1.2). */

@@ -97,11 +97,8 @@ public final class Sidecar implements AutoCloseable {
         ExecutorService workers =
                 Executors.newFixedThreadPool(config.workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
         own(workers::shutdownNow);
-        ManagementServer http = new ManagementServer(transports, config.management(), health, telemetry, workers);
         if (config.management().enabled()) {
-            own(http);
-            http.start();
-            management = http;
+            management = management(transports, telemetry);
         }
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
         Device device = own(provider.open());
@@ -133,6 +130,17 @@ public final class Sidecar implements AutoCloseable {
                 management == null ? "off" : management.address(),
                 loops,
                 transports.isEpoll());
+    }
+
+    /** Metrics are collected on a thread of its own: strangers may ask for them, and applications need the workers. */
+    private ManagementServer management(Transports transports, Telemetry telemetry) throws IOException {
+        ExecutorService collector =
+                Executors.newSingleThreadExecutor(new DefaultThreadFactory("sidewarp-metrics", true));
+        own(collector::shutdownNow);
+        ManagementServer http =
+                own(new ManagementServer(transports, config.management(), health, telemetry, collector));
+        http.start();
+        return http;
     }
 
     /** The port of the TCP listener of the API, if there is one. */

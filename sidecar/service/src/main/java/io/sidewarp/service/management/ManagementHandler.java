@@ -5,28 +5,36 @@ package io.sidewarp.service.management;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
-import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpMethod;
+import io.netty.handler.codec.http.HttpObject;
+import io.netty.handler.codec.http.HttpRequest;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.HttpVersion;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.netty.handler.codec.http.QueryStringDecoder;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.telemetry.Telemetry;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** Answers GET of health (in the format of MicroProfile Health) and of metrics (in the format of Prometheus). */
-final class ManagementHandler extends SimpleChannelInboundHandler<FullHttpRequest> {
+/**
+ * Answers GET of health (in the format of MicroProfile Health) and of metrics (in the format of Prometheus). Bodies
+ * of requests are discarded.
+ *
+ * <p>The channel does not read by itself but when all that came is answered and the last answer has left: a client that
+ * does not read has one answer here, however many it asks for.
+ */
+final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
 
     private static final String JSON = "application/json; charset=UTF-8";
     private static final String TEXT = "text/plain; charset=UTF-8";
@@ -35,16 +43,63 @@ final class ManagementHandler extends SimpleChannelInboundHandler<FullHttpReques
 
     private final HealthState health;
     private final Telemetry telemetry;
-    private final Executor workers;
+    private final Executor collector;
 
-    ManagementHandler(HealthState health, Telemetry telemetry, Executor workers) {
+    /** Requests that came with one that is being answered, complete. */
+    private final ArrayDeque<HttpRequest> waiting = new ArrayDeque<>();
+
+    private @Nullable HttpRequest incomplete;
+    private boolean answering;
+
+    /** @param collector collects metrics, which may take longer than an event loop should be kept */
+    ManagementHandler(HealthState health, Telemetry telemetry, Executor collector) {
         this.health = health;
         this.telemetry = telemetry;
-        this.workers = workers;
+        this.collector = collector;
     }
 
     @Override
-    protected void channelRead0(ChannelHandlerContext context, FullHttpRequest request) {
+    public void channelActive(ChannelHandlerContext context) {
+        context.read();
+    }
+
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+        if (!answering) {
+            context.read();
+        }
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, HttpObject part) {
+        HttpRequest request = part instanceof HttpRequest head ? head : incomplete;
+        incomplete = request;
+        if (request == null) {
+            return;
+        }
+        if (!part.decoderResult().isSuccess()) {
+            request.setDecoderResult(part.decoderResult());
+        }
+        if (part instanceof LastHttpContent) {
+            incomplete = null;
+            waiting.add(request);
+            if (!answering) {
+                next(context);
+            }
+        }
+    }
+
+    private void next(ChannelHandlerContext context) {
+        HttpRequest request = waiting.poll();
+        answering = request != null;
+        if (request == null) {
+            context.read();
+        } else {
+            answer(context, request);
+        }
+    }
+
+    private void answer(ChannelHandlerContext context, HttpRequest request) {
         boolean keepAlive = HttpUtil.isKeepAlive(request);
         boolean head = HttpMethod.HEAD.equals(request.method());
         if (!request.decoderResult().isSuccess()) {
@@ -95,9 +150,8 @@ final class ManagementHandler extends SimpleChannelInboundHandler<FullHttpReques
                 bytes(body));
     }
 
-    /** Collecting may take longer than an event loop should be kept. */
     private void metrics(ChannelHandlerContext context, boolean keepAlive, boolean head, @Nullable String accept) {
-        workers.execute(() -> {
+        collector.execute(() -> {
             try {
                 Telemetry.Exposition metrics = telemetry.scrape(accept);
                 send(context, keepAlive, head, HttpResponseStatus.OK, metrics.contentType(), metrics.body());
@@ -113,7 +167,7 @@ final class ManagementHandler extends SimpleChannelInboundHandler<FullHttpReques
         });
     }
 
-    private static void send(
+    private void send(
             ChannelHandlerContext context,
             boolean keepAlive,
             boolean head,
@@ -124,10 +178,13 @@ final class ManagementHandler extends SimpleChannelInboundHandler<FullHttpReques
         FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, status, content);
         response.headers().set(HttpHeaderNames.CONTENT_TYPE, type).setInt(HttpHeaderNames.CONTENT_LENGTH, body.length);
         HttpUtil.setKeepAlive(response, keepAlive);
-        var written = context.writeAndFlush(response);
-        if (!keepAlive) {
-            written.addListener(ChannelFutureListener.CLOSE);
-        }
+        context.writeAndFlush(response).addListener(written -> {
+            if (keepAlive && written.isSuccess()) {
+                next(context);
+            } else {
+                context.close();
+            }
+        });
     }
 
     @Override

@@ -50,6 +50,7 @@ class ConfigTest {
         "sidewarp.api.socket-mode, 9999",
         "sidewarp.api.allowed-uids, -5",
         "sidewarp.management.port, 70000",
+        "sidewarp.management.connections, 0",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.limits.shared-receive-queues, -1",
