@@ -3,12 +3,14 @@
 
 package io.sidewarp.service.config;
 
+import io.netty.util.NetUtil;
 import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.provider.software.SoftwareSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -113,10 +115,11 @@ public final class ConfigValidator {
         range("sidewarp.limits.peer-read-requests", limits.peerReadRequests(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.listeners", limits.listeners(), 0, 65_535);
         range("sidewarp.limits.protection-domains", limits.protectionDomains(), 1, 1 << 20);
-        range("sidewarp.limits.send-queue", limits.sendQueue(), 1, 1 << 16);
-        range("sidewarp.limits.receive-queue", limits.receiveQueue(), 1, 1 << 16);
-        range("sidewarp.limits.ird", limits.ird(), 0, 16_382);
-        range("sidewarp.limits.ord", limits.ord(), 0, 16_382);
+        SoftwareSettings provider = SoftwareSettings.defaults();
+        range("sidewarp.limits.send-queue", limits.sendQueue(), 1, provider.maxSendQueue());
+        range("sidewarp.limits.receive-queue", limits.receiveQueue(), 1, provider.maxReceiveQueue());
+        range("sidewarp.limits.ird", limits.ird(), 0, provider.maxIrd());
+        range("sidewarp.limits.ord", limits.ord(), 0, provider.maxOrd());
         range("sidewarp.limits.queue-outstanding", limits.queueOutstanding(), 1, 1 << 20);
         range("sidewarp.limits.backlog", limits.backlog(), 1, 65_535);
         range("sidewarp.limits.startup-connections", limits.startupConnections(), 1, 65_535);
@@ -126,6 +129,14 @@ public final class ConfigValidator {
     }
 
     private void connection(SidewarpConfig.Connection connection, SidewarpConfig.Limits limits) {
+        connection.listenAddress().ifPresent(address -> {
+            if (NetUtil.createInetAddressFromIpAddressString(address) == null) {
+                add(
+                        "sidewarp.connection.listen-address",
+                        address,
+                        "an IP address of this machine, or 0.0.0.0 or :: for all");
+            }
+        });
         duration("sidewarp.connection.timeout", connection.timeout(), Duration.ofMillis(1), Duration.ofHours(1));
         duration(
                 "sidewarp.connection.stall-timeout",
@@ -261,6 +272,14 @@ public final class ConfigValidator {
                 .map(InetAddress::ofLiteral)
                 .distinct()
                 .toList();
+    }
+
+    /** The only address to listen at, unless it is a wildcard. Legal after {@link #problems} found none. */
+    public static Optional<InetAddress> listenAddress(SidewarpConfig config) {
+        return config.connection()
+                .listenAddress()
+                .map(NetUtil::createInetAddressFromIpAddressString)
+                .filter(address -> !address.isAnyLocalAddress());
     }
 
     private void rest(SidewarpConfig config) {

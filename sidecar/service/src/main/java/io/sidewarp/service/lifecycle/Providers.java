@@ -43,17 +43,20 @@ final class Providers {
                 net(defaults.net(), config),
                 sctp(defaults.sctp(), config.sctp()),
                 adaptation(defaults.adaptation(), config),
-                Math.min(defaults.maxSendQueue(), limits.sendQueue()),
-                Math.min(defaults.maxReceiveQueue(), limits.receiveQueue()),
-                Math.min(defaults.maxIrd(), limits.ird()),
-                Math.min(defaults.maxOrd(), limits.ord()),
+                limits.sendQueue(),
+                limits.receiveQueue(),
+                limits.ird(),
+                limits.ord(),
                 config.extensions(),
                 (int) Math.min(StagTable.MAX_REGIONS, (long) limits.sessions() * limits.regions()),
                 limits.shortSegments(),
                 defaults.terminateTimeout(),
                 config.connection().firstFpduDelay());
         List<InetAddress> sctpAddresses = ConfigValidator.sctpAddresses(config);
-        requireLocal(sctpAddresses);
+        requireLocal("sidewarp.sctp.addresses has ", sctpAddresses);
+        requireLocal(
+                "sidewarp.connection.listen-address is ",
+                ConfigValidator.listenAddress(config).stream().toList());
         return SoftwareProvider.builder()
                 .sctp(sctpStack(config.sctp().stack()))
                 .sctpAddresses(sctpAddresses)
@@ -76,14 +79,13 @@ final class Providers {
         }
     }
 
-    private static void requireLocal(List<InetAddress> addresses) {
+    /** Loopback has more addresses than its interface names. */
+    private static void requireLocal(String setting, List<InetAddress> addresses) {
         for (InetAddress address : addresses) {
             try {
-                if (NetworkInterface.getByInetAddress(address) == null) {
+                if (!address.isLoopbackAddress() && NetworkInterface.getByInetAddress(address) == null) {
                     throw new StartFailedException(
-                            "sidewarp.sctp.addresses has " + address.getHostAddress()
-                                    + ", which is no address of this machine or pod",
-                            null);
+                            setting + address.getHostAddress() + ", which is no address of this machine or pod", null);
                 }
             } catch (SocketException e) {
                 throw new StartFailedException("the addresses of this machine cannot be told: " + e.getMessage(), e);

@@ -21,6 +21,7 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.Region;
@@ -33,6 +34,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class DrainTest {
 
@@ -133,6 +136,21 @@ class DrainTest {
         assertThatThrownBy(() -> TestSidecar.start("sidewarp.sctp.addresses", "192.0.2.1"))
                 .isInstanceOf(StartFailedException.class)
                 .hasMessage("sidewarp.sctp.addresses has 192.0.2.1, which is no address of this machine or pod");
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.connection.listen-address", "192.0.2.1"))
+                .isInstanceOf(StartFailedException.class)
+                .hasMessage(
+                        "sidewarp.connection.listen-address is 192.0.2.1, which is no address of this machine or pod");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"127.0.0.1", "127.0.0.2", "0.0.0.0", "::"})
+    void anAddressOfThisMachineOrAWildcardIsOneToListenAt(String address) {
+        try (TestSidecar sidecar = TestSidecar.start("sidewarp.connection.listen-address", address);
+                TestSession session = sidecar.session();
+                TestSession.Listening listening = session.listen(
+                        ListenRequest.newBuilder().setSession(session.token()).build())) {
+            assertThat(listening.port()).isPositive();
+        }
     }
 
     @Test
