@@ -36,7 +36,7 @@ public interface SidewarpConfig {
      */
     OptionalInt busyPollMicros();
 
-    /** Threads for what blocks: registration of memory, name look-up. */
+    /** Threads for what blocks: registration of memory. */
     @WithDefault("2")
     int workerThreads();
 
@@ -143,6 +143,10 @@ public interface SidewarpConfig {
         /** Connections of a session. */
         @WithDefault("1024")
         int connections();
+
+        /** Names of peers that a session has looked up at a time. Each takes a thread. */
+        @WithDefault("2")
+        int lookups();
 
         /** Completion queue entries of a session: as many as its connections' and shared receive queues have. */
         @WithDefault("1048576")

@@ -10,7 +10,7 @@ import io.sidewarp.service.error.ApiError;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Makes addresses of what callers write. */
 final class AddressResolver {
@@ -19,8 +19,8 @@ final class AddressResolver {
 
     private AddressResolver() {}
 
-    /** An address to connect to. Names are looked up on the workers; the future completes on the session's thread. */
-    static CompletableFuture<InetSocketAddress> remote(String address, int port, SessionContext context) {
+    /** The address that a caller wrote as one; null for a name, which has to be looked up. */
+    static @Nullable InetAddress remote(String address, int port) {
         if (address.isEmpty()) {
             throw ApiError.invalid("address is empty; name the peer's host or IP address");
         }
@@ -28,22 +28,7 @@ final class AddressResolver {
             throw ApiError.invalid("port", Integer.toUnsignedString(port), "1 to " + MAX_PORT);
         }
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
-        if (literal != null) {
-            return CompletableFuture.completedFuture(new InetSocketAddress(fromBytes(literal), port));
-        }
-        return CompletableFuture.supplyAsync(
-                        () -> {
-                            try {
-                                return new InetSocketAddress(InetAddress.getByName(address), port);
-                            } catch (UnknownHostException e) {
-                                throw ApiError.of(
-                                        Status.Code.UNAVAILABLE,
-                                        "the name \"" + address
-                                                + "\" is not known; check its spelling and the pod's DNS");
-                            }
-                        },
-                        context.workers())
-                .thenApplyAsync(resolved -> resolved, context.loop());
+        return literal == null ? null : fromBytes(literal);
     }
 
     /** An address to listen at: an IP address of this host that the settings permit. */

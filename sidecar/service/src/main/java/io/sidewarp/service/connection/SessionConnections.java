@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.service.context.SessionContext;
@@ -23,7 +24,9 @@ import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.ReceiveWork;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,6 +48,7 @@ public final class SessionConnections implements ConnectionLookup {
     private final SessionContext context;
     private final SessionMemory memory;
     private final SharedReceiveQueues sharedReceives;
+    private final NameLookups names;
     private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
     private final Map<Long, SessionConnection> gone = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
@@ -60,6 +64,7 @@ public final class SessionConnections implements ConnectionLookup {
         this.context = context;
         this.memory = memory;
         this.sharedReceives = sharedReceives;
+        this.names = new NameLookups(context);
     }
 
     @Override
@@ -98,21 +103,35 @@ public final class SessionConnections implements ConnectionLookup {
         // Again once the address is known; what cannot work fails before that.
         sharedReceives(plan, request.getReceivesList());
         Attempt attempt = new Attempt();
-        AddressResolver.remote(request.getAddress(), request.getPort(), context)
-                .thenCompose(remote -> {
-                    if (attempt.isCancelled()) {
-                        throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
-                    }
+        address(request, plan.parameters().timeout(), attempt)
+                .thenCompose(address -> {
+                    InetSocketAddress remote = new InetSocketAddress(address, request.getPort());
                     SessionConnection connection = create(plan, request.getReceivesList(), remote, true, trace);
                     attempt.connection = connection;
                     post(connection, transfers, request.getReceivesList());
                     return connection
                             .queuePair()
-                            .connect(remote, plan.parameters())
+                            .connect(remote, parameters(plan, attempt))
                             .handleAsync((agreed, failure) -> result(connection, failure), context.loop());
                 })
                 .whenComplete(attempt::finish);
         return attempt;
+    }
+
+    private CompletableFuture<InetAddress> address(ConnectRequest request, Duration timeout, Attempt attempt) {
+        InetAddress literal = AddressResolver.remote(request.getAddress(), request.getPort());
+        if (literal != null) {
+            return CompletableFuture.completedFuture(literal);
+        }
+        NameLookups.Lookup lookup = names.begin(request.getAddress(), timeout);
+        attempt.lookup = lookup;
+        return lookup.result();
+    }
+
+    /** A look-up is a part of the set-up, and has taken some of its time. */
+    private static ConnectionParameters parameters(ConnectionPlan plan, Attempt attempt) {
+        NameLookups.Lookup lookup = attempt.lookup;
+        return lookup == null ? plan.parameters() : plan.parameters().withTimeout(lookup.timeLeft());
     }
 
     /**
@@ -197,9 +216,10 @@ public final class SessionConnections implements ConnectionLookup {
         return all(SessionConnection::disconnect);
     }
 
-    /** Aborts all connections. Idempotent. */
+    /** Aborts all connections, those whose peer's name is being looked up too. Idempotent. */
     public CompletableFuture<Void> release() {
         ended = true;
+        names.release();
         return all(SessionConnection::abort);
     }
 
@@ -291,20 +311,18 @@ public final class SessionConnections implements ConnectionLookup {
 
         private final CompletableFuture<Connection> result = new CompletableFuture<>();
         private @Nullable SessionConnection connection;
-        private boolean cancelled;
+        private NameLookups.@Nullable Lookup lookup;
 
         /** Complete on the session's thread. */
         public CompletableFuture<Connection> result() {
             return result;
         }
 
-        boolean isCancelled() {
-            return cancelled;
-        }
-
         /** The caller left: nobody would ever use the connection. */
         public void cancel() {
-            cancelled = true;
+            if (lookup != null) {
+                lookup.cancel();
+            }
             if (connection != null) {
                 connection.abort();
             }

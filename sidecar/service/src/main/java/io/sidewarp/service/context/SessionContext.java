@@ -25,6 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param peer who opened it
  * @param loop owns the session: all its state is read and changed on this thread only
  * @param workers for what blocks
+ * @param lookups for what blocks as long as the DNS does
  * @param peers quotas of remote addresses, over all sessions
  * @param ids of objects, unique within the sidecar
  * @param meter the session's thread's own
@@ -34,6 +35,7 @@ public record SessionContext(
         Peer peer,
         EventLoop loop,
         Executor workers,
+        Executor lookups,
         Device device,
         Optional<SharedVolume> sharedVolume,
         SidewarpConfig.Connection defaults,

@@ -97,6 +97,8 @@ public final class Sidecar implements AutoCloseable {
         ExecutorService workers =
                 Executors.newFixedThreadPool(config.workerThreads(), new DefaultThreadFactory("sidewarp-worker", true));
         own(workers::shutdownNow);
+        ExecutorService lookups = Executors.newCachedThreadPool(new DefaultThreadFactory("sidewarp-lookup", true));
+        own(lookups::shutdownNow);
         if (config.management().enabled()) {
             management = management(transports, telemetry);
         }
@@ -104,7 +106,7 @@ public final class Sidecar implements AutoCloseable {
         Device device = own(provider.open());
         own(telemetry.associations().observe(device));
         SessionRegistry registry =
-                new SessionRegistry(device, workers, sharedVolume(), config, telemetry, logs, ownUid());
+                new SessionRegistry(device, workers, lookups, sharedVolume(), config, telemetry, logs, ownUid());
         sessions = registry;
         ApiServer server = new ApiServer(
                 transports,

@@ -52,6 +52,7 @@ public final class SessionRegistry implements QueueSessions {
     private final AtomicLong ids = new AtomicLong();
     private final Device device;
     private final Executor workers;
+    private final Executor lookups;
     private final Optional<SharedVolume> sharedVolume;
     private final SidewarpConfig config;
     private final EffectiveLimits limits;
@@ -64,10 +65,15 @@ public final class SessionRegistry implements QueueSessions {
     private final long ownUid;
     private volatile @Nullable Duration draining;
 
-    /** @param ownUid the user that the sidecar runs as, which sees everything, as root does */
+    /**
+     * @param workers of all sessions
+     * @param lookups of all sessions, with a thread for each task: sessions bound how many there are
+     * @param ownUid the user that the sidecar runs as, which sees everything, as root does
+     */
     public SessionRegistry(
             Device device,
             Executor workers,
+            Executor lookups,
             Optional<SharedVolume> sharedVolume,
             SidewarpConfig config,
             Telemetry telemetry,
@@ -75,6 +81,7 @@ public final class SessionRegistry implements QueueSessions {
             long ownUid) {
         this.device = device;
         this.workers = workers;
+        this.lookups = lookups;
         this.sharedVolume = sharedVolume;
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
@@ -133,6 +140,7 @@ public final class SessionRegistry implements QueueSessions {
                 peer,
                 loop,
                 workers,
+                lookups,
                 device,
                 sharedVolume,
                 config.connection(),

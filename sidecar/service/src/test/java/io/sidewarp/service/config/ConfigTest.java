@@ -53,6 +53,7 @@ class ConfigTest {
         "sidewarp.management.connections, 0",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
+        "sidewarp.limits.lookups, 0",
         "sidewarp.limits.shared-receive-queues, -1",
         "sidewarp.limits.ird, 257",
         "sidewarp.limits.ord, 257",

@@ -119,6 +119,7 @@ class QueueAllocationTest {
                 Peer.ANONYMOUS,
                 loop,
                 Runnable::run,
+                Runnable::run,
                 device,
                 Optional.empty(),
                 config.connection(),

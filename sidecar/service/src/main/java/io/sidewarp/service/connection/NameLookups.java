@@ -1,0 +1,142 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.grpc.Status;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks up the names of one session's peers. The system's look-up keeps its thread for as long as the DNS does not answer,
+ * and cannot be ended: so there are a few at a time for each session, further ones wait, and no session waits for the
+ * names of another. Confined to the session's thread.
+ */
+final class NameLookups {
+
+    private static final Duration LEAST_TIME = Duration.ofMillis(1);
+
+    private final SessionContext context;
+    private final ArrayDeque<Lookup> waiting = new ArrayDeque<>();
+    private final Set<Lookup> open = new HashSet<>();
+    private int running;
+
+    NameLookups(SessionContext context) {
+        this.context = context;
+    }
+
+    /** Begins a look-up. It counts as a connection of the session until it ends, for it is to become one. */
+    Lookup begin(String name, Duration timeout) {
+        context.quotas().connections().take(1);
+        Lookup lookup = new Lookup(name, timeout);
+        open.add(lookup);
+        waiting.add(lookup);
+        run();
+        return lookup;
+    }
+
+    /** Ends all look-ups. */
+    void release() {
+        for (Lookup lookup : List.copyOf(open)) {
+            lookup.end(null, ApiError.of(Status.Code.CANCELLED, "the session ended"));
+        }
+    }
+
+    private void run() {
+        while (running < context.limits().lookups()) {
+            Lookup next = waiting.poll();
+            if (next == null) {
+                return;
+            }
+            running++;
+            CompletableFuture.supplyAsync(() -> address(next.name), context.lookups())
+                    .whenCompleteAsync(
+                            (address, failure) -> {
+                                running--;
+                                next.end(address, failure);
+                                run();
+                            },
+                            context.loop());
+        }
+    }
+
+    private static InetAddress address(String name) {
+        try {
+            return InetAddress.getByName(name);
+        } catch (UnknownHostException e) {
+            throw ApiError.of(
+                    Status.Code.UNAVAILABLE,
+                    "the name \"" + name + "\" is not known; check its spelling and the pod's DNS");
+        }
+    }
+
+    /** One look-up. */
+    final class Lookup {
+
+        private final String name;
+        private final CompletableFuture<InetAddress> result = new CompletableFuture<>();
+        private final Duration timeout;
+        private final long begin = System.nanoTime();
+        private final Future<?> timer;
+
+        private Lookup(String name, Duration timeout) {
+            this.name = name;
+            this.timeout = timeout;
+            this.timer = context.loop().schedule(this::late, timeout.toNanos(), TimeUnit.NANOSECONDS);
+        }
+
+        /**
+         * The address, on the session's thread. UNAVAILABLE: there is no such name. DEADLINE_EXCEEDED: nobody told it in
+         * time.
+         */
+        CompletableFuture<InetAddress> result() {
+            return result;
+        }
+
+        /** What is left of the time that it was given, 1 ms at least. */
+        Duration timeLeft() {
+            Duration left = timeout.minusNanos(System.nanoTime() - begin);
+            return left.compareTo(LEAST_TIME) < 0 ? LEAST_TIME : left;
+        }
+
+        /** Nobody wants the address any more. */
+        void cancel() {
+            end(null, ApiError.of(Status.Code.CANCELLED, "the call was cancelled"));
+        }
+
+        private void late() {
+            end(
+                    null,
+                    ApiError.of(
+                            Status.Code.DEADLINE_EXCEEDED,
+                            "the DNS did not tell the address of \"" + name + "\" within " + timeout.toMillis()
+                                    + " ms; check the pod's DNS, or give more time (options.timeout,"
+                                    + " sidewarp.connection.timeout)"));
+        }
+
+        private void end(@Nullable InetAddress address, @Nullable Throwable failure) {
+            if (!open.remove(this)) {
+                return;
+            }
+            waiting.remove(this);
+            timer.cancel(false);
+            context.quotas().connections().give(1);
+            if (address != null) {
+                result.complete(address);
+            } else {
+                result.completeExceptionally(failure == null ? new IllegalStateException("no address") : failure);
+            }
+        }
+    }
+}

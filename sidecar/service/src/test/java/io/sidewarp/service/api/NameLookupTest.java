@@ -1,0 +1,135 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.util.concurrent.ListenableFuture;
+import com.google.protobuf.Duration;
+import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.UnansweredNames;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
+import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Connects to peers by names for which no DNS answers. */
+class NameLookupTest {
+
+    private static final int CONNECTIONS = 4;
+
+    private String domain;
+    private TestSidecar sidecar;
+    private TestSession session;
+
+    @BeforeEach
+    void start() {
+        domain = UnansweredNames.begin();
+        sidecar = TestSidecar.start(
+                "sidewarp.connection.timeout", "1m",
+                "sidewarp.limits.connections", Integer.toString(CONNECTIONS),
+                "sidewarp.limits.lookups", "2");
+        session = sidecar.session();
+    }
+
+    @AfterEach
+    void stop() {
+        UnansweredNames.end();
+        session.close();
+        sidecar.close();
+    }
+
+    @Test
+    void aConnectWhosePeersNameIsNotAnsweredFailsInItsTime() {
+        StatusRuntimeException failure = Waiting.failure(() -> session.connections()
+                .connect(request(0)
+                        .setOptions(ConnectionOptions.newBuilder()
+                                .setTimeout(Duration.newBuilder().setNanos(50_000_000)))
+                        .build()));
+
+        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(failure.getStatus().getDescription()).contains("DNS", name(0), "50 ms", "options.timeout");
+    }
+
+    @Test
+    void namesWithoutAnswerDelayNeitherMemoryNorOtherSessions() {
+        connects(CONNECTIONS);
+        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+
+        assertThat(session.managed(4096).getLength()).isEqualTo(4096);
+        try (TestSession other = sidecar.session("other");
+                TestSession.Listening listening = other.listen()) {
+            CompletableFuture<?> connecting = other.connect(other.connectRequest(listening.port())
+                    .setAddress("localhost")
+                    .build());
+            other.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(other.token())
+                            .setRequest(listening.next().getId())
+                            .build());
+            Waiting.join(connecting);
+        }
+        assertThat(UnansweredNames.asked()).hasSize(2);
+    }
+
+    @Test
+    void aConnectThatWaitsForAnAddressCountsAsAConnectionUntilItIsCancelled() {
+        List<ListenableFuture<ConnectResponse>> connects = connects(CONNECTIONS);
+        Status status = Waiting.status(
+                () -> session.connections().connect(request(CONNECTIONS).build()));
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("sidewarp.limits.connections");
+
+        connects.get(2).cancel(true);
+        connect(CONNECTIONS + 1);
+        UnansweredNames.end();
+
+        Awaitility.await()
+                .untilAsserted(() -> assertThat(UnansweredNames.asked())
+                        .containsExactlyInAnyOrder(name(0), name(1), name(3), name(CONNECTIONS + 1)));
+    }
+
+    @Test
+    void aSessionThatEndsWaitsForNoAnswer() {
+        connects(CONNECTIONS);
+        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+
+        session.close();
+
+        Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
+    }
+
+    private List<ListenableFuture<ConnectResponse>> connects(int count) {
+        List<ListenableFuture<ConnectResponse>> connects = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            connects.add(connect(i));
+        }
+        return connects;
+    }
+
+    private ListenableFuture<ConnectResponse> connect(int peer) {
+        return ConnectionServiceGrpc.newFutureStub(session.channel())
+                .connect(request(peer).build());
+    }
+
+    private ConnectRequest.Builder request(int peer) {
+        return session.connectRequest(1).setAddress(name(peer));
+    }
+
+    private String name(int peer) {
+        return "peer" + peer + domain;
+    }
+}
