@@ -95,6 +95,19 @@ final class ConnectionInput {
         }
     }
 
+    /** Passes up what a channel read elsewhere: one that had read before it was adopted keeps to its buffers. */
+    void deliverOther(MpaConnection connection, ByteBuf input) {
+        while (input.isReadable()) {
+            ByteBuf staged = resources.input().forReading();
+            try {
+                input.readBytes(staged, Math.min(input.readableBytes(), staged.writableBytes()));
+                connection.receive(resources.input().wire(), 0, staged.readableBytes());
+            } finally {
+                staged.release();
+            }
+        }
+    }
+
     /** Whether what was read last filled the buffer, so that there may be more. */
     boolean isFilled() {
         return filled;

@@ -8,9 +8,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
-import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelOutputShutdownException;
 import io.netty.channel.socket.SocketChannel;
 import io.sidewarp.engine.llp.mpa.MpaConnection;
 import io.sidewarp.engine.llp.mpa.MpaTransport;
@@ -32,13 +32,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private static final int WRITES_PER_TURN = 8;
     /** Octets written in a row after which the same is due. */
     private static final int OCTETS_PER_TURN = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
-    /**
-     * Reads in a turn of the loop before other connections get theirs, and before the application learns of what they
-     * completed: few, so that it can ask for more before all that it asked for has come. Where epoll tells again of the rest,
-     * the second is a task: what the application asked for meanwhile, which the loop reads in the same turn, goes out first,
-     * and the peer works on it while the rest is placed.
-     */
-    private static final int READS_PER_TURN = 2;
+    /** Reads in a row when the socket takes no more output: of more than it holds, for a peer may go on sending. */
+    private static final int LAST_READS = 256;
     /** Of a channel whose socket is the Java library's. */
     private static final int NO_DESCRIPTOR = -1;
 
@@ -87,19 +82,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
         this.secondRead = new LateTask(loop, 1, this::takeInput);
-        channel.config().setTcpNoDelay(true);
-        channel.config().setAllowHalfClosure(true);
-        channel.config().setAutoClose(true);
-        KeepAlive.apply(channel, settings.keepAlive());
-        CongestionControl.apply(channel, settings.congestionControl());
-        channel.config()
-                .setRecvByteBufAllocator(new StagingAllocator(
-                        connectionInput::target,
-                        settings.stagingCapacity(),
-                        toldAgain ? 1 : READS_PER_TURN,
-                        toldAgain));
-        // One buffer is written at a time; "writable" then means that the socket took all of it.
-        channel.config().setWriteBufferWaterMark(new WriteBufferWaterMark(1, 1));
+        SocketOptions.apply(channel, settings, connectionInput::target);
     }
 
     /**
@@ -164,7 +147,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 connectionInput.deliver(connection, input.writerIndex());
                 noteInput(octets, now);
             } else {
-                receiveStaged(connection, input);
+                connectionInput.deliverOther(connection, input);
             }
         } finally {
             input.release();
@@ -180,7 +163,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** See {@link RecentInput.Source}. */
     private boolean takeInput() {
-        if (connection == null || lost || !channel.isOpen()) {
+        if (connection == null || lost || descriptor == NO_DESCRIPTOR || !channel.isOpen()) {
             return false;
         }
         try {
@@ -201,19 +184,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             reading = false;
         }
         return false;
-    }
-
-    /** A channel that had read before it was adopted keeps to the buffers that it began with. */
-    private void receiveStaged(MpaConnection receiver, ByteBuf input) {
-        while (input.isReadable()) {
-            ByteBuf staged = resources.input().forReading();
-            try {
-                input.readBytes(staged, Math.min(input.readableBytes(), staged.writableBytes()));
-                receiver.receive(resources.input().wire(), 0, staged.readableBytes());
-            } finally {
-                staged.release();
-            }
-        }
     }
 
     @Override
@@ -268,8 +238,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        if (cause instanceof IOException failure) {
-            fail(failure);
+        // Around what made a pending write fail there is that it did.
+        Throwable reason = cause instanceof ChannelOutputShutdownException ? cause.getCause() : cause;
+        if (reason instanceof IOException failure) {
+            failOutput(failure);
         } else {
             failHere(cause);
         }
@@ -279,6 +251,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         loops.onFault(cause);
         lose("this side failed: " + cause);
         abort();
+    }
+
+    /**
+     * The socket takes no more output. What the peer sent before it reset the connection can still be read, and comes first: it
+     * may be the Terminate that says why (RFC 5040 sections 5.4 and 6.2.2).
+     */
+    private void failOutput(IOException cause) {
+        int reads = LAST_READS;
+        while (reads > 0 && takeInput()) {
+            reads--;
+        }
+        fail(cause);
     }
 
     private void fail(IOException cause) {
@@ -384,7 +368,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             }
             stallWatch.begin();
         } catch (IOException e) {
-            fail(e);
+            failOutput(e);
         }
         return false;
     }

@@ -5,9 +5,12 @@ package io.sidewarp.provider.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.rdmap.StreamError;
+import io.sidewarp.engine.testing.Ulpdus;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Device;
@@ -19,12 +22,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,5 +116,47 @@ final class SlowReaderTest {
             assertThat(waiting.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(reader.getInputStream().readNBytes(2 + 14 + 1000 + 4)).hasSize(1020);
         }
+    }
+
+    @Test
+    @Requirement("RDMAP-5.4-02")
+    void theTerminateOfAPeerThatResetsBehindItIsReportedAlthoughAWriteFailsFirst() throws Exception {
+        Endpoint endpoint = new Endpoint(device, MIB);
+        List<StreamError> errors = new CopyOnWriteArrayList<>();
+        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> {
+            if (error != null) {
+                errors.add(error);
+            }
+        });
+        Socket peer = connect(endpoint);
+        request.reset(1, Opcode.RDMA_WRITE).addSge(endpoint.region, 0, 1000).remote(1, 0);
+
+        // On the loop, so that it finds the Terminate and the RST at the same time, and writes first.
+        ((SoftwareDevice) device)
+                .loops()
+                .choose()
+                .submit(() -> {
+                    peer.getOutputStream().write(fpdu(Ulpdus.terminate(new byte[] {0x02, 0x07, 0, 0})));
+                    peer.setSoLinger(true, 0);
+                    peer.close();
+                    endpoint.postSend(request);
+                    return null;
+                })
+                .get(10, TimeUnit.SECONDS);
+
+        endpoint.awaitState(QueuePairState.CLOSED);
+        assertThat(errors).isNotEmpty().allMatch(error -> error.remote() && error.code() == 0x07);
+    }
+
+    private static byte[] fpdu(byte[] ulpdu) {
+        int padding = -(Short.BYTES + ulpdu.length) & 3;
+        ByteBuffer fpdu = ByteBuffer.allocate(Short.BYTES + ulpdu.length + padding + Integer.BYTES)
+                .putShort((short) ulpdu.length)
+                .put(ulpdu);
+        CRC32C crc = new CRC32C();
+        crc.update(fpdu.array(), 0, fpdu.capacity() - Integer.BYTES);
+        return fpdu.order(ByteOrder.LITTLE_ENDIAN)
+                .putInt(fpdu.capacity() - Integer.BYTES, (int) crc.getValue())
+                .array();
     }
 }
