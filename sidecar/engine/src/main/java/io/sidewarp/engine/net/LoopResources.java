@@ -8,6 +8,7 @@ import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.linux.SocketCalls;
 import java.util.ArrayDeque;
 import java.util.function.BooleanSupplier;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,7 @@ final class LoopResources {
     private static final int REASSEMBLY_CLASSES = 6;
     private static final int KEPT_PER_CLASS = 16;
 
+    private final IntFunction<StagingBuffer> allocator;
     private final int stagingCapacity;
     private final int limit;
     private final int largeLimit;
@@ -34,12 +36,18 @@ final class LoopResources {
     private int largeInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
-    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     LoopResources(NetSettings settings) {
+        this(settings, StagingBuffer::new);
+    }
+
+    /** @param allocator of buffers with a number of octets */
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+    LoopResources(NetSettings settings, IntFunction<StagingBuffer> allocator) {
+        this.allocator = allocator;
         this.stagingCapacity = settings.stagingCapacity();
         this.limit = settings.outputBuffers();
         this.largeLimit = settings.largeOutputBuffers();
-        this.input = new StagingBuffer(stagingCapacity);
+        this.input = allocator.apply(stagingCapacity);
         this.reassembly = new ArrayDeque[REASSEMBLY_CLASSES];
         for (int i = 0; i < REASSEMBLY_CLASSES; i++) {
             reassembly[i] = new ArrayDeque<>();
@@ -58,9 +66,9 @@ final class LoopResources {
 
     /** Gives the input buffer to one connection, until that gives it back; the others read into another one. */
     StagingBuffer lendInput() {
-        inputsLent++;
         StagingBuffer lent = input;
         input = spare();
+        inputsLent++;
         return lent;
     }
 
@@ -80,18 +88,24 @@ final class LoopResources {
             waiting.addLast(waiter);
             return null;
         }
+        // Counted when it is there: there may be no memory for a new one.
+        boolean large = largeInUse < largeLimit;
+        StagingBuffer buffer = large ? spareLarge() : spare();
         outputsInUse++;
-        if (largeInUse == largeLimit) {
-            return spare();
+        if (large) {
+            largeInUse++;
         }
-        largeInUse++;
-        StagingBuffer large = spareLarge.pollFirst();
-        return large == null ? new StagingBuffer(NetSettings.LARGE_OUTPUT_CAPACITY) : large;
+        return buffer;
+    }
+
+    private StagingBuffer spareLarge() {
+        StagingBuffer buffer = spareLarge.pollFirst();
+        return buffer == null ? allocator.apply(NetSettings.LARGE_OUTPUT_CAPACITY) : buffer;
     }
 
     private StagingBuffer spare() {
         StagingBuffer buffer = spare.pollFirst();
-        return buffer == null ? new StagingBuffer(stagingCapacity) : buffer;
+        return buffer == null ? allocator.apply(stagingCapacity) : buffer;
     }
 
     private void keepSpare(StagingBuffer buffer) {
@@ -112,7 +126,12 @@ final class LoopResources {
         } else if (reusable) {
             keepSpare(buffer);
         }
-        BooleanSupplier waiter = waiting.pollFirst();
+        wakeWaiter();
+    }
+
+    /** Calls the next one who waits if a buffer is free; also when somebody who was called leaves it to others. */
+    void wakeWaiter() {
+        BooleanSupplier waiter = outputsInUse < limit ? waiting.pollFirst() : null;
         while (waiter != null && !waiter.getAsBoolean()) {
             waiter = waiting.pollFirst();
         }

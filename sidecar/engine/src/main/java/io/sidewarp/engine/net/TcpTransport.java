@@ -349,15 +349,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         outputWanted = false;
         int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop());
-        int octets = connection.produce(
-                buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
-        if (octets == 0) {
-            resources.releaseOutput(buffer, true);
-            return false;
+        int octets = 0;
+        try {
+            octets = connection.produce(
+                    buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
+        } finally {
+            if (octets == 0) {
+                resources.releaseOutput(buffer, true);
+            }
         }
         producedOctets += octets;
         RecentInput.ofThisLoop().onOutput(octets);
-        return write(buffer, octets) && onWritten();
+        return octets > 0 && write(buffer, octets) && onWritten();
     }
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
@@ -417,6 +420,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         connectionInput.release();
         // After a loss Netty may still hold the buffer for a moment.
         writer.release(!lost);
+        // One may be free that this connection was to have.
+        resources.wakeWaiter();
     }
 
     // Teardown.

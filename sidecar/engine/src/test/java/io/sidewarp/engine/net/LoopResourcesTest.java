@@ -15,7 +15,8 @@ class LoopResourcesTest {
 
     private static final int STAGING = NetSettings.MIN_STAGING_CAPACITY;
 
-    private final LoopResources resources = new LoopResources(settings(STAGING));
+    private boolean memoryLeft = true;
+    private final LoopResources resources = new LoopResources(settings(STAGING), this::allocate);
     private final List<String> called = new ArrayList<>();
 
     /** Three output buffers, one of them large. */
@@ -23,6 +24,13 @@ class LoopResourcesTest {
         Duration time = Duration.ofSeconds(1);
         return new NetSettings(
                 stagingCapacity, 3, 1, 1448, time, time, time, time, CongestionControl.AUTOMATIC, Duration.ZERO);
+    }
+
+    private StagingBuffer allocate(int capacity) {
+        if (!memoryLeft) {
+            throw new OutOfMemoryError("none left");
+        }
+        return new StagingBuffer(capacity);
     }
 
     private StagingBuffer acquire() {
@@ -68,6 +76,36 @@ class LoopResourcesTest {
 
         resources.releaseOutput(first, true);
         assertThat(called).containsExactly("gone", "second");
+    }
+
+    @Test
+    void callsTheNextWhoWaitsOnlyWhileABufferIsFree() {
+        StagingBuffer first = acquire();
+        acquire();
+        acquire();
+        assertThat(resources.acquireOutput(() -> called.add("first"))).isNull();
+        assertThat(resources.acquireOutput(() -> called.add("second"))).isNull();
+        resources.wakeWaiter();
+        assertThat(called).isEmpty();
+
+        resources.releaseOutput(first, true);
+        resources.wakeWaiter();
+        assertThat(called).containsExactly("first", "second");
+    }
+
+    @Test
+    void countsNoBufferThatThereWasNoMemoryFor() {
+        memoryLeft = false;
+        for (int i = 0; i < 3; i++) {
+            assertThatThrownBy(this::acquire).isInstanceOf(OutOfMemoryError.class);
+            assertThatThrownBy(resources::lendInput).isInstanceOf(OutOfMemoryError.class);
+        }
+        memoryLeft = true;
+
+        assertThat(resources.canLendInput()).isTrue();
+        assertThat(capacity(acquire())).isEqualTo(NetSettings.LARGE_OUTPUT_CAPACITY);
+        assertThat(capacity(acquire())).isEqualTo(STAGING);
+        assertThat(capacity(acquire())).isEqualTo(STAGING);
     }
 
     @Test

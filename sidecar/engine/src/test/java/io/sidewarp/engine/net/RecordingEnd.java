@@ -31,6 +31,7 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
     private final CompletableFuture<String> closed = new CompletableFuture<>();
     private volatile MpaConnection mpa;
     private volatile Runnable listener = () -> {};
+    private volatile boolean failsToProduce;
 
     static MpaPolicy withoutCrc(MpaPolicy policy) {
         return policy.withCrc(CrcPolicy.REFUSED);
@@ -64,6 +65,11 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
     /** Why the connection ended. */
     String awaitClosed() throws Exception {
         return closed.get(10, TimeUnit.SECONDS);
+    }
+
+    /** Throws when it is asked for output. */
+    void failToProduce() {
+        failsToProduce = true;
     }
 
     void sendFrom(EventLoop loop, byte[] ulpdu) {
@@ -111,6 +117,9 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
 
     @Override
     public void produce() {
+        if (failsToProduce) {
+            throw new IllegalStateException("told to fail");
+        }
         while (!toSend.isEmpty() && mpa.claim(toSend.getFirst().length)) {
             byte[] ulpdu = toSend.removeFirst();
             mpa.buffer().putBytes(mpa.offset(), ulpdu, 0, ulpdu.length);

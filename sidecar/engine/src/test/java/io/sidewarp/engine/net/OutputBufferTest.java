@@ -1,0 +1,111 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+/** Connections of a loop that has one output buffer for all of them. */
+class OutputBufferTest {
+
+    private static final int ULPDU_LENGTH = 18;
+    private static final byte[] FPDU = TcpBed.fpdu(ULPDU_LENGTH);
+    private static final int LONG_ULPDU_LENGTH = 1000;
+    /** More than sockets hold. */
+    private static final int LONG_ULPDUS = 64 << 10;
+
+    @AutoClose
+    private final EngineLoops loops = EngineLoops.create(
+            1,
+            new NetSettings(
+                    NetSettings.MIN_STAGING_CAPACITY,
+                    1,
+                    1,
+                    1448,
+                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(10),
+                    Duration.ofSeconds(60),
+                    Duration.ofSeconds(60),
+                    CongestionControl.AUTOMATIC,
+                    Duration.ZERO));
+
+    @AutoClose
+    private final TcpBed bed = new TcpBed(loops);
+
+    /** A connection in which this side may send. */
+    private TcpBed.Connection connect() throws Exception {
+        TcpBed.Connection connection = bed.connect();
+        connection.send(FPDU);
+        assertThat(connection.end().nextUlpdu()).hasSize(ULPDU_LENGTH);
+        return connection;
+    }
+
+    private void send(TcpBed.Connection connection) {
+        connection.end().sendFrom(bed.loop(), new byte[ULPDU_LENGTH]);
+    }
+
+    private <T> T onLoop(Callable<T> task) throws Exception {
+        return bed.loop().submit(task).get(TcpBed.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** The peer of one connection leaves, and that of another sends something. */
+    private static void leave(TcpBed.Connection one, TcpBed.Connection other) {
+        try {
+            one.reset();
+            other.send(FPDU);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    void aConnectionThatFailsToProduceOutputLeavesTheBufferToOthers() throws Exception {
+        loops.setFaultHandler(fault -> {});
+        try (TcpBed.Connection failing = connect();
+                TcpBed.Connection other = connect()) {
+            failing.end().failToProduce();
+            send(failing);
+            assertThat(failing.end().awaitClosed()).contains("this side failed");
+
+            send(other);
+            assertThat(other.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
+        }
+    }
+
+    @Test
+    void aConnectionThatFailsWhenItsTurnHasComeLeavesTheBufferToTheNext() throws Exception {
+        loops.setFaultHandler(fault -> {});
+        try (TcpBed.Connection full = connect();
+                TcpBed.Connection failing = connect();
+                TcpBed.Connection next = connect()) {
+            for (int i = 0; i < LONG_ULPDUS; i++) {
+                full.end().sendFrom(bed.loop(), new byte[LONG_ULPDU_LENGTH]);
+            }
+            failing.end().onNextUlpdu(() -> {
+                throw new IllegalStateException("told to fail");
+            });
+            Awaitility.await()
+                    .until(() -> onLoop(() -> {
+                        boolean isFull = !full.channel().isWritable();
+                        if (isFull) {
+                            send(failing);
+                            send(next);
+                            // Once both wait; and then the loop learns of both events before it does anything else.
+                            new LateTask(bed.loop(), 1, () -> leave(full, failing)).request();
+                        }
+                        return isFull;
+                    }));
+
+            assertThat(next.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
+        }
+    }
+}
