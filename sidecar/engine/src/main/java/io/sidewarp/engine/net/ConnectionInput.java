@@ -16,15 +16,13 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionInput {
 
     private final LoopResources resources;
-    private final IncompleteFpduWatch watch;
     private @Nullable StagingBuffer kept;
     private int from;
     private int to;
     private boolean filled;
 
-    ConnectionInput(LoopResources resources, IncompleteFpduWatch watch) {
+    ConnectionInput(LoopResources resources) {
         this.resources = resources;
-        this.watch = watch;
     }
 
     private StagingBuffer buffer() {
@@ -80,9 +78,6 @@ final class ConnectionInput {
             release();
             return;
         }
-        if (kept == null || taken > 0) {
-            watch.begin();
-        }
         if (kept == null) {
             kept = resources.lendInput();
         }
@@ -116,7 +111,6 @@ final class ConnectionInput {
     /** Keeps nothing any more. */
     void release() {
         if (kept != null) {
-            watch.end();
             resources.releaseInput(kept);
             kept = null;
         }

@@ -8,10 +8,13 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-/** Sees to it that a peer which takes nothing does not hold memory of this side for ever. Belongs to one loop. */
+/**
+ * Sees to it that a peer which lets this side wait does not hold memory of it for ever: one that takes nothing, or never
+ * sends the rest of an FPDU. Belongs to one loop.
+ */
 public final class StallWatch {
 
-    /** The progress of a connection whose peer owes nothing. */
+    /** The progress where nothing is waited for. */
     public static final long NOT_WAITING = -1;
 
     private final EventLoop loop;
@@ -23,8 +26,8 @@ public final class StallWatch {
     private long progressBefore;
 
     /**
-     * @param timeout after which a connection without progress has stalled
-     * @param progress what was taken so far, or {@link #NOT_WAITING}
+     * @param timeout after which what made no progress has stalled
+     * @param progress what the peer has taken or sent so far, or {@link #NOT_WAITING}
      */
     public StallWatch(EventLoop loop, Duration timeout, LongSupplier progress, Runnable onStall) {
         this.loop = loop;
@@ -33,7 +36,7 @@ public final class StallWatch {
         this.onStall = onStall;
     }
 
-    /** The peer has something to take. Cheap to repeat. */
+    /** The peer may be waited for from now on. Cheap to repeat. */
     public void begin() {
         if (!scheduled) {
             progressBefore = progress.getAsLong();

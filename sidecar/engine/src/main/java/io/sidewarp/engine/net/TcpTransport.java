@@ -47,7 +47,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
     private final StallWatch stallWatch;
-    private final IncompleteFpduWatch fpduWatch;
+    private final StallWatch fpduWatch;
     private final SegmentSize segmentSize;
     private final SocketWriter writer;
     private final ConnectionInput connectionInput;
@@ -75,8 +75,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
         this.closing = new TcpClosing(channel, settings.lingerTimeout(), this::onPeerLingers);
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
-        this.fpduWatch = new IncompleteFpduWatch(loop, settings.stallTimeout(), this::onIncompleteFpdu);
-        this.connectionInput = new ConnectionInput(resources, fpduWatch);
+        this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
+        this.connectionInput = new ConnectionInput(resources);
         this.writer = new SocketWriter(channel, resources, segmentSize);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
@@ -186,6 +186,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
+    /** Octets of the FPDUs before the one that has come in part. */
+    private long fpduProgress() {
+        return connection != null && connection.isInsideFpdu() ? connection.receivedPosition() : StallWatch.NOT_WAITING;
+    }
+
+    private void onIncompleteFpdu() {
+        loseTo(
+                PeerLimit.INCOMPLETE_FPDU,
+                "the peer left an FPDU incomplete for "
+                        + settings.stallTimeout().toMillis() + " ms");
+    }
+
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         receiveDone();
@@ -198,6 +210,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         reading = false;
         if (connection != null) {
             connection.receiveDone();
+            fpduWatch.begin();
         }
         if (outputWanted) {
             drive();
@@ -469,20 +482,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public WireBuffer acquireReassembly(int capacity) {
-        fpduWatch.begin();
         return resources.acquireReassembly(capacity);
-    }
-
-    private void onIncompleteFpdu() {
-        loseTo(
-                PeerLimit.INCOMPLETE_FPDU,
-                "the peer left an FPDU incomplete for "
-                        + settings.stallTimeout().toMillis() + " ms");
     }
 
     @Override
     public void releaseReassembly(WireBuffer buffer) {
-        fpduWatch.end();
         resources.releaseReassembly(buffer);
     }
 }

@@ -63,6 +63,11 @@ final class FpduReader {
         return held > 0 || left > 0;
     }
 
+    /** Where in the stream the FPDU begins that is complete next, counted as in the constructor. */
+    long position() {
+        return position;
+    }
+
     /** Octets at the end of the latest input that were left to the caller. */
     int left() {
         return left;

@@ -192,6 +192,16 @@ public final class MpaConnection implements LowerLayer {
         return reader == null || reader.left() == 0 ? 0 : reader.incompleteLength();
     }
 
+    /** Whether the input so far ends inside an FPDU. */
+    public boolean isInsideFpdu() {
+        return reader != null && reader.insideFpdu();
+    }
+
+    /** Octets of the FPDUs that were received and validated. */
+    public long receivedPosition() {
+        return reader == null ? 0 : reader.position();
+    }
+
     private void receiveFpdus(FpduReader fpdus, WireBuffer in, int offset, int length, boolean keeps) {
         boolean permitted = outputPermitted();
         LlpError error = fpdus.receive(in, offset, length, keeps);

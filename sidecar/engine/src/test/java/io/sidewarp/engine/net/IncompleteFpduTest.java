@@ -1,0 +1,73 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.Arrays;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Peers that begin an FPDU, of which this side keeps what has come, and then are silent. */
+class IncompleteFpduTest {
+
+    private static final String CAUSE = "the peer left an FPDU incomplete for 300 ms";
+    private static final int SHORT_ULPDU_LENGTH = 18;
+    private static final byte[] SHORT_FPDU = TcpBed.fpdu(SHORT_ULPDU_LENGTH);
+    /** Its beginning stays where it was read. */
+    private static final int LONG_ULPDU_LENGTH = 8000;
+
+    private static final byte[] LONG_FPDU = TcpBed.fpdu(LONG_ULPDU_LENGTH);
+
+    @AutoClose
+    private final EngineLoops loops = EngineLoops.create(
+            1,
+            new NetSettings(
+                    NetSettings.MIN_STAGING_CAPACITY,
+                    4,
+                    1,
+                    1448,
+                    Duration.ofSeconds(5),
+                    Duration.ofSeconds(10),
+                    Duration.ofMillis(300),
+                    Duration.ofSeconds(60),
+                    CongestionControl.AUTOMATIC,
+                    Duration.ZERO));
+
+    @AutoClose
+    private final TcpBed bed = new TcpBed(loops);
+
+    @ParameterizedTest(name = "{0} octets")
+    @ValueSource(ints = {1, 2, 20})
+    void theBeginningOfAShortOneEndsTheConnection(int octets) throws Exception {
+        try (TcpBed.Connection connection = bed.connect()) {
+            connection.send(Arrays.copyOf(SHORT_FPDU, octets));
+            assertThat(connection.end().awaitClosed()).isEqualTo(CAUSE);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} octets")
+    @ValueSource(ints = {1, 2, 20})
+    void theBeginningOfAShortOneBehindTheRestOfALongOneEndsTheConnection(int octets) throws Exception {
+        int begun = 5000;
+        try (TcpBed.Connection connection = bed.connect()) {
+            connection.send(SHORT_FPDU, Arrays.copyOf(LONG_FPDU, begun));
+            assertThat(connection.end().nextUlpdu()).hasSize(SHORT_ULPDU_LENGTH);
+            connection.send(Arrays.copyOfRange(LONG_FPDU, begun, LONG_FPDU.length), Arrays.copyOf(SHORT_FPDU, octets));
+            assertThat(connection.end().nextUlpdu()).hasSize(LONG_ULPDU_LENGTH);
+            assertThat(connection.end().awaitClosed()).isEqualTo(CAUSE);
+        }
+    }
+
+    @ParameterizedTest(name = "{0} octets")
+    @ValueSource(ints = {1, 2, 5000})
+    void theBeginningOfALongOneEndsTheConnection(int octets) throws Exception {
+        try (TcpBed.Connection connection = bed.connect()) {
+            connection.send(Arrays.copyOf(LONG_FPDU, octets));
+            assertThat(connection.end().awaitClosed()).isEqualTo(CAUSE);
+        }
+    }
+}
