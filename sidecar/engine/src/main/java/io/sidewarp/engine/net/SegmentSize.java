@@ -16,7 +16,7 @@ final class SegmentSize {
     private final SocketChannel channel;
     private final LoopResources resources;
     private int emss;
-    private int calls;
+    private long calls;
 
     /** @param initial octets, where the operating system does not tell */
     SegmentSize(SocketChannel channel, LoopResources resources, int initial) {
@@ -27,9 +27,7 @@ final class SegmentSize {
 
     /** As the kernel told lately. */
     int emss() {
-        int call = calls++;
-        boolean due = call < PERIOD ? Integer.bitCount(call) <= 1 : call % PERIOD == 0;
-        if (due && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
+        if (isDue(calls++) && channel instanceof EpollSocketChannel epoll && epoll.isOpen()) {
             EpollTcpInfo info = resources.tcpInfo();
             epoll.tcpInfo(info);
             if (info.sndMss() > 0) {
@@ -37,6 +35,11 @@ final class SegmentSize {
             }
         }
         return emss;
+    }
+
+    /** @param call how many there were before */
+    static boolean isDue(long call) {
+        return call < PERIOD ? Long.bitCount(call) <= 1 : call % PERIOD == 0;
     }
 
     /** What {@link #emss} returned last. */
