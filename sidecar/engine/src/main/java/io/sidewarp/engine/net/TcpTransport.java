@@ -127,6 +127,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return channel.remoteAddress();
     }
 
+    /** Has a task run on the loop when the socket is closed. */
+    public void onClosed(Runnable task) {
+        channel.closeFuture().addListener(ignored -> task.run());
+    }
+
     // Input.
 
     @Override

@@ -12,7 +12,8 @@ import java.time.Duration;
  * @param mpa which peers get as far as a connection request, on TCP. Its other parts count for rejections only: a
  *     connection gets what it is accepted with
  * @param backlog connection requests that may wait for an answer; further ones are rejected
- * @param startupConnections connections that may be in start-up (before a complete request); further ones are closed
+ * @param startupConnections connections that may be in start-up (before a complete request), or may have come to nothing and not
+ *     be closed yet; further ones are closed. For TCP
  * @param startupTimeout time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10)
  */
 public record ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {}

@@ -18,12 +18,14 @@ import org.jspecify.annotations.Nullable;
 /** Set-up of a TCP connection from the other side: MPA as Responder. */
 final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener {
 
+    private final SoftwareTcpListener listener;
     private final TcpTransport transport;
     private final MpaConnection mpa;
     private @Nullable MpaStartup request;
 
     IncomingTcpSetup(SoftwareDevice device, SoftwareTcpListener listener, TcpTransport transport) {
         super(device, listener, transport.loop(), transport.remoteAddress(), transport.localAddress());
+        this.listener = listener;
         this.transport = transport;
         this.mpa = new MpaConnection(MpaRole.RESPONDER, options(), transport, this);
         transport.bind(mpa);
@@ -98,6 +100,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
         if (queuePair == null) {
             return;
         }
+        listener.onEstablished(transport);
         RdmapStream stream = attachStream(queuePair, mpa, agreed.ird(), agreed.ord(), mpa::attach);
         if (agreed.rtrBySend()) {
             stream.expectReadySend();

@@ -46,6 +46,11 @@ abstract class SoftwareListener implements Listener {
         return attributes;
     }
 
+    /** Requests that wait for an answer. */
+    int waiting() {
+        return waiting;
+    }
+
     /** Binds and listens. */
     abstract CompletableFuture<Listener> listen(InetSocketAddress address);
 

@@ -10,14 +10,21 @@ import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import java.net.InetSocketAddress;
+import java.util.HashSet;
 import java.util.OptionalInt;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** Listens on TCP, and bounds the connections that have not sent a complete Request. */
+/**
+ * Listens on TCP, and bounds the connections that have not sent a complete Request, or that came to nothing and wait for the
+ * peer to close its side.
+ */
 final class SoftwareTcpListener extends SoftwareListener {
 
-    private int starting;
+    /** Open, and not in RDMA mode. */
+    private final Set<TcpTransport> starting = new HashSet<>();
+
     private volatile @Nullable TcpAcceptor acceptor;
 
     SoftwareTcpListener(
@@ -35,27 +42,22 @@ final class SoftwareTcpListener extends SoftwareListener {
     }
 
     private void onAccepted(TcpTransport transport) {
-        if (starting >= attributes().startupConnections()) {
+        // Requests that wait have their own limit.
+        if (starting.size() - waiting() >= attributes().startupConnections()) {
             device().events().onRefused(transport.remoteAddress(), "connections in start-up");
             transport.abort();
             return;
         }
         IncomingTcpSetup setup = new IncomingTcpSetup(device(), this, transport);
-        starting++;
+        starting.add(transport);
+        transport.onClosed(() -> starting.remove(transport));
         onStarting(setup);
         setup.start();
     }
 
-    @Override
-    boolean onRequest(IncomingSetup setup) {
-        starting--;
-        return super.onRequest(setup);
-    }
-
-    @Override
-    void onFailedBeforeRequest(InetSocketAddress remote, String message) {
-        starting--;
-        super.onFailedBeforeRequest(remote, message);
+    /** RDMA mode has begun. */
+    void onEstablished(TcpTransport transport) {
+        starting.remove(transport);
     }
 
     @Override

@@ -71,12 +71,16 @@ final class PeerLimitsTest {
 
     @BeforeEach
     void open() {
+        open(SHORT);
+    }
+
+    private void open(Duration lingerTimeout) {
         NetSettings net = new NetSettings(
                 NetSettings.MIN_STAGING_CAPACITY,
                 4,
                 1,
                 1448,
-                SHORT,
+                lingerTimeout,
                 Duration.ofSeconds(10),
                 SHORT,
                 Duration.ofSeconds(60),
@@ -127,7 +131,10 @@ final class PeerLimitsTest {
 
     /** A connection in full operation. */
     private Socket establish(Endpoint endpoint) throws Exception {
-        Listener listener = listen(1, 1, LONG);
+        return establish(endpoint, listen(1, 1, LONG));
+    }
+
+    private Socket establish(Endpoint endpoint, Listener listener) throws Exception {
         Socket peer = request(listener);
         ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
         assertThat(asked).isNotNull();
@@ -146,6 +153,26 @@ final class PeerLimitsTest {
         }
     }
 
+    /** With a device that waits for peers to close their sides as long as a test may take. */
+    private void openPatiently() throws Exception {
+        close();
+        open(LONG);
+    }
+
+    /** Beyond the limit of connections in start-up. */
+    private void assertRefused(Listener listener) throws IOException {
+        refused.clear();
+        assertThat(isClosed(connect(listener))).isTrue();
+        assertThat(refused).containsExactly("connections in start-up");
+    }
+
+    private void awaitRequestGetsThrough(Listener listener) {
+        Awaitility.await().ignoreExceptionsInstanceOf(IOException.class).until(() -> {
+            request(listener);
+            return requests.poll(1, TimeUnit.SECONDS) != null;
+        });
+    }
+
     @Test
     void aFloodOfSilentConnectionsIsRefusedBeyondTheLimitAndPassesWithTheStartupTime() throws Exception {
         Listener listener = listen(4, 2, SHORT);
@@ -160,8 +187,58 @@ final class PeerLimitsTest {
                 .untilAsserted(() -> assertThat(failed)
                         .hasSize(2)
                         .allMatch(message -> message.contains("no MPA Request Frame in time")));
+        awaitRequestGetsThrough(listener);
+    }
+
+    @Test
+    void aConnectionWhoseStartUpFailedCountsUntilItIsClosed() throws Exception {
+        openPatiently();
+        Listener listener = listen(4, 1, LONG);
+        Socket wrong = connect(listener);
+        wrong.getOutputStream().write(new byte[KEY.length]);
+        assertThat(isClosed(wrong)).isTrue();
+
+        assertRefused(listener);
+        wrong.close();
+        awaitRequestGetsThrough(listener);
+    }
+
+    @Test
+    void aConnectionThatWasRejectedCountsUntilItIsClosed() throws Exception {
+        openPatiently();
+        Listener listener = listen(4, 1, LONG);
+        Socket rejected = request(listener);
+        ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
+        assertThat(asked).isNotNull();
+        asked.reject(new byte[0]).get(10, TimeUnit.SECONDS);
+        assertThat(rejected.getInputStream().readNBytes(20)).hasSize(20);
+
+        assertRefused(listener);
+        rejected.close();
+        awaitRequestGetsThrough(listener);
+    }
+
+    @Test
+    void aConnectionBeyondTheBacklogCountsUntilItIsClosed() throws Exception {
+        openPatiently();
+        Listener listener = listen(1, 1, LONG);
         request(listener);
         assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        Socket excess = request(listener);
+        assertThat(excess.getInputStream().readNBytes(20)).hasSize(20);
+
+        assertRefused(listener);
+    }
+
+    @Test
+    void neitherAConnectionInFullOperationNorOneThatWaitsForAnAnswerCountsAsOneInStartUp() throws Exception {
+        Listener listener = listen(4, 1, LONG);
+        establish(new Endpoint(device, 4096), listener);
+        for (int i = 0; i < 4; i++) {
+            request(listener);
+            assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        }
+        assertThat(refused).isEmpty();
     }
 
     @Test

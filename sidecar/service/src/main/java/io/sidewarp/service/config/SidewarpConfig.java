@@ -204,7 +204,10 @@ public interface SidewarpConfig {
         @WithDefault("1024")
         int backlog();
 
-        /** Connections of one listener that are in start-up before their request is complete. */
+        /**
+         * Connections of one listener that are in start-up before their request is complete, or that failed or were rejected
+         * and are not closed yet.
+         */
         @WithDefault("256")
         int startupConnections();
 
