@@ -18,7 +18,7 @@ public final class Programs {
     private static final List<String> JVM_FLAGS =
             List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow", "-XX:+UseSerialGC");
 
-    /** What `./sidewarp sidecar` adds. */
+    /** What `./sidewarp sidecar` adds, but that Netty does not look for buffers that nobody gives back. */
     private static final List<String> SIDECAR_FLAGS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
             "-Xmx64m",

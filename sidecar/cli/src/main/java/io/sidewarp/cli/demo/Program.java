@@ -21,7 +21,8 @@ final class Program implements AutoCloseable {
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+UseSerialGC",
-            "-Xmx64m");
+            "-Xmx64m",
+            "-Dio.netty.leakDetection.level=disabled");
 
     /** As ./sidewarp sidecar: buffers and managed regions are outside of the heap. */
     private static final String SIDECAR_FLAG = "-XX:MaxDirectMemorySize=1g";
