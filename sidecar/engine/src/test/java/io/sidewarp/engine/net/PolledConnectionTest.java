@@ -63,6 +63,7 @@ class PolledConnectionTest {
     void whatAnApplicationAsksForGoesAheadOfTheRestOfAStream() throws Exception {
         int buffer = loops.settings().stagingCapacity();
         int share = 2 * buffer / LONG_FPDU.length;
+        CountDownLatch held = new CountDownLatch(1);
         CountDownLatch written = new CountDownLatch(1);
         CompletableFuture<Integer> ahead = new CompletableFuture<>();
         try (TcpBed.Connection stream = bed.connect();
@@ -74,7 +75,11 @@ class PolledConnectionTest {
                     .end()
                     .onNextUlpdu(() ->
                             bed.loop().execute(() -> ahead.complete(stream.end().waitingUlpdus())));
-            bed.loop().execute(() -> await(written));
+            bed.loop().execute(() -> {
+                held.countDown();
+                await(written);
+            });
+            await(held);
             send(stream, share);
             application.send(FPDU);
             written.countDown();
