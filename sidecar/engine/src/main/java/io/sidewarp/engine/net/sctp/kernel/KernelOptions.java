@@ -33,9 +33,7 @@ final class KernelOptions {
     }
 
     void apply(OptionalInt adaptation, SctpSettings settings) {
-        // A port can be listened at while associations that were accepted there live on; with another listener it is
-        // not
-        // shared.
+        // A port can be listened at while associations that were accepted there live on, but not by two listeners.
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_REUSEADDR, 1);
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_SNDBUF, settings.sendBuffer());
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_RCVBUF, settings.receiveBuffer());
