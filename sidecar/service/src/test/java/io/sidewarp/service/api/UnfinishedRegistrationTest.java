@@ -58,8 +58,8 @@ class UnfinishedRegistrationTest {
         SidewarpConfig config = TestSidecar.config(directory);
         telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
         PeerLogs logs = new PeerLogs(1);
-        registry = new SessionRegistry(
-                device, preparations::add, Optional.of(new SharedVolume(directory)), config, telemetry, logs, 0);
+        Optional<SharedVolume> volume = Optional.of(new SharedVolume(directory));
+        registry = new SessionRegistry(device, preparations::add, Runnable::run, volume, config, telemetry, logs, 0);
         memory = new MemoryApi(new Calls(registry, logs));
         loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session)).get(10, TimeUnit.SECONDS);
         token = session.next().getOpened().getSession();
