@@ -14,7 +14,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Peers that begin an FPDU, of which this side keeps what has come, and then are silent. */
 class IncompleteFpduTest {
 
-    private static final String CAUSE = "the peer left an FPDU incomplete for 300 ms";
+    /** Long enough for the test itself, which sends the rest of an FPDU in time. */
+    private static final Duration STALL_TIMEOUT = Duration.ofSeconds(2);
+
+    private static final String CAUSE = "the peer left an FPDU incomplete for 2000 ms";
     private static final int SHORT_ULPDU_LENGTH = 18;
     private static final byte[] SHORT_FPDU = TcpBed.fpdu(SHORT_ULPDU_LENGTH);
     /** Its beginning stays where it was read. */
@@ -32,7 +35,7 @@ class IncompleteFpduTest {
                     1448,
                     Duration.ofSeconds(5),
                     Duration.ofSeconds(10),
-                    Duration.ofMillis(300),
+                    STALL_TIMEOUT,
                     Duration.ofSeconds(60),
                     CongestionControl.AUTOMATIC,
                     Duration.ZERO));

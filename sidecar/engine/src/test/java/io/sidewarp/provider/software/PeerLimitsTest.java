@@ -304,7 +304,8 @@ final class PeerLimitsTest {
 
     @Test
     void aRequestThatNobodyAnswersInTimeIsOver() throws Exception {
-        request(listen(1, 8, SHORT));
+        // The same time is for the request itself.
+        request(listen(1, 8, Duration.ofSeconds(2)));
         ConnectionRequest asked = requests.poll(10, TimeUnit.SECONDS);
         assertThat(asked).isNotNull();
 

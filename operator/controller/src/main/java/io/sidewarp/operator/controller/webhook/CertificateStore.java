@@ -28,8 +28,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The webhook's certificate as it is in the cluster. Every replica follows the Secret, and every one replaces a certificate
- * that is missing, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate that replaces another one is
- * served only after the webhook configuration tells the API server to trust its authority; until then the former one is.
+ * that is missing, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate that
+ * replaces another one is served only after the webhook configuration tells the API server to trust its authority; until
+ * then the former one is.
  */
 @ApplicationScoped
 public class CertificateStore implements AutoCloseable {
