@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.Duration;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.UnansweredNames;
@@ -54,14 +53,10 @@ class NameLookupTest {
 
     @Test
     void aConnectWhosePeersNameIsNotAnsweredFailsInItsTime() {
-        StatusRuntimeException failure = Waiting.failure(() -> session.connections()
-                .connect(request(0)
-                        .setOptions(ConnectionOptions.newBuilder()
-                                .setTimeout(Duration.newBuilder().setNanos(50_000_000)))
-                        .build()));
+        Status status = failureOfABriefConnect(0);
 
-        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-        assertThat(failure.getStatus().getDescription()).contains("DNS", name(0), "50 ms", "options.timeout");
+        assertThat(status.getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        assertThat(status.getDescription()).contains("DNS", name(0), "50 ms", "options.timeout");
     }
 
     @Test
@@ -94,7 +89,9 @@ class NameLookupTest {
         assertThat(status.getDescription()).contains("sidewarp.limits.connections");
 
         connects.get(2).cancel(true);
+        Awaitility.await().until(() -> failureOfABriefConnect(CONNECTIONS).getCode() == Status.Code.DEADLINE_EXCEEDED);
         connect(CONNECTIONS + 1);
+        Awaitility.await().until(() -> failureOfABriefConnect(CONNECTIONS).getCode() == Status.Code.RESOURCE_EXHAUSTED);
         UnansweredNames.end();
 
         Awaitility.await()
@@ -110,6 +107,15 @@ class NameLookupTest {
         session.close();
 
         Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
+    }
+
+    /** What a connect to the peer gets that waits for 50 ms. */
+    private Status failureOfABriefConnect(int peer) {
+        return Waiting.status(() -> session.connections()
+                .connect(request(peer)
+                        .setOptions(ConnectionOptions.newBuilder()
+                                .setTimeout(Duration.newBuilder().setNanos(50_000_000)))
+                        .build()));
     }
 
     private List<ListenableFuture<ConnectResponse>> connects(int count) {
