@@ -56,8 +56,8 @@ class BenchCommandIT {
                 <!-- end: bench latency -->
                 <!-- begin: bench moments -->
                 <!-- end: bench moments -->
-                <!-- begin: bench limit -->
-                <!-- end: bench limit -->
+                <!-- begin: bench streams -->
+                <!-- end: bench streams -->
                 <!-- begin: bench connections -->
                 <!-- end: bench connections -->
                 <!-- begin: bench application -->
@@ -71,7 +71,7 @@ class BenchCommandIT {
                 "--time",
                 "20ms",
                 "--only",
-                "LATENCY,APPLICATION,MOMENTS,LIMIT,CONNECTIONS",
+                "LATENCY,APPLICATION,MOMENTS,STREAMS,CONNECTIONS",
                 "--json",
                 json.toString(),
                 "--write",
@@ -83,7 +83,8 @@ class BenchCommandIT {
         assertThat(programs(parts.get("LATENCY"))).contains("engine", "nio", "grpc-java");
         assertThat(programs(parts.get("APPLICATION"))).contains("application", "iperf3", "grpc-java");
         assertThat(programs(parts.get("MOMENTS"))).contains("engine", "application", "iperf3", "nio");
-        assertThat(programs(parts.get("LIMIT"))).contains("engine", "limit", "grpc-java");
+        assertThat(programs(parts.get("STREAMS")))
+                .contains("engine", "application", "limit", "grpc-java", "iperf3 beside 64 KiB");
         assertThat(programs(parts.get("CONNECTIONS"))).contains("engine");
         assertThat(Files.readString(document))
                 .contains(
@@ -92,7 +93,8 @@ class BenchCommandIT {
                         "| 100 | ",
                         "| write 1 MiB | 8 | ",
                         "| application read 64 KiB | ",
-                        "| target | measured | met |");
+                        "| target | measured | met |")
+                .containsPattern("application: read 64 KiB, depth 16, of iperf3 -l 128K \\| at least 0.800 \\| [0-9]");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
     }
 

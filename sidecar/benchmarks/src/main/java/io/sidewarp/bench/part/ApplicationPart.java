@@ -34,19 +34,14 @@ public final class ApplicationPart implements PartRunner {
             SidecarTests.settle(lab, sidecars);
             for (ThroughputPart.Step step : SidecarTests.STEPS) {
                 if (step.size() == KIB64) {
-                    Samples.iperf(lab, recorder, IperfKind.DEFAULT);
+                    List.of(IperfKind.values()).forEach(kind -> Samples.iperf(lab, recorder, kind));
                     Samples.record(lab, recorder, grpc, middle, Peers.grpcStream(KIB64));
                 } else if (step.size() == MIB) {
                     Samples.record(lab, recorder, grpc, large, Peers.grpcStream(MIB));
                 }
                 Samples.distance(lab, recorder, line);
                 if (!lab.quick() || step.size() >= KIB64) {
-                    SidecarTests.stream(lab, recorder, sidecars, step, () -> {
-                        if (step.size() >= KIB64) {
-                            Samples.iperf(lab, recorder, IperfKind.LARGE);
-                            Samples.iperf(lab, recorder, IperfKind.LIKE_ENGINE);
-                        }
-                    });
+                    SidecarTests.stream(lab, recorder, sidecars, step);
                 }
             }
             Samples.record(lab, recorder, nio, echo, Peers.nioEcho(LatencyPart.SIZE, Waiting.SLEEP));

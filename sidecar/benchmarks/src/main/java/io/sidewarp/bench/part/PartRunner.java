@@ -18,7 +18,7 @@ public interface PartRunner {
         return switch (part) {
             case THROUGHPUT -> new ThroughputPart();
             case MOMENTS -> new MomentsPart();
-            case LIMIT -> new LimitPart();
+            case STREAMS -> new StreamsPart();
             case RATE -> new RatePart();
             case LATENCY -> new LatencyPart();
             case CONNECTIONS -> new ConnectionsPart();

@@ -146,10 +146,21 @@ public final class Samples {
 
     /** Measures one stream of iperf3, which knows whole seconds only: for less it sends so many octets. */
     static void iperf(Lab lab, Recorder recorder, IperfKind kind) {
-        Iperf iperf = new Iperf(lab.active(), lab.passive());
         int seconds = (int) lab.time().toSeconds();
-        Iperf.Result result = seconds > 0 ? iperf.measure(kind, seconds) : iperf.transfer(kind, IPERF_OCTETS);
-        Subject subject = Peers.iperf(kind);
+        if (seconds > 0) {
+            Iperf.Result result = new Iperf(lab.active(), lab.passive()).measure(kind, seconds);
+            record(lab, recorder, Peers.iperf(kind), result);
+        } else {
+            iperf(lab, recorder, kind, IPERF_OCTETS, Peers.iperf(kind));
+        }
+    }
+
+    /** Measures one stream of iperf3 that ends behind so many octets. */
+    static void iperf(Lab lab, Recorder recorder, IperfKind kind, long octets, Subject subject) {
+        record(lab, recorder, subject, new Iperf(lab.active(), lab.passive()).transfer(kind, octets));
+    }
+
+    private static void record(Lab lab, Recorder recorder, Subject subject, Iperf.Result result) {
         recorder.add(subject, Metric.GIGABITS_PER_SECOND, result.gigabitsPerSecond());
         recorder.add(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB, result.activeCpuPerGib());
         recorder.add(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB, result.passiveCpuPerGib());

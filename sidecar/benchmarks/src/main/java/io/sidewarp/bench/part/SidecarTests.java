@@ -112,9 +112,20 @@ public final class SidecarTests {
         Duration warmup = lab.quick() ? lab.time() : WARMUP;
         for (String operation : OPERATIONS) {
             beside.run();
-            List<PerfReport> reports = pair.perf(operation, warmup, lab.time().multipliedBy(FACTOR), options(step));
-            reports.forEach(report -> record(lab, recorder, report));
+            moment(lab, recorder, pair, operation, step, warmup, lab.time().multipliedBy(FACTOR));
         }
+    }
+
+    /** Measures throughput of one size and operation in a time of its own. */
+    static void moment(
+            Lab lab,
+            Recorder recorder,
+            SidecarPair pair,
+            String operation,
+            ThroughputPart.Step step,
+            Duration warmup,
+            Duration time) {
+        pair.perf(operation, warmup, time, options(step)).forEach(report -> record(lab, recorder, report));
     }
 
     /** Streams for a moment. */

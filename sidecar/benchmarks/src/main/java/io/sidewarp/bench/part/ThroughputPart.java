@@ -73,15 +73,11 @@ public final class ThroughputPart implements PartRunner {
 
     private static void measure(Lab lab, Recorder recorder, Step step, EndPair nio, EndPair grpc, EndPair engine) {
         if (step.size() == 64 * KIB) {
-            Samples.iperf(lab, recorder, IperfKind.DEFAULT);
+            List.of(IperfKind.values()).forEach(kind -> Samples.iperf(lab, recorder, kind));
         }
         Samples.record(lab, recorder, nio, Samples.peerStream(step.size()), Peers.nioStream(step.size()));
         Samples.record(lab, recorder, grpc, Samples.peerStream(step.size()), Peers.grpcStream(step.size()));
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
-            if (step.size() == 64 * KIB || step.size() == MIB) {
-                Samples.iperf(lab, recorder, IperfKind.LARGE);
-                Samples.iperf(lab, recorder, IperfKind.LIKE_ENGINE);
-            }
             for (TransferPlan plan : lab.quick() ? List.of(step.plan(operation)) : variants(step.plan(operation))) {
                 Samples.record(lab, recorder, engine, plan);
             }

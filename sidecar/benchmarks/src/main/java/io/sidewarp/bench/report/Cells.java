@@ -8,6 +8,7 @@ import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Series;
 import io.sidewarp.bench.result.Subject;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalDouble;
 
 /** Figures of a part as cells of a table; empty where nothing was measured. */
@@ -38,10 +39,19 @@ record Cells(PartResult part) {
 
     /** What a subject is of another one in each turn: the median, and the quartiles in parentheses. */
     String ofEachTurn(Subject subject, Subject reference, Metric metric) {
+        return turns(subject, reference, metric).map(Cells::quartiles).orElse("");
+    }
+
+    /** The median of what a subject is of another one in each turn. */
+    OptionalDouble medianOfTurns(Subject subject, Subject reference, Metric metric) {
+        return turns(subject, reference, metric).stream()
+                .mapToDouble(Series::median)
+                .findFirst();
+    }
+
+    private Optional<Series> turns(Subject subject, Subject reference, Metric metric) {
         return part.find(subject, metric)
-                .flatMap(series -> part.find(reference, metric).map(series::over))
-                .map(Cells::quartiles)
-                .orElse("");
+                .flatMap(series -> part.find(reference, metric).map(series::over));
     }
 
     private static String quartiles(Series series) {

@@ -4,7 +4,6 @@
 package io.sidewarp.bench.report;
 
 import io.sidewarp.bench.end.TransferPlan;
-import io.sidewarp.bench.part.LimitPart;
 import io.sidewarp.bench.part.MomentsPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.Samples;
@@ -58,51 +57,6 @@ final class MomentTables {
                         "of iperf3",
                         "near, far, all moments"),
                 rows);
-    }
-
-    static String limit(PartResult part) {
-        Cells cells = new Cells(part);
-        List<List<String>> rows = new ArrayList<>();
-        for (ThroughputPart.Step step : LimitPart.STEPS) {
-            Subject grpc = Peers.grpcStream(step.size());
-            String size = Sizes.format(step.size());
-            for (boolean crc : List.of(true, false)) {
-                Subject limit = LimitPart.limit(step, crc);
-                String suffix = crc ? "" : ", no CRC";
-                rows.add(turn(cells, "limit " + size + suffix, limit, limit, grpc));
-                for (TransferPlan plan : LimitPart.plans(step, crc)) {
-                    rows.add(turn(
-                            cells,
-                            "engine " + plan.operation() + " " + size + suffix,
-                            Samples.engine(plan),
-                            limit,
-                            grpc));
-                }
-            }
-            rows.add(turn(cells, "grpc-java " + size, grpc, LimitPart.limit(step, true), grpc));
-        }
-        return Markdown.table(
-                1,
-                List.of(
-                        "by turns",
-                        "Gbit/s",
-                        "of the limit, turn by turn",
-                        "of grpc-java, turn by turn",
-                        "CPU s/GiB, asking end",
-                        "other end",
-                        "both, of grpc-java"),
-                rows);
-    }
-
-    private static List<String> turn(Cells cells, String name, Subject subject, Subject limit, Subject grpc) {
-        return List.of(
-                name,
-                cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
-                cells.ofEachTurn(subject, limit, Metric.GIGABITS_PER_SECOND),
-                cells.ofEachTurn(subject, grpc, Metric.GIGABITS_PER_SECOND),
-                cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
-                cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB),
-                Cells.number(Cells.ratio(cells.cpuOfBothEnds(subject), cells.cpuOfBothEnds(grpc))));
     }
 
     private static List<String> row(Cells cells, String name, Subject subject) {

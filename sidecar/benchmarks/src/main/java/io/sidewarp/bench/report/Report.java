@@ -44,7 +44,7 @@ public final class Report {
         String tables = switch (part) {
             case THROUGHPUT -> EngineTables.throughput(result);
             case MOMENTS -> MomentTables.moments(result);
-            case LIMIT -> MomentTables.limit(result);
+            case STREAMS -> StreamTables.streams(result);
             case RATE -> EngineTables.rate(result);
             case LATENCY -> EngineTables.latency(result);
             case CONNECTIONS -> EngineTables.connections(result);

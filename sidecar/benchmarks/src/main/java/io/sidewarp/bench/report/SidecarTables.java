@@ -12,7 +12,6 @@ import io.sidewarp.bench.part.SctpPart;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
 import io.sidewarp.bench.part.ThroughputPart.Step;
-import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.PartResult;
 import io.sidewarp.bench.result.Subject;
@@ -35,9 +34,6 @@ final class SidecarTables {
                         operation + " " + Sizes.format(step.size()),
                         String.valueOf(step.depth()),
                         cells.spread(subject, Metric.GIGABITS_PER_SECOND),
-                        cells.ratio(subject, Peers.iperf(IperfKind.DEFAULT), Metric.GIGABITS_PER_SECOND),
-                        cells.ratio(subject, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND),
-                        cells.ratio(subject, Peers.iperf(IperfKind.LIKE_ENGINE), Metric.GIGABITS_PER_SECOND),
                         cells.value(Peers.grpcStream(step.size()), Metric.GIGABITS_PER_SECOND),
                         cells.value(subject, Metric.MESSAGES_PER_SECOND),
                         cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
@@ -52,9 +48,6 @@ final class SidecarTables {
                                 "throughput",
                                 "depth",
                                 "Gbit/s",
-                                "of " + IperfKind.DEFAULT,
-                                "of " + IperfKind.LARGE,
-                                "of " + IperfKind.LIKE_ENGINE,
                                 "grpc-java Gbit/s",
                                 "messages/s",
                                 "CPU s/GiB, asking end",

@@ -13,6 +13,7 @@ import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
+import io.sidewarp.bench.part.StreamsPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
 import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Metric;
@@ -25,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalDouble;
 
-/** What Sidewarp has to reach, most of it as ratios to peers in the same run. */
+/** What Sidewarp has to reach, most of it as ratios to peers in the same run, of streams turn by turn. */
 final class Targets {
 
     private static final Step MIDDLE = new Step(64 << 10, 16);
@@ -54,14 +55,14 @@ final class Targets {
     List<Target> all() {
         List<Target> targets = new ArrayList<>();
         for (Operation operation : List.of(Operation.WRITE, Operation.READ)) {
-            ofIperf(targets, Part.THROUGHPUT, "engine", operation, LARGE, 1.0);
-            ofIperf(targets, Part.THROUGHPUT, "engine", operation, MIDDLE, 0.9);
-            ofIperf(targets, Part.APPLICATION, "application", operation, LARGE, 0.9);
-            ofIperf(targets, Part.APPLICATION, "application", operation, MIDDLE, 0.8);
+            ofIperf(targets, engine(operation, LARGE), LARGE, 1.0);
+            ofIperf(targets, engine(operation, MIDDLE), MIDDLE, 0.9);
+            ofIperf(targets, application(operation, LARGE), LARGE, 0.9);
+            ofIperf(targets, application(operation, MIDDLE), MIDDLE, 0.8);
         }
         for (Step step : List.of(LARGE, MIDDLE)) {
-            ofGrpc(targets, Part.THROUGHPUT, "engine", step);
-            ofGrpc(targets, Part.APPLICATION, "application", step);
+            ofGrpc(targets, engine(Operation.WRITE, step));
+            ofGrpc(targets, application(Operation.WRITE, step));
         }
         TransferPlan rate = RatePart.plan(Operation.WRITE, RATE_DEPTH, Waiting.ADAPTIVE);
         targets.add(Target.atLeast(
@@ -90,26 +91,38 @@ final class Targets {
         return targets;
     }
 
-    private void ofIperf(List<Target> targets, Part part, String level, Operation operation, Step step, double limit) {
-        String figure =
-                level + ": " + operation + " " + Sizes.format(step.size()) + ", depth " + step.depth() + ", of ";
-        Subject own = subject(part, operation, step);
+    private static Subject engine(Operation operation, Step step) {
+        return Samples.engine(step.plan(operation));
+    }
+
+    private static Subject application(Operation operation, Step step) {
+        return SidecarTests.stream(operation.toString(), step);
+    }
+
+    private void ofIperf(List<Target> targets, Subject own, Step step, double limit) {
         for (IperfKind kind : IperfKind.values()) {
             targets.add(Target.atLeast(
-                    limit, figure + kind, ratio(part, own, Peers.iperf(kind), Metric.GIGABITS_PER_SECOND)));
+                    limit,
+                    stream(own) + ", depth " + own.depth() + ", of " + kind,
+                    ofEachTurn(own, StreamsPart.iperf(kind, step))));
         }
     }
 
-    private void ofGrpc(List<Target> targets, Part part, String level, Step step) {
-        Subject own = subject(part, Operation.WRITE, step);
-        Subject grpc = Peers.grpcStream(step.size());
-        String figure = level + ": write " + Sizes.format(step.size()) + ", ";
-        targets.add(Target.atLeast(
-                3, figure + "throughput of grpc-java", ratio(part, own, grpc, Metric.GIGABITS_PER_SECOND)));
+    private void ofGrpc(List<Target> targets, Subject own) {
+        Subject grpc = Peers.grpcStream((int) own.size());
+        targets.add(Target.atLeast(3, stream(own) + ", throughput of grpc-java", ofEachTurn(own, grpc)));
         targets.add(Target.atMost(
-                1.0 / 3,
-                figure + "CPU per GiB, both ends, of grpc-java",
-                Cells.ratio(cpu(part, own), cpu(part, grpc))));
+                1.0 / 3, stream(own) + ", CPU per GiB, both ends, of grpc-java", Cells.ratio(cpu(own), cpu(grpc))));
+    }
+
+    private static String stream(Subject own) {
+        return own.program() + ": " + own.operation() + " " + Sizes.format(own.size());
+    }
+
+    private OptionalDouble ofEachTurn(Subject own, Subject peer) {
+        return cells(Part.STREAMS)
+                .map(cells -> cells.medianOfTurns(own, peer, Metric.GIGABITS_PER_SECOND))
+                .orElse(OptionalDouble.empty());
     }
 
     private void connections(List<Target> targets) {
@@ -133,12 +146,6 @@ final class Targets {
         return octets.isPresent() ? OptionalDouble.of(octets.getAsDouble() / 1024) : octets;
     }
 
-    private static Subject subject(Part part, Operation operation, Step step) {
-        return part == Part.APPLICATION
-                ? SidecarTests.stream(operation.toString(), step)
-                : Samples.engine(step.plan(operation));
-    }
-
     private OptionalDouble median(Part part, Subject subject, Metric metric) {
         return cells(part).map(cells -> cells.median(subject, metric)).orElse(OptionalDouble.empty());
     }
@@ -147,8 +154,8 @@ final class Targets {
         return Cells.ratio(median(part, subject, metric), median(part, reference, metric));
     }
 
-    private OptionalDouble cpu(Part part, Subject subject) {
-        return cells(part).map(cells -> cells.cpuOfBothEnds(subject)).orElse(OptionalDouble.empty());
+    private OptionalDouble cpu(Subject subject) {
+        return cells(Part.STREAMS).map(cells -> cells.cpuOfBothEnds(subject)).orElse(OptionalDouble.empty());
     }
 
     private Optional<Cells> cells(Part part) {

@@ -9,8 +9,11 @@ public enum Part {
     THROUGHPUT,
     /** Streams moment by moment, by the distance of the processors of both ends, beside iperf3 and bare TCP. */
     MOMENTS,
-    /** Engine to engine, streams by turns with bare TCP that copies and computes CRCs as an engine has to, and grpc-java. */
-    LIMIT,
+    /**
+     * Streams of engines and applications by turns with iperf3, grpc-java, and bare TCP that copies and computes CRCs as an
+     * engine has to.
+     */
+    STREAMS,
     /** Engine to engine, messages of 64 octets, beside grpc-java. */
     RATE,
     /** Engine to engine, messages of 8 octets one at a time, beside bare TCP and grpc-java. */
@@ -39,6 +42,6 @@ public enum Part {
 
     /** Whether its measurements take the time that the user gives; others have times of their own. */
     public boolean isTimed() {
-        return this != MOMENTS && this != LIMIT && this != SIDECAR && this != PROFILE;
+        return this != MOMENTS && this != STREAMS && this != SIDECAR && this != PROFILE;
     }
 }

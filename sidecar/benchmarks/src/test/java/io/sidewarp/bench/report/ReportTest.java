@@ -11,7 +11,6 @@ import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.LatencyPart;
-import io.sidewarp.bench.part.LimitPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.ProfilePart;
 import io.sidewarp.bench.part.QuotaPart;
@@ -19,6 +18,7 @@ import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
 import io.sidewarp.bench.part.SidecarTests;
+import io.sidewarp.bench.part.StreamsPart;
 import io.sidewarp.bench.part.ThroughputPart.Step;
 import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.result.Facts;
@@ -59,18 +59,29 @@ class ReportTest {
         return new PartResult(FACTS, recorder.figures());
     }
 
-    private static Results throughput(double write, double iperf) {
+    private static Results throughput() {
         Recorder recorder = new Recorder();
-        add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, write - 1, write, write + 1);
-        add(recorder, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
-        add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
-        add(recorder, Peers.iperf(IperfKind.DEFAULT), Metric.GIGABITS_PER_SECOND, iperf / 2);
-        add(recorder, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, iperf);
+        add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, 19, 20, 21);
+        add(recorder, Peers.iperf(IperfKind.DEFAULT), Metric.GIGABITS_PER_SECOND, 8);
+        add(recorder, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 16);
         add(recorder, Peers.line(), Metric.P50_MICROSECONDS, 0.07, 0.16, 0.55);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 5);
+        return Results.empty().with(Part.THROUGHPUT, part(recorder));
+    }
+
+    /** Three turns. */
+    private static Results streams(double... iperf) {
+        Recorder recorder = new Recorder();
+        add(recorder, StreamsPart.iperf(IperfKind.LARGE, LARGE), Metric.GIGABITS_PER_SECOND, iperf);
+        add(recorder, StreamsPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20, 40, 30);
+        add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, 20, 20, 30);
+        add(recorder, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
+        add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
+        add(recorder, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 10, 20, 15);
+        add(recorder, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 10, 20, 10);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 2);
         add(recorder, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 2);
-        return Results.empty().with(Part.THROUGHPUT, part(recorder));
+        return Results.empty().with(Part.STREAMS, part(recorder));
     }
 
     private static Target target(Results results, String figure) {
@@ -83,28 +94,28 @@ class ReportTest {
 
     @Test
     void aFigureIsMedianAndSpread() {
-        assertThat(Report.text(throughput(20, 16)))
+        assertThat(Report.text(throughput()))
                 .contains("| write 1 MiB | 20.0 (19.0–21.0) |")
                 .contains("A cache line takes 0.160 (0.070–0.550) us there and back");
     }
 
     @Test
-    void aTargetIsMetByTheRatioToEachIperf() {
-        Target met = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
+    void aTargetIsMetByTheRatioToEachIperfTurnByTurn() {
+        Target met = target(streams(16, 32, 24), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
         assertThat(met.measured()).hasValue(1.25);
         assertThat(met.isMet()).isTrue();
 
-        Target missed = target(throughput(8, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
+        Target missed = target(streams(40, 10, 60), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K");
         assertThat(missed.measured()).hasValue(0.5);
         assertThat(missed.row()).endsWith("0.500", "no");
 
-        Target like = target(throughput(20, 16), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K -C reno");
+        Target like = target(streams(16, 32, 24), "engine: write 1 MiB, depth 8, of iperf3 -l 1024K -C reno");
         assertThat(like.measured()).isEmpty();
     }
 
     @Test
     void processorTimeOfBothEndsIsComparedWithGrpc() {
-        Target target = target(throughput(20, 16), "engine: write 1 MiB, CPU per GiB");
+        Target target = target(streams(1, 1, 1), "engine: write 1 MiB, CPU per GiB");
 
         assertThat(target.measured()).hasValue(0.125);
         assertThat(target.isMet()).isTrue();
@@ -148,14 +159,6 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(10_000), Metric.GIGABITS_PER_SECOND, 30);
         add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
         add(connections, ConnectionsPart.subject(10_000), Metric.OF_ONE_ALONE, 0.7, 0.75, 0.8);
-        Recorder limit = new Recorder();
-        add(limit, LimitPart.limit(LARGE, true), Metric.GIGABITS_PER_SECOND, 20, 40);
-        add(limit, WRITE, Metric.GIGABITS_PER_SECOND, 20, 20);
-        add(limit, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.3);
-        add(limit, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.2);
-        add(limit, Peers.grpcStream(LARGE.size()), Metric.GIGABITS_PER_SECOND, 10, 20);
-        add(limit, Peers.grpcStream(LARGE.size()), Metric.ACTIVE_CPU_SECONDS_PER_GIB, 1);
-        add(limit, Peers.grpcStream(LARGE.size()), Metric.PASSIVE_CPU_SECONDS_PER_GIB, 1);
         Recorder application = new Recorder();
         add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
         Recorder network = new Recorder();
@@ -177,10 +180,10 @@ class ReportTest {
         add(profile, ProfilePart.activeEnd(LARGE.plan(Operation.WRITE)), Metric.CRC_PERCENT, 9);
         Recorder sctp = new Recorder();
         add(sctp, SidecarTests.stream("read", LARGE), Metric.GIGABITS_PER_SECOND, 6);
-        return throughput(20, 16)
+        return streams(25, 50, 50)
+                .with(Part.THROUGHPUT, throughput().parts().get(Part.THROUGHPUT))
                 .with(Part.RATE, part(rate))
                 .with(Part.MOMENTS, part(moments))
-                .with(Part.LIMIT, part(limit))
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, part(application))
@@ -208,7 +211,8 @@ class ReportTest {
                 .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
                 .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 (0.700–0.800) |")
                 .contains(
-                        "| engine write 1 MiB | 20.0 (20.0–20.0) | 0.750 (0.500–1.00) | 1.50 (1.00–2.00) | 0.300 | 0.200 | 0.250 |")
+                        "| engine write 1 MiB | 20.0 (20.0–30.0) |  | 0.600 (0.400–0.800) |  | 2.00 (1.00–3.00) | 0.300 | 0.200 | 0.125 |")
+                .contains("| engine write 1 MiB | 20.0 (20.0–30.0) | 1.00 (0.500–1.00) |")
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
@@ -227,12 +231,12 @@ class ReportTest {
         String text = Report.text(everything());
 
         assertThat(text).containsSubsequence("## THROUGHPUT", "3 repetitions of 400 ms, other", "## MOMENTS");
-        assertThat(text).containsSubsequence("## MOMENTS", "3 repetitions, other", "## RATE");
+        assertThat(text).containsSubsequence("## STREAMS", "3 repetitions, other", "## RATE");
     }
 
     @Test
     void plotsAreWellFormedAndNameTheirLines() throws Exception {
-        Report.write(throughput(20, 16), Files.writeString(directory.resolve("a.md"), """
+        Report.write(throughput(), Files.writeString(directory.resolve("a.md"), """
                 <!-- begin: bench throughput -->
                 <!-- end: bench throughput -->
                 <!-- begin: bench targets -->

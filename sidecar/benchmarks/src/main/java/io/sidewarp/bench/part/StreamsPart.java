@@ -8,17 +8,20 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.IperfKind;
+import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.result.Recorder;
 import io.sidewarp.bench.result.Subject;
+import io.sidewarp.cli.text.Sizes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Streams of engines beside bare TCP with the copies and CRCs that RFC 5044 makes an engine do, and beside grpc-java. By turns
- * of a moment each, so that all meet the same phases of a shared machine.
+ * Streams of engines and of applications beside iperf3, grpc-java, and bare TCP with the copies and CRCs that RFC 5044 makes
+ * an engine do. By turns of a moment each, so that all meet the same phases of a shared machine.
  */
-public final class LimitPart implements PartRunner {
+public final class StreamsPart implements PartRunner {
 
     /** What streams. */
     public static final List<ThroughputPart.Step> STEPS = MomentsPart.STEPS;
@@ -28,7 +31,10 @@ public final class LimitPart implements PartRunner {
     private static final Duration WARMUP = Duration.ofMillis(100);
     private static final Duration MOMENT = Duration.ofMillis(250);
 
-    /** Writes and Reads of a step. */
+    /** What iperf3 sends in about as long as a moment. */
+    private static final long IPERF_OCTETS = 1L << 30;
+
+    /** Writes and Reads of a step between engines. */
     public static List<TransferPlan> plans(ThroughputPart.Step step, boolean crc) {
         return List.of(
                 step.plan(Operation.WRITE).withCrc(crc),
@@ -42,6 +48,11 @@ public final class LimitPart implements PartRunner {
 
     private static TransferPlan limitPlan(ThroughputPart.Step step, boolean crc) {
         return step.plan(Operation.WRITE).withSignal(1).withCrc(crc).withWaiting(Waiting.SPIN);
+    }
+
+    /** The stream of iperf3 in the turns of a step. */
+    public static Subject iperf(IperfKind kind, ThroughputPart.Step step) {
+        return Peers.iperf(kind).of("iperf3 beside " + Sizes.format(step.size()));
     }
 
     @Override
@@ -58,19 +69,30 @@ public final class LimitPart implements PartRunner {
         }
         try (EndPair engine = lab.start(EndKind.ENGINE, engines);
                 EndPair limit = lab.start(EndKind.LIMIT, limits);
-                EndPair grpc = lab.start(EndKind.GRPC, calls)) {
+                EndPair grpc = lab.start(EndKind.GRPC, calls);
+                SidecarPair sidecars = lab.startSidecars("tcp")) {
+            SidecarTests.settle(lab, sidecars, STEPS, List.of(LatencyPart.SIZE));
             for (ThroughputPart.Step step : STEPS) {
                 for (int turn = 0; turn < (lab.quick() ? QUICK_TURNS : TURNS); turn++) {
-                    TransferPlan call = Samples.peerStream(step.size());
-                    record(lab, recorder, grpc, call, Peers.grpcStream(step.size()));
+                    peers(lab, recorder, step, grpc);
                     for (boolean crc : List.of(true, false)) {
                         record(lab, recorder, limit, limitPlan(step, crc), limit(step, crc));
                         for (TransferPlan plan : plans(step, crc)) {
                             record(lab, recorder, engine, plan, Samples.engine(plan));
                         }
                     }
+                    for (String operation : SidecarTests.OPERATIONS) {
+                        SidecarTests.moment(lab, recorder, sidecars, operation, step, WARMUP, MOMENT);
+                    }
                 }
             }
+        }
+    }
+
+    private static void peers(Lab lab, Recorder recorder, ThroughputPart.Step step, EndPair grpc) {
+        record(lab, recorder, grpc, Samples.peerStream(step.size()), Peers.grpcStream(step.size()));
+        for (IperfKind kind : IperfKind.values()) {
+            Samples.iperf(lab, recorder, kind, IPERF_OCTETS, iperf(kind, step));
         }
     }
 
