@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpTransport extends ChannelInboundHandlerAdapter implements MpaTransport {
 
-    /** Buffers written in a row before other connections of the loop get their turn. */
-    private static final int WRITES_PER_TURN = 8;
+    /** Buffers written in a row before other tasks of the loop get their turn. */
+    private static final int WRITES_PER_SHARE = 8;
     /** Octets written in a row after which the same is due. */
-    private static final int OCTETS_PER_TURN = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
+    private static final int OCTETS_PER_SHARE = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
     /** Reads in a row when the socket takes no more output: of more than it holds, for a peer may go on sending. */
     private static final int LAST_READS = 256;
     /** Of a channel whose socket is the Java library's. */
@@ -42,7 +42,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final EngineLoops loops;
     private final LoopResources resources;
     private final NetSettings settings;
-    private final Runnable drive = this::driveGuarded;
+    private final TurnShare drive;
     private final BooleanSupplier onBufferFree = this::onBufferFree;
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
@@ -81,6 +81,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
+        this.drive = new TurnShare(loop, this::driveGuarded);
         this.secondRead = new LateTask(loop, 1, this::takeInput);
         SocketOptions.apply(channel, settings, connectionInput::target);
     }
@@ -318,7 +319,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     private void scheduleDrive() {
         driveScheduled = true;
-        loop.execute(drive);
+        drive.request();
     }
 
     /** As a task of the loop, where nobody else catches what goes wrong. */
@@ -337,11 +338,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         driving = true;
         try {
-            long end = producedOctets + OCTETS_PER_TURN;
-            for (int turns = WRITES_PER_TURN; turns > 0 && producedOctets < end; turns--) {
-                if (!produce()) {
-                    break;
-                }
+            long end = producedOctets + OCTETS_PER_SHARE;
+            int writes = WRITES_PER_SHARE;
+            while (writes > 0 && producedOctets < end && produce()) {
+                writes--;
+            }
+            if (writes == 0 || producedOctets >= end) {
+                drive.use();
             }
         } finally {
             driving = false;
