@@ -81,4 +81,103 @@ public record NetSettings(
     public static Duration defaultBusyPoll() {
         return Processors.mayKeepOneBusy() ? BUSY_POLL : Duration.ZERO;
     }
+
+    public NetSettings withStagingCapacity(int octets) {
+        return new NetSettings(
+                octets,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                congestionControl,
+                busyPoll);
+    }
+
+    /** The settings with other numbers of output buffers, of all and of the large ones among them. */
+    public NetSettings withOutputBuffers(int buffers, int large) {
+        return new NetSettings(
+                stagingCapacity,
+                buffers,
+                large,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                congestionControl,
+                busyPoll);
+    }
+
+    public NetSettings withLingerTimeout(Duration timeout) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                timeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                congestionControl,
+                busyPoll);
+    }
+
+    public NetSettings withStallTimeout(Duration timeout) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                timeout,
+                keepAlive,
+                congestionControl,
+                busyPoll);
+    }
+
+    public NetSettings withKeepAlive(Duration silence) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                silence,
+                congestionControl,
+                busyPoll);
+    }
+
+    public NetSettings withCongestionControl(String name) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                name,
+                busyPoll);
+    }
+
+    public NetSettings withBusyPoll(Duration time) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                congestionControl,
+                time);
+    }
 }

@@ -67,18 +67,7 @@ class CongestionControlTest {
     }
 
     private static NetSettings settings(String congestionControl) {
-        NetSettings defaults = NetSettings.defaults();
-        return new NetSettings(
-                defaults.stagingCapacity(),
-                defaults.outputBuffers(),
-                defaults.largeOutputBuffers(),
-                defaults.defaultEmss(),
-                defaults.lingerTimeout(),
-                defaults.connectTimeout(),
-                defaults.stallTimeout(),
-                defaults.keepAlive(),
-                congestionControl,
-                Duration.ZERO);
+        return NetSettings.defaults().withCongestionControl(congestionControl).withBusyPoll(Duration.ZERO);
     }
 
     /** What the socket of a connection has, open and handed to the engine. */

@@ -28,17 +28,11 @@ class IncompleteFpduTest {
     @AutoClose
     private final EngineLoops loops = EngineLoops.create(
             1,
-            new NetSettings(
-                    NetSettings.MIN_STAGING_CAPACITY,
-                    4,
-                    1,
-                    1448,
-                    Duration.ofSeconds(5),
-                    Duration.ofSeconds(10),
-                    STALL_TIMEOUT,
-                    Duration.ofSeconds(60),
-                    CongestionControl.AUTOMATIC,
-                    Duration.ZERO));
+            NetSettings.defaults()
+                    .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
+                    .withOutputBuffers(4, 1)
+                    .withStallTimeout(STALL_TIMEOUT)
+                    .withBusyPoll(Duration.ZERO));
 
     @AutoClose
     private final TcpBed bed = new TcpBed(loops);

@@ -6,7 +6,6 @@ package io.sidewarp.engine.net;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -21,9 +20,7 @@ class LoopResourcesTest {
 
     /** Three output buffers, one of them large. */
     private static NetSettings settings(int stagingCapacity) {
-        Duration time = Duration.ofSeconds(1);
-        return new NetSettings(
-                stagingCapacity, 3, 1, 1448, time, time, time, time, CongestionControl.AUTOMATIC, Duration.ZERO);
+        return NetSettings.defaults().withStagingCapacity(stagingCapacity).withOutputBuffers(3, 1);
     }
 
     private StagingBuffer allocate(int capacity) {

@@ -26,17 +26,10 @@ class OutputBufferTest {
     @AutoClose
     private final EngineLoops loops = EngineLoops.create(
             1,
-            new NetSettings(
-                    NetSettings.MIN_STAGING_CAPACITY,
-                    1,
-                    1,
-                    1448,
-                    Duration.ofSeconds(5),
-                    Duration.ofSeconds(10),
-                    Duration.ofSeconds(60),
-                    Duration.ofSeconds(60),
-                    CongestionControl.AUTOMATIC,
-                    Duration.ZERO));
+            NetSettings.defaults()
+                    .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
+                    .withOutputBuffers(1, 1)
+                    .withBusyPoll(Duration.ZERO));
 
     @AutoClose
     private final TcpBed bed = new TcpBed(loops);

@@ -6,7 +6,6 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
-import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -75,17 +74,12 @@ final class PeerLimitsTest {
     }
 
     private void open(Duration lingerTimeout) {
-        NetSettings net = new NetSettings(
-                NetSettings.MIN_STAGING_CAPACITY,
-                4,
-                1,
-                1448,
-                lingerTimeout,
-                Duration.ofSeconds(10),
-                SHORT,
-                Duration.ofSeconds(60),
-                CongestionControl.AUTOMATIC,
-                Duration.ZERO);
+        NetSettings net = NetSettings.defaults()
+                .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
+                .withOutputBuffers(4, 1)
+                .withLingerTimeout(lingerTimeout)
+                .withStallTimeout(SHORT)
+                .withBusyPoll(Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder()
                 .settings(settings)

@@ -6,7 +6,6 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
-import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
@@ -48,17 +47,12 @@ final class SlowReaderTest {
 
     @BeforeEach
     void open() throws Exception {
-        NetSettings net = new NetSettings(
-                NetSettings.MIN_STAGING_CAPACITY,
-                1,
-                1,
-                1448,
-                Duration.ofSeconds(1),
-                Duration.ofSeconds(10),
-                Duration.ofMillis(300),
-                Duration.ofSeconds(60),
-                CongestionControl.AUTOMATIC,
-                Duration.ZERO);
+        NetSettings net = NetSettings.defaults()
+                .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
+                .withOutputBuffers(1, 1)
+                .withLingerTimeout(Duration.ofSeconds(1))
+                .withStallTimeout(Duration.ofMillis(300))
+                .withBusyPoll(Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
         device = provider.open();

@@ -94,17 +94,12 @@ final class Providers {
     }
 
     private static NetSettings net(NetSettings defaults, SidewarpConfig config) {
-        return new NetSettings(
-                defaults.stagingCapacity(),
-                config.limits().outputBuffers(),
-                config.limits().largeOutputBuffers(),
-                defaults.defaultEmss(),
-                config.connection().lingerTimeout(),
-                defaults.connectTimeout(),
-                config.connection().stallTimeout(),
-                config.connection().keepAlive(),
-                congestionControl(config),
-                defaults.busyPoll());
+        return defaults.withOutputBuffers(
+                        config.limits().outputBuffers(), config.limits().largeOutputBuffers())
+                .withLingerTimeout(config.connection().lingerTimeout())
+                .withStallTimeout(config.connection().stallTimeout())
+                .withKeepAlive(config.connection().keepAlive())
+                .withCongestionControl(congestionControl(config));
     }
 
     private static String congestionControl(SidewarpConfig config) {

@@ -40,21 +40,6 @@ final class SctpNetworkTest {
         relay.close();
     }
 
-    private static NetSettings stallingAfter(Duration timeout) {
-        NetSettings base = NetSettings.defaults();
-        return new NetSettings(
-                base.stagingCapacity(),
-                base.outputBuffers(),
-                base.largeOutputBuffers(),
-                base.defaultEmss(),
-                base.lingerTimeout(),
-                base.connectTimeout(),
-                timeout,
-                base.keepAlive(),
-                base.congestionControl(),
-                base.busyPoll());
-    }
-
     private void connect(double disturbance, SctpSettings settings) throws Exception {
         passive = bed.open(SctpBed.DDP, settings);
         SctpListener listener = bed.listen(passive);
@@ -140,7 +125,8 @@ final class SctpNetworkTest {
     @Test
     void aPeerThatAcknowledgesNothingLosesTheAssociation() throws Exception {
         bed.close();
-        bed = new SctpBed(new SctpOverUdp(Usrsctp.load()), stallingAfter(Duration.ofMillis(300)));
+        bed = new SctpBed(
+                new SctpOverUdp(Usrsctp.load()), NetSettings.defaults().withStallTimeout(Duration.ofMillis(300)));
         connect(0, narrow(100));
         relay.silenceToClient(true);
         client.send(0, 16, new byte[100]);
