@@ -53,28 +53,11 @@ abstract class SctpProviderSuite extends ProviderSuite {
 
     @Override
     SoftwareSettings serverSettings() {
-        SctpSettings defaults = SctpSettings.defaults();
         return SoftwareSettings.defaults()
-                .withSctp(new SctpSettings(
-                        udpPort,
-                        defaults.udpBuffer(),
-                        defaults.outputQueue(),
-                        STREAMS,
-                        defaults.maxPathMtu(),
-                        defaults.sendBuffer(),
-                        defaults.receiveBuffer(),
-                        defaults.largestMessage(),
-                        defaults.heartbeatInterval(),
-                        defaults.sackDelay(),
-                        defaults.rtoMin(),
-                        defaults.rtoInitial(),
-                        defaults.rtoMax(),
-                        defaults.pathRetransmissions(),
-                        defaults.associationRetransmissions(),
-                        defaults.maxAssociations(),
-                        defaults.maxHalfOpen(),
-                        defaults.halfOpenTimeout(),
-                        defaults.shutdownTimeout()));
+                .withSctp(SctpSettings.defaults().toBuilder()
+                        .udpPort(udpPort)
+                        .streams(STREAMS)
+                        .build());
     }
 
     @Override

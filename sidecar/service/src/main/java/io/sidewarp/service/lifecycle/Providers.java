@@ -114,26 +114,22 @@ final class Providers {
     }
 
     private static SctpSettings sctp(SctpSettings defaults, SidewarpConfig.Sctp config) {
-        return new SctpSettings(
-                config.udpPort(),
-                defaults.udpBuffer(),
-                defaults.outputQueue(),
-                config.streams(),
-                config.maxPathMtu(),
-                config.sendBuffer(),
-                config.receiveBuffer(),
-                defaults.largestMessage(),
-                config.heartbeatInterval(),
-                config.sackDelay(),
-                config.rtoMin(),
-                config.rtoInitial(),
-                config.rtoMax(),
-                config.pathRetransmissions(),
-                config.associationRetransmissions(),
-                config.associations(),
-                config.halfOpenAssociations(),
-                defaults.halfOpenTimeout(),
-                defaults.shutdownTimeout());
+        return defaults.toBuilder()
+                .udpPort(config.udpPort())
+                .streams(config.streams())
+                .maxPathMtu(config.maxPathMtu())
+                .sendBuffer(config.sendBuffer())
+                .receiveBuffer(config.receiveBuffer())
+                .heartbeatInterval(config.heartbeatInterval())
+                .sackDelay(config.sackDelay())
+                .rtoMin(config.rtoMin())
+                .rtoInitial(config.rtoInitial())
+                .rtoMax(config.rtoMax())
+                .pathRetransmissions(config.pathRetransmissions())
+                .associationRetransmissions(config.associationRetransmissions())
+                .maxAssociations(config.associations())
+                .maxHalfOpen(config.halfOpenAssociations())
+                .build();
     }
 
     private static AdaptationSettings adaptation(AdaptationSettings defaults, SidewarpConfig config) {

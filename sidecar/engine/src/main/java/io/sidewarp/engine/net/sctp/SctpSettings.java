@@ -55,30 +55,6 @@ public record SctpSettings(
     /** The port that is registered for SCTP in UDP. */
     public static final int DEFAULT_UDP_PORT = 9899;
 
-    /** The settings with another receive buffer. */
-    SctpSettings withReceiveBuffer(int octets) {
-        return new SctpSettings(
-                udpPort,
-                udpBuffer,
-                outputQueue,
-                streams,
-                maxPathMtu,
-                sendBuffer,
-                octets,
-                largestMessage,
-                heartbeatInterval,
-                sackDelay,
-                rtoMin,
-                rtoInitial,
-                rtoMax,
-                pathRetransmissions,
-                associationRetransmissions,
-                maxAssociations,
-                maxHalfOpen,
-                halfOpenTimeout,
-                shutdownTimeout);
-    }
-
     /** Octets of a message that every path has to take: a DDP Segment of 516 and its DDP-SSN (RFC 5043 section 9). */
     public static final int LEAST_MESSAGE = 518;
 
@@ -130,5 +106,155 @@ public record SctpSettings(
                 128,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(5));
+    }
+
+    /** These settings, of which some are going to be changed. */
+    public Builder toBuilder() {
+        return new Builder(this);
+    }
+
+    /** Changes settings by their names. */
+    public static final class Builder {
+
+        private final SctpSettings base;
+        private int udpPort;
+        private int udpBuffer;
+        private int streams;
+        private int maxPathMtu;
+        private int sendBuffer;
+        private int receiveBuffer;
+        private Duration heartbeatInterval;
+        private Duration sackDelay;
+        private Duration rtoMin;
+        private Duration rtoInitial;
+        private Duration rtoMax;
+        private int pathRetransmissions;
+        private int associationRetransmissions;
+        private int maxAssociations;
+        private int maxHalfOpen;
+        private Duration halfOpenTimeout;
+
+        private Builder(SctpSettings base) {
+            this.base = base;
+            udpPort = base.udpPort;
+            udpBuffer = base.udpBuffer;
+            streams = base.streams;
+            maxPathMtu = base.maxPathMtu;
+            sendBuffer = base.sendBuffer;
+            receiveBuffer = base.receiveBuffer;
+            heartbeatInterval = base.heartbeatInterval;
+            sackDelay = base.sackDelay;
+            rtoMin = base.rtoMin;
+            rtoInitial = base.rtoInitial;
+            rtoMax = base.rtoMax;
+            pathRetransmissions = base.pathRetransmissions;
+            associationRetransmissions = base.associationRetransmissions;
+            maxAssociations = base.maxAssociations;
+            maxHalfOpen = base.maxHalfOpen;
+            halfOpenTimeout = base.halfOpenTimeout;
+        }
+
+        public Builder udpPort(int port) {
+            udpPort = port;
+            return this;
+        }
+
+        public Builder udpBuffer(int octets) {
+            udpBuffer = octets;
+            return this;
+        }
+
+        public Builder streams(int number) {
+            streams = number;
+            return this;
+        }
+
+        public Builder maxPathMtu(int octets) {
+            maxPathMtu = octets;
+            return this;
+        }
+
+        public Builder sendBuffer(int octets) {
+            sendBuffer = octets;
+            return this;
+        }
+
+        public Builder receiveBuffer(int octets) {
+            receiveBuffer = octets;
+            return this;
+        }
+
+        public Builder heartbeatInterval(Duration interval) {
+            heartbeatInterval = interval;
+            return this;
+        }
+
+        public Builder sackDelay(Duration delay) {
+            sackDelay = delay;
+            return this;
+        }
+
+        public Builder rtoMin(Duration timeout) {
+            rtoMin = timeout;
+            return this;
+        }
+
+        public Builder rtoInitial(Duration timeout) {
+            rtoInitial = timeout;
+            return this;
+        }
+
+        public Builder rtoMax(Duration timeout) {
+            rtoMax = timeout;
+            return this;
+        }
+
+        public Builder pathRetransmissions(int number) {
+            pathRetransmissions = number;
+            return this;
+        }
+
+        public Builder associationRetransmissions(int number) {
+            associationRetransmissions = number;
+            return this;
+        }
+
+        public Builder maxAssociations(int number) {
+            maxAssociations = number;
+            return this;
+        }
+
+        public Builder maxHalfOpen(int number) {
+            maxHalfOpen = number;
+            return this;
+        }
+
+        public Builder halfOpenTimeout(Duration timeout) {
+            halfOpenTimeout = timeout;
+            return this;
+        }
+
+        public SctpSettings build() {
+            return new SctpSettings(
+                    udpPort,
+                    udpBuffer,
+                    base.outputQueue,
+                    streams,
+                    maxPathMtu,
+                    sendBuffer,
+                    receiveBuffer,
+                    base.largestMessage,
+                    heartbeatInterval,
+                    sackDelay,
+                    rtoMin,
+                    rtoInitial,
+                    rtoMax,
+                    pathRetransmissions,
+                    associationRetransmissions,
+                    maxAssociations,
+                    maxHalfOpen,
+                    halfOpenTimeout,
+                    base.shutdownTimeout);
+        }
     }
 }

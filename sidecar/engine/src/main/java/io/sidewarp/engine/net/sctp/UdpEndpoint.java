@@ -118,7 +118,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private void fitReceiveBuffer(int granted) {
         int fitting = Math.max(granted, 2 * packetSize);
         if (fitting < settings.receiveBuffer()) {
-            settings = settings.withReceiveBuffer(fitting);
+            settings = settings.toBuilder().receiveBuffer(fitting).build();
             LOG.info(
                     "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to the"
                             + " UDP socket; raise net.core.rmem_max to {} for more",

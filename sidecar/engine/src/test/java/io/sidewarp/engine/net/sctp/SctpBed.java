@@ -46,55 +46,7 @@ final class SctpBed implements AutoCloseable {
 
     /** The defaults, with any free UDP port. */
     static SctpSettings settings() {
-        return with(SctpSettings.defaults(), 0, 1024, 128, Duration.ofSeconds(5));
-    }
-
-    static SctpSettings withUdpBuffer(int octets) {
-        SctpSettings base = settings();
-        return new SctpSettings(
-                base.udpPort(),
-                octets,
-                base.outputQueue(),
-                base.streams(),
-                base.maxPathMtu(),
-                base.sendBuffer(),
-                base.receiveBuffer(),
-                base.largestMessage(),
-                base.heartbeatInterval(),
-                base.sackDelay(),
-                base.rtoMin(),
-                base.rtoInitial(),
-                base.rtoMax(),
-                base.pathRetransmissions(),
-                base.associationRetransmissions(),
-                base.maxAssociations(),
-                base.maxHalfOpen(),
-                base.halfOpenTimeout(),
-                base.shutdownTimeout());
-    }
-
-    static SctpSettings with(
-            SctpSettings base, int udpPort, int maxAssociations, int maxHalfOpen, Duration halfOpenTimeout) {
-        return new SctpSettings(
-                udpPort,
-                base.udpBuffer(),
-                base.outputQueue(),
-                base.streams(),
-                base.maxPathMtu(),
-                base.sendBuffer(),
-                base.receiveBuffer(),
-                base.largestMessage(),
-                base.heartbeatInterval(),
-                base.sackDelay(),
-                base.rtoMin(),
-                base.rtoInitial(),
-                base.rtoMax(),
-                base.pathRetransmissions(),
-                base.associationRetransmissions(),
-                maxAssociations,
-                maxHalfOpen,
-                halfOpenTimeout,
-                base.shutdownTimeout());
+        return SctpSettings.defaults().toBuilder().udpPort(0).build();
     }
 
     SctpEndpoint open(OptionalInt adaptation, SctpSettings settings) throws Exception {

@@ -50,27 +50,16 @@ final class SctpNetworkTest {
 
     /** Narrow packets, so that there are many, and quick retransmission. */
     private static SctpSettings narrow(int associationRetransmissions) {
-        SctpSettings base = SctpBed.settings();
-        return new SctpSettings(
-                base.udpPort(),
-                base.udpBuffer(),
-                base.outputQueue(),
-                base.streams(),
-                1500,
-                base.sendBuffer(),
-                base.receiveBuffer(),
-                base.largestMessage(),
-                Duration.ofMillis(200),
-                Duration.ofMillis(10),
-                Duration.ofMillis(50),
-                Duration.ofMillis(200),
-                Duration.ofMillis(200),
-                associationRetransmissions,
-                associationRetransmissions,
-                base.maxAssociations(),
-                base.maxHalfOpen(),
-                base.halfOpenTimeout(),
-                base.shutdownTimeout());
+        return SctpBed.settings().toBuilder()
+                .maxPathMtu(1500)
+                .heartbeatInterval(Duration.ofMillis(200))
+                .sackDelay(Duration.ofMillis(10))
+                .rtoMin(Duration.ofMillis(50))
+                .rtoInitial(Duration.ofMillis(200))
+                .rtoMax(Duration.ofMillis(200))
+                .pathRetransmissions(associationRetransmissions)
+                .associationRetransmissions(associationRetransmissions)
+                .build();
     }
 
     @Test

@@ -129,7 +129,10 @@ final class SctpStrangersTest {
 
     @Test
     void halfOpenAssociationsGiveWayToNewerOnesAndExpire() throws Exception {
-        SctpSettings settings = SctpBed.with(SctpSettings.defaults(), 0, 1024, 8, Duration.ofMillis(300));
+        SctpSettings settings = SctpBed.settings().toBuilder()
+                .maxHalfOpen(8)
+                .halfOpenTimeout(Duration.ofMillis(300))
+                .build();
         SctpEndpoint endpoint = bed.open(SctpBed.DDP, settings);
         int port = bed.listen(endpoint).port();
         for (int i = 0; i < 50; i++) {
@@ -150,8 +153,8 @@ final class SctpStrangersTest {
 
     @Test
     void associationsAboveTheLimitAreRefused() throws Exception {
-        SctpEndpoint endpoint =
-                bed.open(SctpBed.DDP, SctpBed.with(SctpSettings.defaults(), 0, 2, 8, Duration.ofSeconds(5)));
+        SctpEndpoint endpoint = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().maxAssociations(2).build());
         int port = bed.listen(endpoint).port();
         SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
         bed.connect(active, port, endpoint.udpPort());
@@ -227,7 +230,8 @@ final class SctpStrangersTest {
         SctpEndpoint first = bed.open(SctpBed.DDP, SctpBed.settings());
         int port = bed.listen(first).port();
         SctpEndpoint second = bed.open(
-                SctpBed.DDP, SctpBed.with(SctpSettings.defaults(), first.udpPort(), 8, 8, Duration.ofSeconds(5)));
+                SctpBed.DDP,
+                SctpBed.settings().toBuilder().udpPort(first.udpPort()).build());
 
         bed.connect(second, port, first.udpPort());
         assertThat(second.udpPort()).isNotEqualTo(first.udpPort());

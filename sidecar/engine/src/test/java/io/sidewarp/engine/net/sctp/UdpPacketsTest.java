@@ -147,7 +147,8 @@ final class UdpPacketsTest {
     @Test
     void aPeerMaySendNoMoreThanTheUdpSocketHolds() throws Exception {
         int granted = 300_000;
-        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.withUdpBuffer(granted));
+        SctpEndpoint passive = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().udpBuffer(granted).build());
         RecordingUser client = bed.connect(
                 bed.open(SctpBed.DDP, SctpBed.settings()), bed.listen(passive).port(), passive.udpPort());
 
