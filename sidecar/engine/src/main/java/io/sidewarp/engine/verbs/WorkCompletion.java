@@ -40,6 +40,14 @@ public final class WorkCompletion {
         error = null;
     }
 
+    /** Takes over everything from another. Called by providers. */
+    public void set(WorkCompletion other) {
+        set(other.id, other.queuePair, other.opcode, other.status, other.length);
+        setReceived(other.solicited, other.invalidated, other.invalidatedStag);
+        setResult(other.immediate, other.result);
+        setError(other.error);
+    }
+
     /** Adds what a received Send-type message brings. Called by providers. */
     public void setReceived(boolean newSolicited, boolean newInvalidated, int newInvalidatedStag) {
         solicited = newSolicited;

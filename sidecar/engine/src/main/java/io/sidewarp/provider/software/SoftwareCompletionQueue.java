@@ -3,10 +3,7 @@
 
 package io.sidewarp.provider.software;
 
-import io.sidewarp.engine.rdmap.CompletionStatus;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
@@ -24,7 +21,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
 
     private final int capacity;
     private final int mask;
-    private final @Nullable Entry[] entries;
+    private final @Nullable WorkCompletion[] entries;
     private final AtomicLongArray published;
     private final AtomicLong claimed = new AtomicLong();
     private final AtomicLong polled = new AtomicLong();
@@ -43,7 +40,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         int size = Integer.highestOneBit(capacity);
         size = size == capacity ? size : size << 1;
         this.mask = size - 1;
-        this.entries = new Entry[size];
+        this.entries = new WorkCompletion[size];
         this.published = new AtomicLongArray(size);
         this.notifier = notifier;
     }
@@ -62,11 +59,11 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         }
     }
 
-    Entry entry(long sequence) {
+    WorkCompletion entry(long sequence) {
         int index = (int) sequence & mask;
-        Entry entry = entries[index];
+        WorkCompletion entry = entries[index];
         if (entry == null) {
-            entry = new Entry();
+            entry = new WorkCompletion();
             entries[index] = entry;
         }
         return entry;
@@ -95,9 +92,9 @@ final class SoftwareCompletionQueue implements CompletionQueue {
             if (published.getAcquire(index) != sequence + 1) {
                 break;
             }
-            Entry entry = entries[index];
+            WorkCompletion entry = entries[index];
             if (entry != null) {
-                entry.copyTo(into[count]);
+                into[count].set(entry);
             }
             count++;
             sequence++;
@@ -148,59 +145,5 @@ final class SoftwareCompletionQueue implements CompletionQueue {
             throw new IllegalStateException("queue pairs use this completion queue; close them first");
         }
         listener.set(null);
-    }
-
-    /** One completion. */
-    static final class Entry {
-
-        private long id;
-        private long queuePair;
-        private Opcode opcode = Opcode.SEND;
-        private CompletionStatus status = CompletionStatus.SUCCESS;
-        private long length;
-        private boolean solicited;
-        private boolean invalidated;
-        private int invalidatedStag;
-        private boolean immediate;
-        private long result;
-        private @Nullable StreamError error;
-
-        void set(
-                long newId,
-                long newQueuePair,
-                Opcode newOpcode,
-                CompletionStatus newStatus,
-                long newLength,
-                @Nullable StreamError newError) {
-            id = newId;
-            queuePair = newQueuePair;
-            opcode = newOpcode;
-            status = newStatus;
-            length = newLength;
-            error = newError;
-            solicited = false;
-            invalidated = false;
-            invalidatedStag = 0;
-            immediate = false;
-            result = 0;
-        }
-
-        void setResult(boolean isImmediate, long newResult) {
-            immediate = isImmediate;
-            result = newResult;
-        }
-
-        void setReceived(boolean isSolicited, boolean isInvalidated, int stag) {
-            solicited = isSolicited;
-            invalidated = isInvalidated;
-            invalidatedStag = stag;
-        }
-
-        private void copyTo(WorkCompletion completion) {
-            completion.set(id, queuePair, opcode, status, length);
-            completion.setReceived(solicited, invalidated, invalidatedStag);
-            completion.setResult(immediate, result);
-            completion.setError(error);
-        }
     }
 }

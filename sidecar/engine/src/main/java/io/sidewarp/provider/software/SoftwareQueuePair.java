@@ -29,6 +29,7 @@ import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
@@ -225,8 +226,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         Opcode opcode = PostChecks.verbsOpcode(wqe);
         boolean success = status == CompletionStatus.SUCCESS;
         long length = opcode.isAtomic() ? Long.BYTES : wqe.length();
-        SoftwareCompletionQueue.Entry entry = sendCompletions.entry(sequence);
-        entry.set(wqe.id(), number, opcode, status, success ? length : 0, error);
+        WorkCompletion entry = sendCompletions.entry(sequence);
+        entry.set(wqe.id(), number, opcode, status, success ? length : 0);
+        entry.setError(error);
         entry.setResult(false, success ? wqe.result() : 0);
         sendCompletions.publish(sequence);
         signalSend = true;
@@ -248,8 +250,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         }
         int opcode = RdmapControl.opcode(control);
         boolean solicited = RdmapControl.isSolicited(opcode);
-        SoftwareCompletionQueue.Entry entry = receiveCompletions.entry(sequence);
-        entry.set(wqe.id(), number, Opcode.RECEIVE, status, length, error);
+        WorkCompletion entry = receiveCompletions.entry(sequence);
+        entry.set(wqe.id(), number, Opcode.RECEIVE, status, length);
+        entry.setError(error);
         entry.setReceived(solicited, RdmapControl.invalidates(opcode), invalidatedStag);
         entry.setResult(RdmapControl.isImmediate(opcode), wqe.result());
         receiveCompletions.publish(sequence);
