@@ -11,6 +11,8 @@ import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -33,6 +35,20 @@ final class Calls {
     /** Answers with what the body gives; it runs on the thread of the session that the token names. */
     <R> void unary(String token, StreamObserver<R> observer, Function<Session, CompletionStage<R>> body) {
         inSession(token, observer, session -> answer(observer, body.apply(session)));
+    }
+
+    /** Answers with what the session has; without a token, with what all sessions have that the caller may see. */
+    <T, R> void list(
+            String token, StreamObserver<R> observer, Function<Session, List<T>> list, Function<List<T>, R> response) {
+        if (token.isEmpty()) {
+            answer(
+                    observer,
+                    registry.collect(Peer.CONTEXT.get(), list)
+                            .thenApply(lists -> response.apply(
+                                    lists.stream().flatMap(List::stream).toList())));
+        } else {
+            unary(token, observer, session -> CompletableFuture.completedFuture(response.apply(list.apply(session))));
+        }
     }
 
     /** Runs the body on the thread of the session; a failure of it ends the call. */

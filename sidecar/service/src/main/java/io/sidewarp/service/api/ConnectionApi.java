@@ -136,22 +136,13 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
 
     @Override
     public void listConnections(ListConnectionsRequest request, StreamObserver<ListConnectionsResponse> observer) {
-        if (request.getSession().isEmpty()) {
-            calls.answer(
-                    observer,
-                    calls.registry()
-                            .collect(
-                                    Peer.CONTEXT.get(),
-                                    session -> session.connections().list())
-                            .thenApply(lists -> connections(
-                                    lists.stream().flatMap(List::stream).toList())));
-        } else {
-            calls.unary(
-                    request.getSession(),
-                    observer,
-                    session -> CompletableFuture.completedFuture(
-                            connections(session.connections().list())));
-        }
+        calls.list(
+                request.getSession(),
+                observer,
+                session -> session.connections().list(),
+                connections -> ListConnectionsResponse.newBuilder()
+                        .addAllConnections(connections)
+                        .build());
     }
 
     @Override
@@ -182,11 +173,5 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                 .map(Connection::getAssociation)
                 .collect(Collectors.toSet());
         return association -> numbers.contains(association.id());
-    }
-
-    private static ListConnectionsResponse connections(List<Connection> connections) {
-        return ListConnectionsResponse.newBuilder()
-                .addAllConnections(connections)
-                .build();
     }
 }

@@ -7,7 +7,6 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.RegisteredRegion;
-import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.AllocateProtectionDomainResponse;
@@ -20,12 +19,10 @@ import io.sidewarp.v1.ListRegionsResponse;
 import io.sidewarp.v1.LoadRequest;
 import io.sidewarp.v1.LoadResponse;
 import io.sidewarp.v1.MemoryServiceGrpc;
-import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.RegisterRegionResponse;
 import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** MemoryService. */
@@ -95,26 +92,12 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public void listRegions(ListRegionsRequest request, StreamObserver<ListRegionsResponse> observer) {
-        if (request.getSession().isEmpty()) {
-            calls.answer(
-                    observer,
-                    calls.registry()
-                            .collect(
-                                    Peer.CONTEXT.get(),
-                                    session -> session.memory().list())
-                            .thenApply(lists ->
-                                    regions(lists.stream().flatMap(List::stream).toList())));
-        } else {
-            calls.unary(
-                    request.getSession(),
-                    observer,
-                    session -> CompletableFuture.completedFuture(
-                            regions(session.memory().list())));
-        }
-    }
-
-    private static ListRegionsResponse regions(List<Region> regions) {
-        return ListRegionsResponse.newBuilder().addAllRegions(regions).build();
+        calls.list(
+                request.getSession(),
+                observer,
+                session -> session.memory().list(),
+                regions ->
+                        ListRegionsResponse.newBuilder().addAllRegions(regions).build());
     }
 
     @Override

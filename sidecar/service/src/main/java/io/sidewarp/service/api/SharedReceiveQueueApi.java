@@ -4,7 +4,6 @@
 package io.sidewarp.service.api;
 
 import io.grpc.stub.StreamObserver;
-import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.CreateSharedReceiveQueueResponse;
 import io.sidewarp.v1.DestroySharedReceiveQueueRequest;
@@ -13,9 +12,7 @@ import io.sidewarp.v1.ListSharedReceiveQueuesRequest;
 import io.sidewarp.v1.ListSharedReceiveQueuesResponse;
 import io.sidewarp.v1.ModifySharedReceiveQueueRequest;
 import io.sidewarp.v1.ModifySharedReceiveQueueResponse;
-import io.sidewarp.v1.SharedReceiveQueue;
 import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** SharedReceiveQueueService. */
@@ -59,27 +56,12 @@ final class SharedReceiveQueueApi extends SharedReceiveQueueServiceGrpc.SharedRe
     @Override
     public void listSharedReceiveQueues(
             ListSharedReceiveQueuesRequest request, StreamObserver<ListSharedReceiveQueuesResponse> observer) {
-        if (request.getSession().isEmpty()) {
-            calls.answer(
-                    observer,
-                    calls.registry()
-                            .collect(
-                                    Peer.CONTEXT.get(),
-                                    session -> session.sharedReceives().list())
-                            .thenApply(lists ->
-                                    queues(lists.stream().flatMap(List::stream).toList())));
-        } else {
-            calls.unary(
-                    request.getSession(),
-                    observer,
-                    session -> CompletableFuture.completedFuture(
-                            queues(session.sharedReceives().list())));
-        }
-    }
-
-    private static ListSharedReceiveQueuesResponse queues(List<SharedReceiveQueue> queues) {
-        return ListSharedReceiveQueuesResponse.newBuilder()
-                .addAllSharedReceiveQueues(queues)
-                .build();
+        calls.list(
+                request.getSession(),
+                observer,
+                session -> session.sharedReceives().list(),
+                queues -> ListSharedReceiveQueuesResponse.newBuilder()
+                        .addAllSharedReceiveQueues(queues)
+                        .build());
     }
 }
