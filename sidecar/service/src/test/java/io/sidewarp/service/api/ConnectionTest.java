@@ -37,31 +37,18 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-class ConnectionTest {
+class ConnectionTest extends TwoSidecars {
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
-
-    @BeforeEach
-    void start() {
-        left = TestSidecar.start("sidewarp.limits.connections", "2");
-        right = TestSidecar.start("sidewarp.limits.listeners", "1", "sidewarp.connection.timeout", "3s");
-        client = left.session("client");
-        server = right.session("server");
+    @Override
+    TestSidecar startLeft() {
+        return TestSidecar.start("sidewarp.limits.connections", "2");
     }
 
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
+    @Override
+    TestSidecar startRight() {
+        return TestSidecar.start("sidewarp.limits.listeners", "1", "sidewarp.connection.timeout", "3s");
     }
 
     @Test

@@ -30,35 +30,12 @@ import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Immediate Data and atomic operations (RFC 7306) through the API, over two sidecars. */
-class ExtensionsTest {
+class ExtensionsTest extends TwoSidecars {
 
     private static final long DATA = 0x8000_0000_0000_0001L;
-
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
-
-    @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
-    }
 
     private static byte[] word(long value) {
         return ByteBuffer.allocate(8)

@@ -7,8 +7,6 @@ import static io.sidewarp.service.testing.Works.sge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.service.testing.TestQueue;
-import io.sidewarp.service.testing.TestSession;
-import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.EnableWork;
@@ -24,34 +22,17 @@ import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Local invalidation and enabling of regions through the API. */
-class LocalWorkTest {
+class LocalWorkTest extends TwoSidecars {
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
     private long connection;
 
     @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
+    void prepare() {
         connection = client.connectTo(server).here().getId();
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
     }
 
     private Region registered() {

@@ -13,7 +13,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
-import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
@@ -29,43 +28,26 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The Queue call, over two sidecars. */
-class QueueTest {
+class QueueTest extends TwoSidecars {
 
     private static final int SIZE = 4096;
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
     private Region source;
     private Region sink;
     private Region target;
 
     @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
+    void prepare() {
         source = client.managed(SIZE);
         sink = client.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
         target = server.managed(SIZE, Access.ACCESS_LOCAL_WRITE, Access.ACCESS_REMOTE_WRITE, Access.ACCESS_REMOTE_READ);
         client.store(source.getId(), 0, TransferTest.random(SIZE), SIZE);
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
     }
 
     @Test

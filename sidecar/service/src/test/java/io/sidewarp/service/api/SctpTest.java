@@ -29,34 +29,21 @@ import io.sidewarp.v1.WriteRequest;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Connections over SCTP, between two sidecars. */
-class SctpTest {
+class SctpTest extends TwoSidecars {
 
     private static final int SIZE = 1 << 20;
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
-
-    @BeforeEach
-    void start() {
-        left = TestSidecar.start("sidewarp.sctp.udp-port", "0");
-        right = TestSidecar.start("sidewarp.sctp.udp-port", "0");
-        client = left.session("client");
-        server = right.session("server");
+    @Override
+    TestSidecar startLeft() {
+        return TestSidecar.start("sidewarp.sctp.udp-port", "0");
     }
 
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
+    @Override
+    TestSidecar startRight() {
+        return TestSidecar.start("sidewarp.sctp.udp-port", "0");
     }
 
     @Test

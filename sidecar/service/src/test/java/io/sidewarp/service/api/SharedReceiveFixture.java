@@ -7,7 +7,6 @@ import static io.sidewarp.service.testing.Works.send;
 import static io.sidewarp.service.testing.Works.sharedReceive;
 
 import io.sidewarp.service.testing.TestSession;
-import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
@@ -22,38 +21,21 @@ import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SharedReceiveQueue;
 import io.sidewarp.v1.WorkRequest;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
 /** The server's connections share a receive queue, the client's send to them. */
-abstract class SharedReceiveFixture {
+abstract class SharedReceiveFixture extends TwoSidecars {
 
     static final int SLOT = 64;
 
-    TestSidecar left;
-    TestSidecar right;
-    TestSession client;
-    TestSession server;
     Region source;
     Region target;
 
     @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
+    void prepare() {
         source = client.managed(SLOT);
         target = server.managed(16 * SLOT, Access.ACCESS_LOCAL_WRITE);
         client.store(source.getId(), 0, TransferTest.random(SLOT), SLOT);
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
     }
 
     SharedReceiveQueue create(int capacity, int limit) {

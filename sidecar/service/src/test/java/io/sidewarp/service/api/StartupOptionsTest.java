@@ -23,36 +23,23 @@ import io.sidewarp.v1.ReadDepthNegotiation;
 import io.sidewarp.v1.ReadyIndication;
 import io.sidewarp.v1.RejectRequest;
 import java.util.concurrent.CompletableFuture;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** How callers and administrators say how MPA start-up goes. */
-class StartupOptionsTest {
+class StartupOptionsTest extends TwoSidecars {
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
-
-    @BeforeEach
-    void start() {
-        left = TestSidecar.start(
+    @Override
+    TestSidecar startLeft() {
+        return TestSidecar.start(
                 "sidewarp.connection.allow-crc-off",
                 "true",
                 "sidewarp.connection.integrity-protection",
                 "loopback of a test");
-        right = TestSidecar.start("sidewarp.connection.mpa-revisions", "1,2");
-        client = left.session("client");
-        server = right.session("server");
     }
 
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
+    @Override
+    TestSidecar startRight() {
+        return TestSidecar.start("sidewarp.connection.mpa-revisions", "1,2");
     }
 
     private TestSession.Listening listen(ConnectionOptions.Builder options) {

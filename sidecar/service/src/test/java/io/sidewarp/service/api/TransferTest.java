@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.testing.TestSession;
-import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
@@ -32,35 +31,12 @@ import io.sidewarp.v1.WriteWork;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The simple calls, over two sidecars. */
-class TransferTest {
+class TransferTest extends TwoSidecars {
 
     private static final int SIZE = 1 << 20;
-
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
-
-    @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
-    }
 
     @Test
     void whatIsWrittenArrivesAndCanBeReadBack() {
