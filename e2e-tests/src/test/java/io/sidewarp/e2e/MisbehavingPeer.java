@@ -64,8 +64,7 @@ abstract class MisbehavingPeer {
     @BeforeAll
     static void startSidecar() {
         sidecar = SidecarProcess.with("victim")
-                .set("sidewarp.connection.allow-crc-off", "true")
-                .set("sidewarp.connection.integrity-protection", "loopback of a test")
+                .allowCrcOff()
                 .set("sidewarp.connection.timeout", "3s")
                 .start();
         client = sidecar.client();

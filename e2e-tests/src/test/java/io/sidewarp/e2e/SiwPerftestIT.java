@@ -44,10 +44,7 @@ class SiwPerftestIT {
     @BeforeAll
     static void start() {
         guest = SiwGuest.get();
-        sidecar = SidecarProcess.with("siw-perftest")
-                .set("sidewarp.connection.allow-crc-off", "true")
-                .set("sidewarp.connection.integrity-protection", "loopback of a test")
-                .start();
+        sidecar = SidecarProcess.with("siw-perftest").allowCrcOff().start();
     }
 
     @AfterAll

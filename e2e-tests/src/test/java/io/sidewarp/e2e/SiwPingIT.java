@@ -55,10 +55,7 @@ class SiwPingIT {
     @BeforeAll
     static void start() {
         guest = SiwGuest.get();
-        sidecar = SidecarProcess.with("siw-ping")
-                .set("sidewarp.connection.allow-crc-off", "true")
-                .set("sidewarp.connection.integrity-protection", "loopback of a test")
-                .start();
+        sidecar = SidecarProcess.with("siw-ping").allowCrcOff().start();
     }
 
     @AfterAll

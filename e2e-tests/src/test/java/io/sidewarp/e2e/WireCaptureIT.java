@@ -82,14 +82,8 @@ class WireCaptureIT {
 
     @BeforeAll
     static void startSidecars() {
-        left = SidecarProcess.with("left")
-                .set("sidewarp.connection.allow-crc-off", "true")
-                .set("sidewarp.connection.integrity-protection", "loopback of a test")
-                .start();
-        right = SidecarProcess.with("right")
-                .set("sidewarp.connection.allow-crc-off", "true")
-                .set("sidewarp.connection.integrity-protection", "loopback of a test")
-                .start();
+        left = SidecarProcess.with("left").allowCrcOff().start();
+        right = SidecarProcess.with("right").allowCrcOff().start();
     }
 
     @AfterAll

@@ -66,6 +66,12 @@ public final class SidecarProcess implements AutoCloseable {
             return this;
         }
 
+        /** Allows connections without CRCs, with the reason that has to be given for it. */
+        public Builder allowCrcOff() {
+            return set("sidewarp.connection.allow-crc-off", "true")
+                    .set("sidewarp.connection.integrity-protection", "loopback of a test");
+        }
+
         public Builder jvmFlags(List<String> flags) {
             jvmFlags.addAll(flags);
             return this;
