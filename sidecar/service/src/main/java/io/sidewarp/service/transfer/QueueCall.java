@@ -190,7 +190,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         } else {
             ConnectionWork work = current.connections().find(item.connection);
             refusal = work == null
-                    ? missing(current, item.connection)
+                    ? missing(current)
                     : current.poster().post(work, item, this);
             if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
                 work.awaitSpace(this);
@@ -204,10 +204,10 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         return false;
     }
 
-    private static Refusal missing(SessionTransfers current, long connection) {
+    private @Nullable Refusal missing(SessionTransfers current) {
         try {
-            current.connections().require(connection);
-            throw new IllegalStateException("connection " + connection + " appeared");
+            // It has ended, and is kept for the completions of its initial receives: it refuses work itself.
+            return current.poster().post(current.connections().require(item.connection), item, this);
         } catch (StatusRuntimeException e) {
             String message = e.getStatus().getDescription();
             return e.getStatus().getCode() == Status.Code.NOT_FOUND

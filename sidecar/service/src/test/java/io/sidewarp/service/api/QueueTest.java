@@ -16,6 +16,7 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.ListConnectionsRequest;
@@ -289,6 +290,31 @@ class QueueTest extends TwoSidecars {
     }
 
     @Test
+    void workForAConnectionThatEndedIsFlushedAlsoWhileCompletionsOfItsInitialReceivesWait() {
+        TestSession.Pair pair = client.connectTo(
+                server,
+                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
+        client.connections()
+                .disconnect(DisconnectRequest.newBuilder()
+                        .setSession(client.token())
+                        .setConnection(pair.here().getId())
+                        .build());
+        Awaitility.await().until(() -> connections(server).isEmpty());
+        try (TestQueue queue = server.queue(10)) {
+            queue.credits();
+            queue.post(receive(1, pair.there().getId(), target, 0, 16).build());
+
+            WorkCompletion refused = queue.next();
+            assertThat(refused.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_FLUSHED);
+            assertThat(refused.getMessage()).contains("has ended");
+        }
+        try (TestQueue receiver = server.queue(1, pair.there().getId())) {
+            receiver.credits();
+            assertThat(receiver.next().getId()).isEqualTo(9);
+        }
+    }
+
+    @Test
     void aQueueThatDiesLeavesTheConnectionAndItsWorkAlone() {
         TestSession.Pair pair = client.connectTo(server);
         TestQueue dying = client.queue(10);
@@ -318,13 +344,7 @@ class QueueTest extends TwoSidecars {
             sender.next();
         }
         Awaitility.await()
-                .until(() -> server
-                                .connections()
-                                .listConnections(ListConnectionsRequest.newBuilder()
-                                        .setSession(server.token())
-                                        .build())
-                                .getConnectionsList()
-                                .stream()
+                .until(() -> connections(server).stream()
                                 .mapToLong(
                                         connection -> connection.getCounters().getSendsReceived())
                                 .sum()
@@ -346,17 +366,19 @@ class QueueTest extends TwoSidecars {
     }
 
     private long written(long connection) {
-        return client
-                .connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(client.token())
-                        .build())
-                .getConnectionsList()
-                .stream()
+        return connections(client).stream()
                 .filter(candidate -> candidate.getId() == connection)
                 .findFirst()
                 .orElseThrow()
                 .getCounters()
                 .getWritesSent();
+    }
+
+    private static List<Connection> connections(TestSession session) {
+        return session.connections()
+                .listConnections(ListConnectionsRequest.newBuilder()
+                        .setSession(session.token())
+                        .build())
+                .getConnectionsList();
     }
 }
