@@ -11,12 +11,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The receives that were given with Connect or Accept. Their completions wait here, bounded by their number, until a
- * Queue call claims them or Receive calls take them one at a time. Confined to the session's thread.
+ * Queue call that claimed them has sent them or Receive calls take them one at a time: what a call did not send is there
+ * for the next one. Confined to the session's thread.
  */
 public final class InitialReceives implements CompletionSink {
 
     private final ConnectionWork work;
+    /** What nobody was sent yet, also what the claimant has been told. */
     private final ArrayDeque<WorkCompletion> parked = new ArrayDeque<>();
+
     private final ArrayDeque<CompletableFuture<WorkCompletion>> takers = new ArrayDeque<>();
     private @Nullable QueueCall claimant;
     private int outstanding;
@@ -30,7 +33,7 @@ public final class InitialReceives implements CompletionSink {
         outstanding++;
     }
 
-    /** Whether completions wait for somebody. */
+    /** Whether there are completions that nobody was sent. */
     public boolean hasParked() {
         return !parked.isEmpty();
     }
@@ -43,15 +46,20 @@ public final class InitialReceives implements CompletionSink {
         }
     }
 
-    /** Sends all completions to a call from now on, also those that wait. Legal when they are unclaimed. */
+    /** Tells a call of all completions from now on, also of those that wait. Legal when they are unclaimed. */
     void claim(QueueCall call) {
         claimant = call;
-        while (!parked.isEmpty()) {
-            call.addInitial(parked.remove());
+        for (WorkCompletion completion : parked) {
+            call.addInitial(completion);
         }
     }
 
-    /** The call takes no more. */
+    /** The claimant has sent all that it was told. */
+    void sent() {
+        parked.clear();
+    }
+
+    /** The call takes no more; what it did not send waits for the next one. */
     void unclaim(QueueCall call) {
         if (claimant == call) {
             claimant = null;
@@ -61,12 +69,14 @@ public final class InitialReceives implements CompletionSink {
     /** The next completion. Failed with FAILED_PRECONDITION when none can come. */
     CompletableFuture<WorkCompletion> take() {
         CompletableFuture<WorkCompletion> result = new CompletableFuture<>();
+        if (claimant != null) {
+            result.completeExceptionally(ApiError.state("the initial receives of connection " + work.connection()
+                    + " are claimed by a Queue call; post a receive with work instead"));
+            return result;
+        }
         WorkCompletion waiting = parked.poll();
         if (waiting != null) {
             SimpleWork.finish(result, waiting);
-        } else if (claimant != null) {
-            result.completeExceptionally(ApiError.state("the initial receives of connection " + work.connection()
-                    + " are claimed by a Queue call; post a receive with work instead"));
         } else if (outstanding <= takers.size()) {
             result.completeExceptionally(ApiError.state("connection " + work.connection()
                     + " has no initial receives left; post a receive with work instead"));
@@ -83,10 +93,9 @@ public final class InitialReceives implements CompletionSink {
             long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         outstanding--;
         WorkCompletion message = Completions.toProto(id, connection, completion);
+        parked.add(message);
         if (claimant != null) {
             claimant.addInitial(message);
-        } else {
-            parked.add(message);
         }
     }
 

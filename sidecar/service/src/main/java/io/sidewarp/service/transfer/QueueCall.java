@@ -45,6 +45,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private int outstanding;
     /** Of these, the ones whose completion is in the batch. */
     private int unsent;
+    /** The batch has completions of initial receives. */
+    private boolean initialUnsent;
     /** A decoded work request waits for space on its connection's send queue. */
     private boolean held;
 
@@ -189,9 +191,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             refusal = current.postShared(item, this);
         } else {
             ConnectionWork work = current.connections().find(item.connection);
-            refusal = work == null
-                    ? missing(current)
-                    : current.poster().post(work, item, this);
+            refusal = work == null ? missing(current) : current.poster().post(work, item, this);
             if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
                 work.awaitSpace(this);
                 return true;
@@ -246,6 +246,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     void addInitial(io.sidewarp.v1.WorkCompletion completion) {
         if (!closed) {
             batch.add(completion);
+            initialUnsent = true;
         }
     }
 
@@ -254,12 +255,17 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         if (closed) {
             return;
         }
+        // A call whose caller has left is not ready either.
         if (batch.count() > 0 && call.isReady()) {
             batch.seal();
             call.sendMessage(batch);
             batch.clear();
             outstanding -= unsent;
             unsent = 0;
+            if (initialUnsent) {
+                initialUnsent = false;
+                claims.forEach(InitialReceives::sent);
+            }
         }
         closeWhenDone();
     }

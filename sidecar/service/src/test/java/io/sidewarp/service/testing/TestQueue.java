@@ -5,6 +5,8 @@ package io.sidewarp.service.testing;
 
 import io.grpc.Channel;
 import io.grpc.Context;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpen;
@@ -32,13 +34,27 @@ public final class TestQueue implements AutoCloseable {
     private int messages;
 
     public TestQueue(Channel channel, String session, int outstanding, List<Long> receiveConnections) {
-        context.run(() -> requests = TransferServiceGrpc.newStub(channel).queue(new Responses()));
-        requests.onNext(QueueRequest.newBuilder()
+        this(channel, open(session, outstanding, receiveConnections), Integer.MAX_VALUE);
+    }
+
+    /**
+     * A call with another first request.
+     *
+     * @param reads responses that the client reads; it leaves the rest to the transport
+     */
+    public TestQueue(Channel channel, QueueRequest first, int reads) {
+        context.run(() -> requests = TransferServiceGrpc.newStub(channel).queue(new Responses(reads)));
+        requests.onNext(first);
+    }
+
+    /** The first request of a call. */
+    public static QueueRequest open(String session, int outstanding, List<Long> receiveConnections) {
+        return QueueRequest.newBuilder()
                 .setOpen(QueueOpen.newBuilder()
                         .setSession(session)
                         .setOutstanding(outstanding)
                         .addAllReceiveConnections(receiveConnections))
-                .build());
+                .build();
     }
 
     /** The credits that were granted; the first response. */
@@ -100,7 +116,18 @@ public final class TestQueue implements AutoCloseable {
         context.cancel(null);
     }
 
-    private final class Responses implements StreamObserver<QueueResponse> {
+    private final class Responses implements ClientResponseObserver<QueueRequest, QueueResponse> {
+
+        private final int reads;
+
+        Responses(int reads) {
+            this.reads = reads;
+        }
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<QueueRequest> call) {
+            call.disableAutoRequestWithInitial(reads);
+        }
 
         @Override
         public void onNext(QueueResponse response) {
