@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
+import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.AcceptResponse;
@@ -14,9 +15,9 @@ import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Listening;
 import io.sidewarp.v1.RejectRequest;
+import io.sidewarp.v1.RejectResponse;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -153,12 +154,16 @@ final class GrpcListener implements Listener {
         }
     }
 
-    /** A connection request and the decision about it. */
+    /**
+     * A connection request and the decision about it. Whether a decision that failed leaves the request waiting is the
+     * sidecar's to say: another one is sent to it, and answered with NOT_FOUND when there is nothing to decide any more.
+     */
     private static final class Incoming implements IncomingConnection {
 
         private final GrpcSession session;
         private final ConnectionRequest request;
-        private final AtomicBoolean decided = new AtomicBoolean();
+        /** Guarded by this. The latest decision; null before the first. */
+        private @Nullable CallFuture<?> decision;
 
         Incoming(GrpcSession session, ConnectionRequest request) {
             this.session = session;
@@ -197,7 +202,6 @@ final class GrpcListener implements Listener {
 
         @Override
         public CompletableFuture<Connection> acceptAsync(ConnectionOptions options) {
-            decided.set(true);
             AcceptRequest accept = AcceptRequest.newBuilder()
                     .setSession(session.id())
                     .setRequest(id())
@@ -205,36 +209,72 @@ final class GrpcListener implements Listener {
                     .setPrivateData(options.privateData())
                     .addAllReceives(options.receives())
                     .build();
-            return session.start(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT)
+            return decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT)
                     .converted((AcceptResponse response) -> session.adopt(response.getConnection(), options));
         }
 
         @Override
         public void reject(byte[] privateData) {
-            reject(RejectRequest.newBuilder(), privateData);
+            CallFuture.await(rejectAsync(RejectRequest.newBuilder(), privateData));
         }
 
         @Override
         public void reject(byte[] privateData, int requiredOrd) {
-            reject(RejectRequest.newBuilder().setRequiredOrd(requiredOrd), privateData);
+            CallFuture.await(rejectAsync(RejectRequest.newBuilder().setRequiredOrd(requiredOrd), privateData));
         }
 
-        private void reject(RejectRequest.Builder reject, byte[] privateData) {
-            decided.set(true);
+        private CallFuture<RejectResponse> rejectAsync(RejectRequest.Builder reject, byte[] privateData) {
             reject.setSession(session.id()).setRequest(id()).setPrivateData(ByteString.copyFrom(privateData));
-            CallFuture.await(
-                    session.start(ConnectionServiceGrpc.getRejectMethod(), reject.build(), session.timeLimited()));
+            return decide(ConnectionServiceGrpc.getRejectMethod(), reject.build(), session.timeLimited());
         }
 
+        private synchronized <Q, R> CallFuture<R> decide(
+                MethodDescriptor<Q, R> method, Q request, CallOptions options) {
+            if (decision != null && !decision.isDone()) {
+                throw new SidewarpException(
+                        Status.Code.FAILED_PRECONDITION,
+                        "connection request " + id() + " is being accepted or rejected; wait for the outcome");
+            }
+            CallFuture<R> started = session.start(method, request, options);
+            decision = started;
+            return started;
+        }
+
+        private synchronized @Nullable CallFuture<?> decision() {
+            return decision;
+        }
+
+        /** For a handler that failed: rejects, unless the peer has got an answer, or gets one now. */
         void rejectUndecided() {
-            if (decided.get() || session.isEnded()) {
+            CallFuture<?> latest = decision();
+            if (latest == null) {
+                rejectQuietly();
+                return;
+            }
+            latest.whenComplete((answer, failure) -> {
+                if (failure != null) {
+                    rejectQuietly();
+                }
+            });
+        }
+
+        private void rejectQuietly() {
+            if (session.isEnded()) {
                 return;
             }
             try {
-                reject();
+                rejectAsync(RejectRequest.newBuilder(), new byte[0]).whenComplete((answer, failure) -> {
+                    if (failure != null) {
+                        notRejected(failure);
+                    }
+                });
             } catch (SidewarpException e) {
-                LOG.log(Level.DEBUG, "a request could not be rejected", e);
+                notRejected(e);
             }
+        }
+
+        private static void notRejected(Throwable failure) {
+            LOG.log(Level.DEBUG, "a request could not be rejected", failure);
         }
     }
 }

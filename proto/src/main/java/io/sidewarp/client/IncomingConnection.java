@@ -7,7 +7,11 @@ import io.sidewarp.v1.ConnectionRequest;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A peer's connection request. Decide once: accept or reject. It lapses when the set-up time is over, or the peer leaves.
+ * A peer's connection request. Accept or reject it, one decision at a time. It lapses when the set-up time is over, the
+ * peer leaves, or its listener is closed.
+ *
+ * <p>A decision that the sidecar refuses for what it asks, as with INVALID_ARGUMENT, PERMISSION_DENIED or
+ * RESOURCE_EXHAUSTED, leaves the request waiting: accept it otherwise, or reject it. Every other outcome is final.
  */
 public interface IncomingConnection {
 
@@ -33,13 +37,23 @@ public interface IncomingConnection {
     /**
      * Accepts, with the private data and initial receives of the options. Returns when the stream is in full operation.
      *
-     * @throws SidewarpException NOT_FOUND when the request lapsed or was decided already
+     * @throws SidewarpException NOT_FOUND when the request lapsed or was decided already, FAILED_PRECONDITION while
+     *     another decision is under way
      */
     Connection accept(ConnectionOptions options);
 
+    /**
+     * As {@link #accept(ConnectionOptions)}, without waiting.
+     *
+     * @throws SidewarpException FAILED_PRECONDITION while another decision is under way
+     */
     CompletableFuture<Connection> acceptAsync(ConnectionOptions options);
 
-    /** Rejects; the peer gets the private data. */
+    /**
+     * Rejects; the peer gets the private data.
+     *
+     * @throws SidewarpException as {@link #accept(ConnectionOptions)}
+     */
     void reject(byte[] privateData);
 
     /** Rejects because the peer serves too few RDMA Reads, and tells it how many would do. */

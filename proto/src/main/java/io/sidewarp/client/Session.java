@@ -99,7 +99,8 @@ public interface Session extends AutoCloseable {
      * Listens. The handler is called for each connection request, on a virtual thread of its own: it may block, and
      * may serve the connection until it ends.
      *
-     * <p>When the handler throws before it decided, the request is rejected.
+     * <p>When the handler throws before it decided, or after a decision that the sidecar refused, the request is
+     * rejected.
      *
      * @param address IP address; empty for all that the sidecar's configuration permits
      * @param port 0 for any free port; {@link Listener#port()} tells which

@@ -23,6 +23,7 @@ import io.sidewarp.v1.ReceiveRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
@@ -269,6 +270,64 @@ class ConnectionTest extends FakeSidecarTest {
             server.onNext(request(58, ""));
             assertThat(FakeSidecar.next(sidecar.connections.rejects).getRequest())
                     .isEqualTo(58);
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void aRequestCanBeDecidedAgainAfterARefusedAccept() throws Exception {
+        sidecar.connections.acceptFailures.add(Status.INVALID_ARGUMENT.asRuntimeException());
+        BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
+        try (Listener listener = session.listen("", 0, incoming -> {
+            assertThatExceptionOfType(SidewarpException.class).isThrownBy(incoming::accept);
+            accepted.add(incoming.accept());
+        })) {
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(59, ""));
+
+            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+            assertThat(sidecar.connections.rejects).isEmpty();
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void twoDecisionsAtATimeAreRefusedAndTheFirstGoesOn() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.connections.acceptHold = hold;
+        BlockingQueue<Connection> accepted = new LinkedBlockingQueue<>();
+        try (Listener listener = session.listen("", 0, incoming -> {
+            CompletableFuture<Connection> accepting = incoming.acceptAsync(ConnectionOptions.defaults());
+            SidewarpException second = catchThrowableOfType(SidewarpException.class, incoming::reject);
+            assertThat(second.code()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(second).hasMessageContaining("request 60 is being accepted or rejected");
+            hold.complete(null);
+            accepted.add(CallFuture.await(accepting));
+        })) {
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(60, ""));
+
+            assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
+            assertThat(sidecar.connections.rejects).isEmpty();
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void handlerThatFailsWhileItAcceptsRejectsOnceTheAcceptIsRefused() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.connections.acceptHold = hold;
+        sidecar.connections.acceptFailures.add(Status.RESOURCE_EXHAUSTED.asRuntimeException());
+        try (Listener listener = session.listen("", 0, incoming -> {
+            incoming.acceptAsync(ConnectionOptions.defaults());
+            throw new IllegalStateException("thrown by the test");
+        })) {
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(61, ""));
+            FakeSidecar.next(sidecar.connections.accepts);
+            assertThat(sidecar.connections.rejects).isEmpty();
+
+            hold.complete(null);
+
+            assertThat(FakeSidecar.next(sidecar.connections.rejects).getRequest())
+                    .isEqualTo(61);
             assertThat(listener.closed()).isNotDone();
         }
     }

@@ -27,8 +27,11 @@ import io.sidewarp.v1.RejectResponse;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WatchConnectionResponse;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +48,12 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
 
     /** When set, Connect fails with it. */
     volatile @Nullable StatusRuntimeException connectFailure;
+
+    /** Accept fails with these, one after the other, and succeeds then. */
+    final Queue<StatusRuntimeException> acceptFailures = new ConcurrentLinkedQueue<>();
+
+    /** When set, Accept answers once it is complete. */
+    volatile @Nullable CompletableFuture<Void> acceptHold;
 
     /** The peer's private data in new connections. */
     volatile ByteString privateData = ByteString.EMPTY;
@@ -76,6 +85,20 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     @Override
     public void accept(AcceptRequest request, StreamObserver<AcceptResponse> response) {
         accepts.add(request);
+        CompletableFuture<Void> hold = acceptHold;
+        if (hold == null) {
+            answer(response);
+        } else {
+            hold.thenRun(() -> answer(response));
+        }
+    }
+
+    private void answer(StreamObserver<AcceptResponse> response) {
+        StatusRuntimeException failure = acceptFailures.poll();
+        if (failure != null) {
+            response.onError(failure);
+            return;
+        }
         response.onNext(AcceptResponse.newBuilder()
                 .setConnection(establish("127.0.0.9", 9))
                 .build());

@@ -10,6 +10,10 @@ import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientResponseObserver;
+import io.sidewarp.client.ClientOptions;
+import io.sidewarp.client.Listener;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -102,8 +106,8 @@ class WaitingRequestsTest {
     }
 
     /** A connection whose start-up leaves the answer room for 508 octets. */
-    private CompletableFuture<Connection> connect(TestSession.Listening listening) {
-        return session.connect(session.connectRequest(listening.port())
+    private CompletableFuture<Connection> connect(int port) {
+        return session.connect(session.connectRequest(port)
                 .setOptions(ConnectionOptions.newBuilder()
                         .setMpa(MpaOptions.newBuilder().setRequestRevision(2)))
                 .build());
@@ -120,7 +124,7 @@ class WaitingRequestsTest {
     @Test
     void aRequestCanBeAcceptedAfterAnAcceptThatWasRefused() {
         try (TestSession.Listening listening = session.listen()) {
-            CompletableFuture<Connection> connecting = connect(listening);
+            CompletableFuture<Connection> connecting = connect(listening.port());
             long request = listening.next().getId();
 
             AcceptRequest tooLong = accept(request).setPrivateData(TOO_LONG).build();
@@ -136,7 +140,7 @@ class WaitingRequestsTest {
     @Test
     void aRequestCanBeRejectedAfterAnswersThatWereRefused() {
         try (TestSession.Listening listening = session.listen()) {
-            CompletableFuture<Connection> connecting = connect(listening);
+            CompletableFuture<Connection> connecting = connect(listening.port());
             long request = listening.next().getId();
 
             AcceptRequest accept = accept(request).setPrivateData(TOO_LONG).build();
@@ -149,6 +153,21 @@ class WaitingRequestsTest {
                     .isEqualTo(Status.Code.INVALID_ARGUMENT);
 
             session.connections().reject(reject(request).build());
+            assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.ABORTED);
+        }
+    }
+
+    @Test
+    void theRequestIsRejectedWhenTheClientsHandlerFailsWithARefusedAccept() {
+        ClientOptions options = ClientOptions.defaults().withTarget("unix://" + sidecar.socket());
+        io.sidewarp.client.ConnectionOptions tooLong = io.sidewarp.client.ConnectionOptions.builder()
+                .privateData(TOO_LONG.toByteArray())
+                .build();
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                Session listening = client.openSession("listening");
+                Listener listener = listening.listen("127.0.0.1", 0, incoming -> incoming.accept(tooLong))) {
+            CompletableFuture<Connection> connecting = connect(listener.port());
+
             assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.ABORTED);
         }
     }
