@@ -128,7 +128,7 @@ public final class DdpAssociation implements SctpUser {
     }
 
     private DdpStreamSession occupy(int stream, @Nullable DdpStreamSession former) {
-        DdpStreamSession session = new DdpStreamSession(this, stream, new ChunkSequence(settings, budget), former);
+        DdpStreamSession session = new DdpStreamSession(this, stream, budget, former);
         sessions[stream] = session;
         occupied++;
         live++;

@@ -19,32 +19,21 @@ import org.jspecify.annotations.Nullable;
 public final class DdpStreamSession implements LowerLayer {
 
     private enum Phase {
-        /** Passive: chunks are here, the Initiate is not. */
-        EXPECTED,
-        /** Active: the Initiate waits for its answer. */
-        REQUESTED,
-        /** Passive: the Initiate waits for the Consumer, or the Accept for SCTP. */
-        PENDING,
+        /** The Initiate or its answer is due, see {@link InitialExchange}. */
+        STARTING,
         /** Segments may be sent and received. */
         OPEN,
         /** It has ended for this side, or did not come about. Chunks of it may be in flight. */
         OVER
     }
 
-    private static final long NEVER = Long.MAX_VALUE;
-
     private final DdpAssociation association;
     private final int stream;
-    private final SessionOpening opening = new SessionOpening();
+    private final SessionInput input;
     private final SessionOutput output;
-    private final ChunkSequence input;
-    private Phase phase = Phase.EXPECTED;
-    private boolean active;
-    /** Whether the Consumer of this side has begun or accepted it. */
-    private boolean consented;
-
-    private boolean unanswered;
-    private @Nullable SessionListener listener;
+    private final InitialExchange exchange;
+    private final Linger linger;
+    private Phase phase = Phase.STARTING;
     private @Nullable UpperLayer upper;
 
     private boolean queued;
@@ -58,15 +47,15 @@ public final class DdpStreamSession implements LowerLayer {
     private boolean closing;
     private boolean aborted;
     private boolean abandoned;
-    private long lastInput;
-    private long deadline = NEVER;
 
     /** @param former what the stream carried before, if chunks of it may be in flight */
-    DdpStreamSession(DdpAssociation association, int stream, ChunkSequence input, @Nullable DdpStreamSession former) {
+    DdpStreamSession(DdpAssociation association, int stream, EarlyBudget budget, @Nullable DdpStreamSession former) {
         this.association = association;
         this.stream = stream;
-        this.input = input;
+        this.input = new SessionInput(association, this, budget);
         this.output = new SessionOutput(association, this, former == null ? null : former.output);
+        this.exchange = new InitialExchange(association, this, output);
+        this.linger = new Linger(association);
     }
 
     /** Identifier of the pair of SCTP streams. */
@@ -77,18 +66,13 @@ public final class DdpStreamSession implements LowerLayer {
     // ---- Start
 
     void initiate(SessionOptions options, SessionListener sessionListener) {
-        active = true;
-        consented = true;
-        unanswered = true;
-        phase = Phase.REQUESTED;
-        listener = sessionListener;
-        output.send(opening.initiate(options));
-        association.enqueue(this);
+        input.consent();
+        exchange.initiate(options, sessionListener);
     }
 
     /** Passive side: says who learns how the session goes on; during {@link AssociationListener#onInitiate}. */
     public void listen(SessionListener sessionListener) {
-        listener = sessionListener;
+        exchange.listen(sessionListener);
     }
 
     /** Binds the layer above, at the latest before {@link SessionListener#onEstablished} returns. */
@@ -105,9 +89,8 @@ public final class DdpStreamSession implements LowerLayer {
      * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
      */
     public void accept(SessionOptions chosen) {
-        if (mayDecide()) {
-            output.send(opening.accept(chosen));
-            association.enqueue(this);
+        if (phase != Phase.OVER) {
+            exchange.accept(chosen);
         }
     }
 
@@ -117,23 +100,9 @@ public final class DdpStreamSession implements LowerLayer {
      * @throws IllegalArgumentException when the Private Data is longer than {@link SessionStartup#replyRoom}
      */
     public void reject(SessionOptions chosen) {
-        if (mayDecide()) {
-            output.send(opening.reject(chosen));
-            peerFinished = true;
-            end();
-            takeKept();
+        if (phase != Phase.OVER) {
+            exchange.reject(chosen);
         }
-    }
-
-    /** Whether there is an Initiate to answer: not when the session has failed meanwhile. */
-    private boolean mayDecide() {
-        if (phase == Phase.OVER) {
-            return false;
-        }
-        if (phase != Phase.PENDING || output.hasControl() || output.isControlUnderWay()) {
-            throw new IllegalStateException("no Initiate to answer on stream " + stream);
-        }
-        return true;
     }
 
     /**
@@ -142,40 +111,35 @@ public final class DdpStreamSession implements LowerLayer {
      * Accept, a Terminate follows.
      */
     public void withdraw() {
-        if (phase == Phase.REQUESTED) {
-            output.dropUnsentControl();
-            end();
-            if (output.isSilent()) {
-                association.release(this);
-            } else {
-                lastInput = association.nanoTime();
-                setDeadline(lastInput + lingerNanos());
-            }
-        } else if (phase == Phase.PENDING) {
-            peerFinished = !output.isControlUnderWay();
-            output.dropUnsentControl();
-            output.terminate();
-            end();
-            takeKept();
+        if (phase == Phase.STARTING) {
+            exchange.withdraw();
         }
     }
 
     /** Whether nobody knows of it: the Initiate has not been given to SCTP. */
     boolean isUnsaid() {
-        return phase == Phase.REQUESTED && output.isSilent();
+        return phase == Phase.STARTING && exchange.isUnanswered() && output.isSilent();
     }
 
     /** The peer has begun a session on the stream before this one was begun. */
     void yieldStream() {
         output.silence();
         end();
-        requireListener().onFailed(false, "the peer began a session on stream " + stream + " at the same time");
+        exchange.fail("the peer began a session on stream " + stream + " at the same time");
     }
 
-    private void open(SessionStartup agreed) {
+    /** The Initiate is here: nothing behind it is taken before the Consumer has decided. */
+    void awaitDecision() {
+        association.onNoLongerEarly();
+        linger.cancel();
+        input.hold();
+    }
+
+    /** The Initiate is accepted. */
+    void open(SessionListener listener, SessionStartup agreed) {
         phase = Phase.OPEN;
-        consented = true;
-        requireListener().onEstablished(agreed);
+        input.consent();
+        listener.onEstablished(agreed);
         if (phase != Phase.OPEN) {
             return;
         }
@@ -188,143 +152,56 @@ public final class DdpStreamSession implements LowerLayer {
             discarding = true;
             bound.onError(error);
         }
-        takeKept();
+        input.resume();
     }
 
-    private SessionListener requireListener() {
-        SessionListener told = listener;
-        if (told == null) {
-            throw new IllegalStateException("nobody listens to the session on stream " + stream);
-        }
-        return told;
+    /**
+     * The session does not open.
+     *
+     * @param lastOfPeer whether the peer sends nothing more of it
+     */
+    void endUnopened(boolean lastOfPeer) {
+        peerFinished = lastOfPeer;
+        end();
+        input.resume();
     }
 
     // ---- Input
 
     /** A chunk of this session, early or late. */
     void onChunk(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (length < ChunkFlyweight.SSN_LENGTH) {
-            breakOff("a chunk of " + length + " octets");
-            return;
-        }
-        int ssn = ChunkFlyweight.ssn(buffer, offset);
-        if (input.isBroken()) {
-            input.ignore(ssn);
-            return;
-        }
-        boolean known =
-                payloadProtocol == ChunkFlyweight.DDP_SEGMENT || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
-        if (!known || length == ChunkFlyweight.SSN_LENGTH) {
-            breakOff(known ? "a chunk of " + length + " octets" : "payload protocol " + payloadProtocol);
-            input.ignore(ssn);
-            return;
-        }
+        input.onChunk(payloadProtocol, buffer, offset, length);
+    }
+
+    /** The peer has sent a chunk that its input takes now, or later. */
+    void onHeard() {
         if (outputEnded) {
-            lastInput = association.nanoTime();
-        }
-        if (input.isDue(ssn) && phase != Phase.PENDING) {
-            input.advance();
-            take(payloadProtocol, buffer, offset, length);
-            takeKept();
-            return;
-        }
-        association.mutableCounters().earlyChunks++;
-        boolean wanted = !discarding || payloadProtocol == ChunkFlyweight.SESSION_CONTROL;
-        String wrong = input.keep(ssn, payloadProtocol, buffer, offset, wanted ? length : 0, consented);
-        if (wrong != null) {
-            breakOff(wrong);
+            linger.onHeard();
         }
     }
 
-    private void takeKept() {
-        while (phase != Phase.PENDING) {
-            EarlyChunks.Chunk chunk = input.takeKept();
-            if (chunk == null) {
-                return;
-            }
-            take(chunk.payloadProtocol(), chunk.buffer(), 0, chunk.length());
-        }
+    /** Whether DDP Segments are of no use any more. */
+    boolean isDiscarding() {
+        return discarding;
     }
 
-    /** The chunk that is due (section 6.1). */
-    private void take(int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        if (payloadProtocol == ChunkFlyweight.DDP_SEGMENT) {
-            takeSegment(buffer, offset, length);
-            return;
-        }
-        ControlMessage message = ControlMessage.read(buffer, offset, length);
-        if (message == null) {
-            violate("a session control message of " + length + " octets with function code "
-                    + (length < ChunkFlyweight.CONTROL_HEADER_LENGTH
-                            ? "none"
-                            : ChunkFlyweight.functionCode(buffer, offset)));
-            return;
-        }
-        switch (phase) {
-            case EXPECTED -> takeInitiate(message);
-            case REQUESTED -> takeAnswer(message);
-            case OPEN -> takeTerminate(message);
-            case OVER -> takeLate(message);
-            case PENDING -> throw new IllegalStateException("a chunk was taken before the Consumer's decision");
-        }
-    }
-
-    private void takeSegment(WireBuffer buffer, int offset, int length) {
-        if (phase == Phase.EXPECTED || phase == Phase.REQUESTED) {
-            violate("a DDP Segment before the " + (active ? "answer to the Initiate" : "Initiate"));
+    /** The DDP Segment that is due. */
+    void onSegment(WireBuffer buffer, int offset, int length) {
+        if (phase == Phase.STARTING) {
+            violate("a DDP Segment before the " + (exchange.isExpected() ? "Initiate" : "answer to the Initiate"));
         } else if (peerTerminated) {
             breakOff("a DDP Segment behind the Terminate");
         } else if (phase == Phase.OPEN && !discarding && upper != null) {
-            upper.onUlpdu(buffer, offset + ChunkFlyweight.SSN_LENGTH, length - ChunkFlyweight.SSN_LENGTH);
+            upper.onUlpdu(buffer, offset, length);
         }
     }
 
-    private void takeInitiate(ControlMessage message) {
-        if (!message.code().isInitiate()) {
-            violate(message.code() + " instead of an Initiate");
-            return;
-        }
-        phase = Phase.PENDING;
-        deadline = NEVER;
-        association.onNoLongerEarly();
-        opening.onInitiate(message);
-        if (!association.onInitiate(this, SessionStartup.asked(message))) {
-            association.mutableCounters().refusedInitiates++;
-            withdraw();
-        } else if (phase == Phase.PENDING) {
-            requireListener();
-        }
-    }
-
-    private void takeAnswer(ControlMessage message) {
-        unanswered = false;
-        FunctionCode code = message.code();
-        boolean enhanced = opening.isEnhanced();
-        if (code.isInitiate()) {
-            // No answer: the peer may not have seen this side's Initiate yet.
-            end();
-            output.terminate();
-            requireListener().onFailed(false, "both sides began a session on stream " + stream + " at the same time");
-            return;
-        }
-        output.onAnswer();
-        if (code.isAccept() && code.isEnhanced() == enhanced) {
-            open(opening.accepted(message));
-            association.enqueue(this);
-        } else if (code == FunctionCode.TERMINATE) {
-            peerFinished = true;
-            end();
-            requireListener()
-                    .onFailed(
-                            true,
-                            "the peer refused the session: it takes no more requests at present"
-                                    + (enhanced ? ", or no enhanced ones (RFC 6581)" : ""));
-        } else if (code.isReject() && (enhanced || !code.isEnhanced())) {
-            peerFinished = true;
-            end();
-            requireListener().onRejected(opening.rejected(message));
-        } else {
-            violate(code + " as the answer to an " + (enhanced ? "Enhanced " : "") + "Initiate");
+    /** The session control message that is due. */
+    void onControl(ControlMessage message) {
+        switch (phase) {
+            case STARTING -> exchange.onControl(message);
+            case OPEN -> takeTerminate(message);
+            case OVER -> takeLate(message);
         }
     }
 
@@ -347,12 +224,8 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** What the peer sent before it knew that this side has ended the session. */
     private void takeLate(ControlMessage message) {
-        boolean answer = unanswered;
-        unanswered = false;
+        boolean answer = exchange.onLateControl(message);
         FunctionCode code = message.code();
-        if (answer && !code.isInitiate()) {
-            output.onAnswer();
-        }
         if (code == FunctionCode.TERMINATE || code.isReject()) {
             peerFinished = true;
         } else if (answer) {
@@ -371,13 +244,12 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     /** The peer sent what fits no legal sequence: the session is terminated (section 6.1). */
-    private void violate(String what) {
+    void violate(String what) {
         association.mutableCounters().violations++;
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
-        Phase before = phase;
-        if (before == Phase.OVER) {
+        if (phase == Phase.OVER) {
             // This side has said its last word, unless that depends on the answer to its Initiate.
-            if (unanswered) {
+            if (exchange.isUnanswered()) {
                 output.terminate();
                 association.enqueue(this);
             }
@@ -386,13 +258,11 @@ public final class DdpStreamSession implements LowerLayer {
         discarding = true;
         output.dropUnsentControl();
         output.terminate();
-        if (before == Phase.OPEN) {
+        if (phase == Phase.OPEN) {
             endUpper(false, cause);
         } else {
             end();
-        }
-        if (before == Phase.REQUESTED || before == Phase.PENDING) {
-            requireListener().onFailed(false, cause);
+            exchange.fail(cause);
         }
     }
 
@@ -411,13 +281,13 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** Whether chunks have come, but no Initiate. */
     boolean isExpected() {
-        return phase == Phase.EXPECTED;
+        return phase == Phase.STARTING && exchange.isExpected();
     }
 
     /** Waits for the Initiate that other chunks have overtaken, but not for ever. */
     void awaitInitiate() {
-        if (deadline == NEVER) {
-            setDeadline(association.nanoTime() + lingerNanos());
+        if (!linger.hasBegun()) {
+            linger.begin();
         }
     }
 
@@ -477,14 +347,11 @@ public final class DdpStreamSession implements LowerLayer {
                 }
             }
             case CONTROL -> {
-                if (phase == Phase.PENDING) {
-                    open(opening.agreed());
+                if (phase == Phase.STARTING) {
+                    exchange.onControlSent();
                 }
             }
-            case TERMINATE -> {
-                lastInput = association.nanoTime();
-                setDeadline(lastInput + lingerNanos());
-            }
+            case TERMINATE -> awaitLastWord();
         }
     }
 
@@ -577,7 +444,7 @@ public final class DdpStreamSession implements LowerLayer {
             aborted = true;
             discarding = true;
             closeOutput();
-            setDeadline(association.nanoTime());
+            linger.cutShort();
         }
     }
 
@@ -586,30 +453,17 @@ public final class DdpStreamSession implements LowerLayer {
         return false;
     }
 
-    private long lingerNanos() {
-        return association.settings().lingerTimeout().toNanos();
-    }
-
-    private void setDeadline(long nanos) {
-        deadline = nanos;
-        association.wakeAt(nanos);
+    /** Waits for the peer's last word, but not for ever. */
+    void awaitLastWord() {
+        linger.begin();
     }
 
     /** The time is near a deadline, of this session or another one. */
     void onTime(long now) {
-        if (deadline == NEVER) {
+        if (!linger.isOver(now, outputEnded && !closing && !aborted)) {
             return;
         }
-        long due = deadline;
-        if (!closing && !aborted && outputEnded && lastInput + lingerNanos() - due > 0) {
-            due = lastInput + lingerNanos();
-        }
-        if (now - due < 0) {
-            setDeadline(due);
-            return;
-        }
-        deadline = NEVER;
-        if (phase == Phase.EXPECTED) {
+        if (isExpected()) {
             breakOff("no Initiate");
         } else if (phase == Phase.OPEN) {
             endUpper(false, aborted ? "aborted by this side" : "the peer did not end the session in time");
@@ -617,7 +471,7 @@ public final class DdpStreamSession implements LowerLayer {
         if (phase == Phase.OVER && output.isFinished()) {
             abandon();
         } else if (phase == Phase.OVER) {
-            setDeadline(now + lingerNanos());
+            awaitLastWord();
         }
         settle();
     }
@@ -645,7 +499,7 @@ public final class DdpStreamSession implements LowerLayer {
     }
 
     private void end() {
-        if (phase == Phase.EXPECTED) {
+        if (isExpected()) {
             association.onNoLongerEarly();
         }
         phase = Phase.OVER;
@@ -676,8 +530,8 @@ public final class DdpStreamSession implements LowerLayer {
         if (before == Phase.OPEN && upper != null) {
             boolean orderly = graceful && !aborted && output.isTerminateSent() && (peerTerminated || closing);
             upper.onClosed(orderly, aborted ? "aborted by this side" : cause);
-        } else if (before == Phase.REQUESTED || before == Phase.PENDING) {
-            requireListener().onFailed(false, cause);
+        } else if (before == Phase.STARTING) {
+            exchange.fail(cause);
         }
     }
 }
