@@ -12,7 +12,9 @@ import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.EarlyBudget;
+import io.sidewarp.engine.llp.sctp.SctpUser;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
@@ -22,8 +24,10 @@ import io.sidewarp.engine.net.sctp.SctpOverUdp;
 import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import io.sidewarp.engine.testing.Octets;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
@@ -31,6 +35,8 @@ import io.sidewarp.engine.verbs.Llp;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
@@ -108,14 +114,7 @@ final class SctpProviderTest extends SctpProviderSuite {
         CompletableFuture<Boolean> graceful = new CompletableFuture<>();
 
         try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
-            SctpEndpoint silent = new SctpOverUdp(Usrsctp.load())
-                    .open(
-                            loops,
-                            loops.choose(),
-                            List.of(loopback),
-                            OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
-                            SctpSettings.defaults())
-                    .get(10, TimeUnit.SECONDS);
+            SctpEndpoint silent = endpoint(loops);
             silent.connect(destination, Duration.ofSeconds(10), transport -> silent(transport, graceful))
                     .get(10, TimeUnit.SECONDS);
 
@@ -123,6 +122,18 @@ final class SctpProviderTest extends SctpProviderSuite {
             silent.close().get(10, TimeUnit.SECONDS);
         }
         listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    /** An endpoint of a peer that is the test. */
+    private static SctpEndpoint endpoint(EngineLoops loops) throws Exception {
+        return new SctpOverUdp(Usrsctp.load())
+                .open(
+                        loops,
+                        loops.choose(),
+                        List.of(InetAddress.getLoopbackAddress()),
+                        OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
+                        SctpSettings.defaults())
+                .get(10, TimeUnit.SECONDS);
     }
 
     /** Speaks DDP, and says nothing. */
@@ -146,6 +157,75 @@ final class SctpProviderTest extends SctpProviderSuite {
             }
         };
         return new DdpAssociation(transport, settings, EarlyBudget.ofDevice(settings), true, listener);
+    }
+
+    @Test
+    void aRequestThatThePeerTerminatesCountsForTheBacklogNoMore() throws Exception {
+        ListenAttributes patient = new ListenAttributes(Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofHours(1));
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
+        Listener listener = serverDevice()
+                .listen(new InetSocketAddress(loopback, 0), patient, asked::complete)
+                .get(10, TimeUnit.SECONDS);
+        SctpDestination destination =
+                new SctpDestination(loopback, listener.localAddress().getPort(), remoteUdpPort());
+
+        try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
+            SctpEndpoint fickle = endpoint(loops);
+            fickle.connect(
+                            destination,
+                            Duration.ofSeconds(10),
+                            transport -> new MessageSender(transport, "0000 0001", "0001 0004"))
+                    .get(10, TimeUnit.SECONDS);
+
+            asked.get(10, TimeUnit.SECONDS).over().get(10, TimeUnit.SECONDS);
+
+            fickle.close().get(10, TimeUnit.SECONDS);
+        }
+        listener.close().get(10, TimeUnit.SECONDS);
+    }
+
+    /** Sends session control messages on stream 0 as soon as the association is up, and hears nothing. */
+    private static final class MessageSender implements SctpUser {
+
+        private final SctpAssociation transport;
+        private final Deque<String> messages;
+
+        MessageSender(SctpAssociation transport, String... messages) {
+            this.transport = transport;
+            this.messages = new ArrayDeque<>(List.of(messages));
+        }
+
+        @Override
+        public void onEstablished(int inboundStreams, int outboundStreams, OptionalInt adaptation) {
+            transport.requestOutput();
+        }
+
+        @Override
+        public void produce() {
+            while (!messages.isEmpty()) {
+                byte[] octets = Octets.hex(messages.getFirst());
+                if (!transport.send(0, 17, WireBuffer.copyOf(octets), 0, octets.length)) {
+                    return;
+                }
+                messages.removeFirst();
+            }
+        }
+
+        @Override
+        public void onMessage(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {}
+
+        @Override
+        public void onInputDone() {}
+
+        @Override
+        public void onAcknowledged() {}
+
+        @Override
+        public void onWake() {}
+
+        @Override
+        public void onClosed(boolean graceful, String cause) {}
     }
 
     @Test

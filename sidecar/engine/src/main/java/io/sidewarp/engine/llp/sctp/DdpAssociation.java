@@ -217,7 +217,7 @@ public final class DdpAssociation implements SctpUser {
         return code != null && code.isInitiate() && ChunkFlyweight.ssn(buffer, offset) == 0;
     }
 
-    private static boolean isTerminate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+    static boolean isTerminate(int payloadProtocol, WireBuffer buffer, int offset, int length) {
         return length == ChunkFlyweight.CONTROL_HEADER_LENGTH
                 && functionCode(payloadProtocol, buffer, offset, length) == FunctionCode.TERMINATE;
     }

@@ -135,6 +135,11 @@ public final class DdpStreamSession implements LowerLayer {
         input.hold();
     }
 
+    /** Whether the Initiate waits for the Consumer. */
+    boolean isUndecided() {
+        return phase == Phase.STARTING && exchange.isUndecided();
+    }
+
     /** The Initiate is accepted. */
     void open(SessionListener listener, SessionStartup agreed) {
         phase = Phase.OPEN;

@@ -64,7 +64,8 @@ final class InitialExchange {
         switch (stage) {
             case EXPECTED -> onInitiate(message);
             case REQUESTED -> onAnswer(message);
-            case PENDING, ANSWERED -> throw new IllegalStateException(message.code() + " in stage " + stage);
+            case PENDING -> onWithdrawal();
+            case ANSWERED -> throw new IllegalStateException(message.code() + " behind the answer");
         }
     }
 
@@ -148,6 +149,17 @@ final class InitialExchange {
         }
     }
 
+    /**
+     * The peer has ended what it asked for, with a Terminate. It is in none of the legal sequences, so it gets one too
+     * (section 6.1); the Consumer need not be asked.
+     */
+    private void onWithdrawal() {
+        stage = Stage.ANSWERED;
+        output.terminate();
+        session.endUnopened(true);
+        fail("the peer withdrew its request");
+    }
+
     void accept(SessionOptions chosen) {
         requireUndecided();
         output.send(opening.accept(chosen));
@@ -161,8 +173,13 @@ final class InitialExchange {
         session.endUnopened(true);
     }
 
+    /** Whether the Initiate waits for the Consumer. */
+    boolean isUndecided() {
+        return stage == Stage.PENDING && !output.hasControl() && !output.isControlUnderWay();
+    }
+
     private void requireUndecided() {
-        if (stage != Stage.PENDING || output.hasControl() || output.isControlUnderWay()) {
+        if (!isUndecided()) {
             throw new IllegalStateException("no Initiate to answer on stream " + session.stream());
         }
     }

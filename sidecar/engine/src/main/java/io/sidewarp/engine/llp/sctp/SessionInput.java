@@ -49,7 +49,7 @@ final class SessionInput {
             return;
         }
         session.onHeard();
-        if (ssn == due && !held) {
+        if (ssn == due && (!held || isWithdrawal(payloadProtocol, buffer, offset, length))) {
             advance();
             take(payloadProtocol, buffer, offset, length);
             takeKept();
@@ -61,6 +61,11 @@ final class SessionInput {
         if (wrong != null) {
             session.breakOff(wrong);
         }
+    }
+
+    /** A Terminate right behind the Initiate that it ends, which leaves the Consumer nothing to decide. */
+    private boolean isWithdrawal(int payloadProtocol, WireBuffer buffer, int offset, int length) {
+        return DdpAssociation.isTerminate(payloadProtocol, buffer, offset, length) && session.isUndecided();
     }
 
     /** A chunk that broke the order, or came behind the break. */
@@ -118,7 +123,7 @@ final class SessionInput {
         consented = true;
     }
 
-    /** Keeps what comes until {@link #resume}. */
+    /** Keeps what comes until {@link #resume}, but for the end of a request that is undecided. */
     void hold() {
         held = true;
     }

@@ -379,4 +379,45 @@ class SessionStartTest {
         assertThat(passive.events()).isEmpty();
         assertThat(right.association().occupiedStreams()).isZero();
     }
+
+    @Test
+    @Requirement("SCTP-6.1-02")
+    void aTerminateRightBehindTheInitiateEndsTheRequestThatWaitsForTheConsumer() {
+        SctpEnd end = SctpEnd.alone(1);
+        end.onInitiate(recorder -> true);
+        end.inject(0, 17, "0000 0001");
+        end.inject(0, 17, "0001 0004");
+        end.rest();
+        SessionRecorder passive = end.asked().getFirst();
+        assertThat(passive.events()).containsExactly("failed");
+
+        passive.accept();
+        end.rest();
+        end.acknowledge();
+
+        assertThat(end.sent()).containsExactly("0:17 00 00 00 04");
+        assertThat(passive.events()).containsExactly("failed");
+        assertThat(end.association().occupiedStreams()).isZero();
+    }
+
+    @Test
+    void aTerminateDoesNotTakeBackWhatTheConsumerHasAccepted() {
+        SctpEnd end = SctpEnd.alone(1);
+        end.onInitiate(recorder -> true);
+        end.inject(0, 17, "0000 0001");
+        end.pipe().window(0);
+        SessionRecorder passive = end.asked().getFirst();
+        passive.accept();
+        end.rest();
+
+        end.inject(0, 17, "0001 0004");
+        end.rest();
+        assertThat(passive.events()).isEmpty();
+        end.pipe().window(8);
+        end.pipe().requestOutput();
+        end.rest();
+
+        assertThat(end.sent()).first().isEqualTo("0:17 00 00 00 02");
+        assertThat(passive.events()).startsWith("established", "peer closed");
+    }
 }
