@@ -87,6 +87,10 @@ An environment, and behind it the variables of a component's settings by their n
   value: {{ not .Values.webhook.certManager.enabled | quote }}
 - name: SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_VALIDITY
   value: {{ .Values.webhook.certificateValidity | quote }}
+{{- with .Values.webhook.url }}
+- name: SIDEWARP_OPERATOR_WEBHOOK_URL
+  value: {{ . | quote }}
+{{- end }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_FALLBACK
   value: {{ join "," $fallback | quote }}
 - name: SIDEWARP_OPERATOR_UNSELECTED_SOFTWARE_DEVICES

@@ -210,17 +210,7 @@ class ChartTest {
                 unselectedNodes: {fallback: [KernelSiw, Software], siwDevices: 8}
                 telemetry: {otlpEndpoint: "http://collector:4317"}
                 """, scratch);
-        Map<String, String> environment = Chart.find(rendered, Deployment.class, "sidewarp-controller")
-                .getSpec()
-                .getTemplate()
-                .getSpec()
-                .getContainers()
-                .getFirst()
-                .getEnv()
-                .stream()
-                .filter(variable -> variable.getValue() != null)
-                .collect(Collectors.toMap(EnvVar::getName, EnvVar::getValue));
-        assertThat(environment)
+        assertThat(controllerEnvironment(rendered))
                 .containsEntry(
                         "SIDEWARP_OPERATOR_SIDECAR_IMAGE",
                         "registry.example.com/sidewarp/sidecar:" + System.getProperty("sidewarp.version"))
@@ -231,6 +221,18 @@ class ChartTest {
                 .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_MANAGE_CERTIFICATE", "true")
                 .containsEntry("OTEL_SDK_DISABLED", "false")
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
+    }
+
+    @Test
+    void tellsTheControllerWhereTheApiServerCallsBesideNamesGivenByHand(@TempDir Path scratch) throws IOException {
+        assertThat(controllerEnvironment(Chart.render(Chart.RECENT)))
+                .doesNotContainKeys("SIDEWARP_OPERATOR_WEBHOOK_URL", "SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES");
+        assertThat(controllerEnvironment(Chart.renderWith(Chart.RECENT, """
+                controller: {settings: {sidewarp.operator.webhook.certificate-names: webhook.example.com}}
+                webhook: {url: "https://10.0.0.1:9443/mutate-pods"}
+                """, scratch)))
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_URL", "https://10.0.0.1:9443/mutate-pods")
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "webhook.example.com");
     }
 
     @Test
@@ -275,6 +277,19 @@ class ChartTest {
                 .singleElement()
                 .satisfies(namespace -> assertThat(namespace.getMetadata().getLabels())
                         .containsEntry("pod-security.kubernetes.io/enforce", "privileged"));
+    }
+
+    private static Map<String, String> controllerEnvironment(String rendered) {
+        return Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                .getSpec()
+                .getTemplate()
+                .getSpec()
+                .getContainers()
+                .getFirst()
+                .getEnv()
+                .stream()
+                .filter(variable -> variable.getValue() != null)
+                .collect(Collectors.toMap(EnvVar::getName, EnvVar::getValue));
     }
 
     private static DaemonSet nodeAgent(String rendered) {

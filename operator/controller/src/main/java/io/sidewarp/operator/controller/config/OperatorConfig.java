@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.config;
 import io.sidewarp.operator.api.v1alpha1.Fallback;
 import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
+import java.net.URI;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -80,6 +81,9 @@ public interface OperatorConfig {
         /** Service in front of it; the certificate is made out to it. */
         @WithDefault("sidewarp-webhook")
         String service();
+
+        /** Where the API server calls it, if not through its Service; the certificate is made out to that host too. */
+        Optional<URI> url();
 
         /** MutatingWebhookConfiguration that tells the API server of it. */
         @WithDefault("sidewarp")

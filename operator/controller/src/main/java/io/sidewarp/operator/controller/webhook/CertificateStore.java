@@ -13,10 +13,12 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.HttpURLConnection;
+import java.net.URI;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -222,9 +224,19 @@ public class CertificateStore implements AutoCloseable {
 
     private List<String> names() {
         String service = config.webhook().service() + "." + config.namespace() + ".svc";
-        List<String> names = new ArrayList<>(List.of(service, service + ".cluster.local"));
+        Set<String> names = new LinkedHashSet<>(List.of(service, service + ".cluster.local"));
+        config.webhook()
+                .url()
+                .map(URI::getHost)
+                .map(CertificateStore::withoutBrackets)
+                .ifPresent(names::add);
         config.webhook().certificateNames().ifPresent(names::addAll);
-        return names;
+        return List.copyOf(names);
+    }
+
+    /** An address of IPv6 has brackets in a URL, and none in a certificate. */
+    private static String withoutBrackets(String host) {
+        return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     }
 
     @Override

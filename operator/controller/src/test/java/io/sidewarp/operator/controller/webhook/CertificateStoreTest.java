@@ -10,11 +10,15 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
+import java.io.IOException;
+import java.security.cert.CertificateException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The webhook's certificate in the Secret of a real API server. */
 @RealApiServer
@@ -49,6 +53,44 @@ class CertificateStoreTest {
                 assertThat(former.isTrustedBy(present.authorities())).isTrue();
             });
         }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "https://10.0.0.1:9443/mutate-pods, 10.0.0.1",
+        "https://[fd00::1]:9443/mutate-pods, fd00:0:0:0:0:0:0:1",
+        "https://webhook.example.com/mutate-pods, webhook.example.com",
+    })
+    void theCertificateIsAlsoForTheHostThatTheApiServerCalls(
+            String url, String name, KubernetesClient client, TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+
+        try (CertificateStore store = new CertificateStore(
+                client,
+                TestSettings.of(Map.of(
+                        "sidewarp.operator.namespace",
+                        namespace,
+                        "sidewarp.operator.webhook.url",
+                        url,
+                        "sidewarp.operator.webhook.certificate-names",
+                        "by-hand.example.com")))) {
+            store.serve(_ -> {});
+
+            await().atMost(LIMIT)
+                    .ignoreExceptions()
+                    .untilAsserted(() -> assertThat(names(inSecret(client, namespace)))
+                            .containsExactly(
+                                    "sidewarp-webhook." + namespace + ".svc",
+                                    "sidewarp-webhook." + namespace + ".svc.cluster.local",
+                                    name,
+                                    "by-hand.example.com"));
+        }
+    }
+
+    private static List<String> names(WebhookCertificate certificate) throws IOException, CertificateException {
+        return certificate.chain().getFirst().getSubjectAlternativeNames().stream()
+                .map(name -> String.valueOf(name.get(1)))
+                .toList();
     }
 
     private static WebhookCertificate inSecret(KubernetesClient client, String namespace) {
