@@ -119,6 +119,9 @@ public final class InjectionRules {
 
         Set<String> containers = containers(pod, annotations.get(CONTAINERS));
         checkNames(pod, annotations, profile, containers);
+        HugePages.whatIsWrong(pod.getSpec(), profile, profileName).ifPresent(message -> {
+            throw new RefusedException(message);
+        });
         int rnics = rnics(annotations.get(RNICS)).orElse(profile.rnics());
         Optional<PodNetwork> network = rnics == 0
                 ? Optional.empty()

@@ -30,7 +30,7 @@ public final class ProfileRules {
     public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {
         // A limit of huge pages is for pods that bring a volume of them; one that does not is judged when it comes.
         boolean ofHugePages = profile.resources().limitsWith(SharedVolume.NO_MEMORY).keySet().stream()
-                .anyMatch(name -> name.startsWith("hugepages-"));
+                .anyMatch(HugePages::isResource);
         return whatIsWrong(profile, ofHugePages ? SharedVolume.NO_MEMORY : profile.sharedMemory());
     }
 
@@ -64,6 +64,10 @@ public final class ProfileRules {
                 return Optional.of("resources has a request of " + limit.getKey() + " (" + request
                         + ") above its limit (" + limit.getValue() + "); raise the limit or lower the request");
             }
+        }
+        Optional<String> hugePages = HugePages.whatIsWrong(profile.resources().requests(), limits);
+        if (hugePages.isPresent()) {
+            return hugePages;
         }
         Quantity memory = limits.get("memory");
         if (memory != null && isNumber(memory) && memory.compareTo(sharedMemory) <= 0) {

@@ -9,6 +9,7 @@ import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
@@ -29,7 +30,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class InjectionRulesTest {
     private static final String NAMESPACE = "shop";
@@ -42,6 +42,7 @@ class InjectionRulesTest {
             "too-early", profile("{rnics: 1, nicPolicy: x722}"),
             "elsewhere", profile("{mountPath: /opt/rdma}"),
             "limited", profile("{sharedMemory: 1Gi, resources: {limits: {memory: 2Gi}}}"),
+            "2Mi", profile("{resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}}"),
             "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
 
     @ParameterizedTest
@@ -178,9 +179,43 @@ class InjectionRulesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"Memory", "HugePages", "HugePages-2Mi", "HugePages-1Gi"})
-    void aPodMayBringItsOwnSharedVolumeInMemory(String medium) {
-        Pod pod = pod("", "volumes: [{name: sidewarp-shared, emptyDir: {medium: " + medium + "}}]");
+    @CsvSource({"Memory, limited", "HugePages, 2Mi", "HugePages-2Mi, 2Mi", "HugePages-2048Ki, 2Mi"})
+    void aPodMayBringItsOwnSharedVolumeInMemory(String medium, String profile) {
+        Pod pod = withSharedVolume(medium, "sidewarp.io/profile: " + profile, "{}");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "HugePages-2Mi; ; {}; SidecarProfile built-in gives the sidecar, which fills it, no limit of hugepages-2Mi;"
+                        + " for instance hugepages-2Mi: 1Gi",
+                "HugePages-2Mi; sidewarp.io/profile: limited; {hugepages-2Mi: 1Gi}; SidecarProfile limited gives the sidecar,"
+                        + " which fills it, no limit of hugepages-2Mi; for instance hugepages-2Mi: 1Gi",
+                "HugePages-1Gi; sidewarp.io/profile: 2Mi; {}; no limit of hugepages-1Gi; for instance hugepages-1Gi: 1Gi",
+                "HugePages; sidewarp.io/profile: limited; {}; no limit of huge pages; for instance hugepages-2Mi: 1Gi",
+                "HugePages; sidewarp.io/profile: limited; {hugepages-1Gi: 1Gi}; no limit of huge pages; for instance"
+                        + " hugepages-1Gi: 1Gi",
+                "HugePages; sidewarp.io/profile: 2Mi; {hugepages-1Gi: 1Gi}; limits of several (2Mi, 1Gi); make the medium"
+                        + " HugePages-2Mi",
+                "HugePages-big; sidewarp.io/profile: limited; {}; which is not in memory; of the medium Memory or HugePages",
+            })
+    void aSharedVolumeOfHugePagesThatTheSidecarCannotFillIsRefused(
+            String medium, String annotation, String limits, String wrong, String advice) {
+        Pod pod = withSharedVolume(medium, annotation == null ? "" : annotation, limits);
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled")))
+                .isInstanceOfSatisfying(
+                        Refuse.class,
+                        refuse -> assertThat(refuse.message()).contains(wrong).contains(advice));
+    }
+
+    @Test
+    void hugePagesOfTheWholePodAreAlsoForTheSidecar() {
+        Pod pod = withSharedVolume("HugePages-2Mi", "", "{}");
+        pod.getSpec().setResources(Yaml.parse("{limits: {hugepages-2Mi: 1Gi}}", ResourceRequirements.class));
 
         assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
     }
@@ -223,7 +258,7 @@ class InjectionRulesTest {
             value = {
                 "sidewarp.io/profile: limited; {name: v, emptyDir: {}}",
                 "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 1.5Gi; {name: v, emptyDir: {}}",
-                "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
+                "sidewarp.io/profile: 2Mi, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
                         + " HugePages}}"
             })
     void sharedRegionsThatFitTheSidecarsMemoryAreLetIn(String annotations, String volume) {
@@ -382,6 +417,14 @@ class InjectionRulesTest {
 
     private static SidecarProfileSpec profile(String yaml) {
         return Yaml.parse(yaml, SidecarProfileSpec.class);
+    }
+
+    /** A pod with one container, which has {@code limits}, and a shared volume of its own. */
+    private static Pod withSharedVolume(String medium, String annotation, String limits) {
+        return pod(
+                annotation,
+                "containers: [{name: app, image: a, resources: {limits: " + limits
+                        + "}}], volumes: [{name: sidewarp-shared," + " emptyDir: {medium: " + medium + "}}]");
     }
 
     /** A pod with the containers app and worker, if {@code spec} does not say otherwise. */

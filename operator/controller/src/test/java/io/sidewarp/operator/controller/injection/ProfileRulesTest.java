@@ -9,6 +9,7 @@ import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ProfileRulesTest {
@@ -40,6 +41,33 @@ class ProfileRulesTest {
             })
     void aLimitOfMemoryWithRoomForSharedRegionsIsNot(String profile) {
         assertThat(whatIsWrong(profile)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "{requests: {hugepages-2Mi: 1Gi, cpu: 1}}; request of hugepages-2Mi (1Gi) without a limit of the same amount",
+                "{requests: {hugepages-2Mi: 1Gi, cpu: 1}, limits: {hugepages-2Mi: 2Gi}}; request of hugepages-2Mi (1Gi)"
+                        + " without a limit of the same amount",
+                "{requests: {}, limits: {hugepages-2Mi: 2Gi}}; only with cpu or memory",
+            })
+    void hugePagesThatTheApiServerWouldRefuseAreWrong(String resources, String wrong) {
+        assertThat(whatIsWrong("{resources: " + resources + "}"))
+                .get()
+                .asString()
+                .contains(wrong);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{limits: {hugepages-2Mi: 2Gi}}",
+                "{requests: {hugepages-2Mi: 2048Mi, cpu: 1}, limits: {hugepages-2Mi: 2Gi}}",
+                "{requests: {}, limits: {hugepages-2Mi: 2Gi, memory: 2Gi}}",
+            })
+    void aLimitOfHugePagesWithTheSameRequestOrNoneIsNot(String resources) {
+        assertThat(whatIsWrong("{resources: " + resources + "}")).isEmpty();
     }
 
     private static Optional<String> whatIsWrong(String profile) {

@@ -1,0 +1,119 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.PROFILE;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rules of Kubernetes for huge pages, which it counts by container and by size of page: a container without a limit of them gets
+ * none, and a volume of them is mounted only in a pod that asks for them. The sidecar has the pages of regions allocated, so it
+ * is the sidecar that needs the limit.
+ */
+final class HugePages {
+    /** Followed by the size of the pages. */
+    private static final String RESOURCE = "hugepages-";
+
+    private HugePages() {}
+
+    static boolean isResource(String name) {
+        return name.startsWith(RESOURCE);
+    }
+
+    /** What the API server would refuse of the sidecar's resources, in any pod, and what to do; empty when nothing. */
+    static Optional<String> whatIsWrong(Map<String, Quantity> requests, Map<String, Quantity> limits) {
+        for (Map.Entry<String, Quantity> request : new TreeMap<>(requests).entrySet()) {
+            String name = request.getKey();
+            if (isResource(name) && !request.getValue().equals(limits.get(name))) {
+                return Optional.of(
+                        "resources has a request of " + name + " (" + request.getValue()
+                                + ") without a limit of the same amount; set the limit, and leave out the request, which follows it");
+            }
+        }
+        Map<String, Quantity> all = new TreeMap<>(requests);
+        all.putAll(limits);
+        if (all.keySet().stream().anyMatch(HugePages::isResource)
+                && !all.containsKey("cpu")
+                && !all.containsKey("memory")) {
+            return Optional.of(
+                    "resources has huge pages, which Kubernetes gives only with cpu or memory; add a request or"
+                            + " limit of one of them");
+        }
+        return Optional.empty();
+    }
+
+    /** What is wrong with a pod whose volume for shared regions is of huge pages, and what to do; empty for other pods. */
+    static Optional<String> whatIsWrong(PodSpec spec, SidecarProfileSpec profile, String profileName) {
+        return SharedVolume.hugePages(spec).flatMap(medium -> {
+            Optional<Quantity> wanted = SharedVolume.pageSize(medium);
+            NavigableSet<Quantity> ofApplications = ofApplications(spec);
+            NavigableSet<Quantity> ofSidecar = ofSidecar(spec, profile);
+            if (ofSidecar.isEmpty() || !wanted.map(ofSidecar::contains).orElse(true)) {
+                String limit = RESOURCE
+                        + wanted.or(() -> ofApplications.stream().findFirst())
+                                .map(Quantity::toString)
+                                .orElse("2Mi");
+                return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
+                        + ", but the SidecarProfile " + profileName + " gives the sidecar, which fills it, no limit of "
+                        + wanted.map(_ -> limit).orElse("huge pages")
+                        + "; have one in resources.limits of the profile, for instance " + limit
+                        + ": 1Gi, name another profile with the annotation " + PROFILE
+                        + ", or make the medium Memory");
+            }
+            NavigableSet<Quantity> all = new TreeSet<>(ofApplications);
+            all.addAll(ofSidecar);
+            if (wanted.isEmpty() && all.size() > 1) {
+                return Optional.of("the pod has a volume " + SharedVolume.NAME + " of the medium " + medium
+                        + ", which does not say the size of pages, and with its sidecar of the SidecarProfile "
+                        + profileName
+                        + " limits of several ("
+                        + all.stream().map(Quantity::toString).collect(Collectors.joining(", "))
+                        + "); make the medium " + medium + "-" + ofSidecar.first()
+                        + ", or have pages of one size in all containers");
+            }
+            return Optional.empty();
+        });
+    }
+
+    private static NavigableSet<Quantity> ofApplications(PodSpec spec) {
+        return Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream())
+                .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
+                .map(Container::getResources)
+                .flatMap(resources -> pageSizes(limits(resources)).stream())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Limits of the whole pod count for a container that has no huge pages of its own. */
+    private static NavigableSet<Quantity> ofSidecar(PodSpec spec, SidecarProfileSpec profile) {
+        NavigableSet<Quantity> own = pageSizes(profile.resources().limitsWith(SharedVolume.NO_MEMORY));
+        return own.isEmpty() ? pageSizes(limits(spec.getResources())) : own;
+    }
+
+    private static NavigableSet<Quantity> pageSizes(Map<String, Quantity> limits) {
+        return limits.entrySet().stream()
+                .filter(limit -> isResource(limit.getKey()) && ProfileRules.isPositive(limit.getValue()))
+                .map(limit -> new Quantity(limit.getKey().substring(RESOURCE.length())))
+                .filter(ProfileRules::isPositive)
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Map<String, Quantity> limits(@Nullable ResourceRequirements resources) {
+        return Optional.ofNullable(resources)
+                .map(ResourceRequirements::getLimits)
+                .orElseGet(Map::of);
+    }
+}
