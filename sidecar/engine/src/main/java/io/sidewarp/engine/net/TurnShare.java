@@ -11,9 +11,9 @@ import io.netty.channel.SingleThreadEventLoop;
  * sockets, also those that tasks leave: a stream which went on by tasks alone would have other connections wait for all of
  * them. So it has a few shares of each turn of the loop, and waits for the next turn with the rest. Belongs to the loop.
  */
-public final class TurnShare {
+final class TurnShare {
 
-    /** Shares in a turn of the loop. The second goes out with the completions of the first: see {@link LateTask}. */
+    /** Shares in a turn of the loop. The application learns of what both complete at once, as it waits for a {@link LateTask}. */
     private static final int SHARES = 2;
 
     private final SingleThreadEventLoop loop;
@@ -23,13 +23,13 @@ public final class TurnShare {
     private boolean waiting;
 
     /** @param loop of a socket, as Netty has them */
-    public TurnShare(EventLoop loop, Runnable task) {
+    TurnShare(EventLoop loop, Runnable task) {
         this.loop = (SingleThreadEventLoop) loop;
         this.task = task;
     }
 
     /** Has the task run in this turn of the loop, or in the next one when its shares of this one are used up. */
-    public void request() {
+    void request() {
         if (used < SHARES) {
             loop.execute(task);
         } else {
@@ -38,7 +38,7 @@ public final class TurnShare {
     }
 
     /** The task used a whole share. If it does less it need not tell, for it goes on only with what comes anew. */
-    public void use() {
+    void use() {
         if (used == 0) {
             loop.executeAfterEventLoopIteration(onTurnEnd);
         }

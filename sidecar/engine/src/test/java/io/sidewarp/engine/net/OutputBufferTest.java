@@ -34,14 +34,6 @@ class OutputBufferTest {
     @AutoClose
     private final TcpBed bed = new TcpBed(loops);
 
-    /** A connection in which this side may send. */
-    private TcpBed.Connection connect() throws Exception {
-        TcpBed.Connection connection = bed.connect();
-        connection.send(FPDU);
-        assertThat(connection.end().nextUlpdu()).hasSize(ULPDU_LENGTH);
-        return connection;
-    }
-
     private void send(TcpBed.Connection connection) {
         connection.end().sendFrom(bed.loop(), new byte[ULPDU_LENGTH]);
     }
@@ -63,8 +55,8 @@ class OutputBufferTest {
     @Test
     void aConnectionThatFailsToProduceOutputLeavesTheBufferToOthers() throws Exception {
         loops.setFaultHandler(fault -> {});
-        try (TcpBed.Connection failing = connect();
-                TcpBed.Connection other = connect()) {
+        try (TcpBed.Connection failing = bed.connectToSend();
+                TcpBed.Connection other = bed.connectToSend()) {
             failing.end().failToProduce();
             send(failing);
             assertThat(failing.end().awaitClosed()).contains("this side failed");
@@ -77,9 +69,9 @@ class OutputBufferTest {
     @Test
     void aConnectionThatFailsWhenItsTurnHasComeLeavesTheBufferToTheNext() throws Exception {
         loops.setFaultHandler(fault -> {});
-        try (TcpBed.Connection full = connect();
-                TcpBed.Connection failing = connect();
-                TcpBed.Connection next = connect()) {
+        try (TcpBed.Connection full = bed.connectToSend();
+                TcpBed.Connection failing = bed.connectToSend();
+                TcpBed.Connection next = bed.connectToSend()) {
             for (int i = 0; i < LONG_ULPDUS; i++) {
                 full.end().sendFrom(bed.loop(), new byte[LONG_ULPDU_LENGTH]);
             }

@@ -77,9 +77,9 @@ class PolledConnectionTest {
                             bed.loop().execute(() -> ahead.complete(stream.end().waitingUlpdus())));
             bed.loop().execute(() -> {
                 held.countDown();
-                await(written);
+                TcpBed.await(written);
             });
-            await(held);
+            TcpBed.await(held);
             send(stream, share);
             application.send(FPDU);
             written.countDown();
@@ -106,15 +106,6 @@ class PolledConnectionTest {
             all.put(octets);
         }
         return all.array();
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(TcpBed.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
-                    .isTrue();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
     }
 
     @Test

@@ -22,6 +22,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -32,6 +33,7 @@ final class TcpBed implements AutoCloseable {
 
     private static final byte[] REQUEST = ("MPA ID Req Frame" + "\0\1\0\0").getBytes(US_ASCII);
     private static final int CRC_LENGTH = 4;
+    private static final int FIRST_ULPDU_LENGTH = 18;
 
     private final EngineLoops loops;
     private final BlockingQueue<Accepted> accepted = new LinkedBlockingQueue<>();
@@ -108,6 +110,23 @@ final class TcpBed implements AutoCloseable {
         peer.getOutputStream().write(REQUEST);
         in.readNBytes(REQUEST.length);
         return new Connection(peer, in, own.channel(), own.end());
+    }
+
+    /** A connection in full operation, in which this side may send. */
+    Connection connectToSend() throws Exception {
+        Connection connection = connect();
+        connection.send(fpdu(FIRST_ULPDU_LENGTH));
+        assertThat(connection.end().nextUlpdu()).hasSize(FIRST_ULPDU_LENGTH);
+        return connection;
+    }
+
+    /** Waits in one thread for another. */
+    static void await(CountDownLatch latch) {
+        try {
+            assertThat(latch.await(PATIENCE_MILLIS, TimeUnit.MILLISECONDS)).isTrue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** An FPDU of zeros; both sides declare C=0. */

@@ -102,16 +102,16 @@ class TurnShareTest {
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch written = new CountDownLatch(1);
         CompletableFuture<Integer> sent = new CompletableFuture<>();
-        try (TcpBed.Connection stream = connect();
-                TcpBed.Connection other = connect()) {
+        try (TcpBed.Connection stream = bed.connectToSend();
+                TcpBed.Connection other = bed.connectToSend()) {
             other.end()
                     .onNextUlpdu(() -> sent.complete(LONG_ULPDUS - stream.end().unsentUlpdus()));
             loop.execute(() -> {
                 held.countDown();
-                await(written);
+                TcpBed.await(written);
                 stream.end().send(LONG_ULPDU, LONG_ULPDUS);
             });
-            await(held);
+            TcpBed.await(held);
             Thread reader = Thread.startVirtualThread(() -> drain(stream));
             other.send(FPDU);
             written.countDown();
@@ -122,14 +122,6 @@ class TurnShareTest {
         }
     }
 
-    /** A connection in which this side may send. */
-    private TcpBed.Connection connect() throws Exception {
-        TcpBed.Connection connection = bed.connect();
-        connection.send(FPDU);
-        connection.end().nextUlpdu();
-        return connection;
-    }
-
     private static void drain(TcpBed.Connection connection) {
         try {
             connection.in().transferTo(OutputStream.nullOutputStream());
@@ -137,15 +129,6 @@ class TurnShareTest {
             if (!connection.peer().isClosed()) {
                 throw new UncheckedIOException(e);
             }
-        }
-    }
-
-    private static void await(CountDownLatch latch) {
-        try {
-            assertThat(latch.await(TcpBed.PATIENCE_MILLIS, TimeUnit.MILLISECONDS))
-                    .isTrue();
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
         }
     }
 }

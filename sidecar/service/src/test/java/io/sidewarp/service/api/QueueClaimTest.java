@@ -27,41 +27,24 @@ import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import java.util.List;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Completions of initial receives, whatever becomes of the Queue calls that claim them. */
-class QueueClaimTest {
+class QueueClaimTest extends TwoSidecars {
 
     private static final int SIZE = 64;
     private static final int WINDOW = 16 << 10;
     /** Refused work whose completions are far more than the transport takes for a client that does not read. */
     private static final int REFUSED = 1000;
 
-    private TestSidecar left;
-    private TestSidecar right;
-    private TestSession client;
-    private TestSession server;
     private Region target;
     private TestSession.Pair pair;
 
     @BeforeEach
-    void start() {
-        left = TestSidecar.start();
-        right = TestSidecar.start();
-        client = left.session("client");
-        server = right.session("server");
+    void connect() {
         target = server.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
         pair = client.connectTo(server, initial(8), initial(9));
-    }
-
-    @AfterEach
-    void stop() {
-        client.close();
-        server.close();
-        left.close();
-        right.close();
     }
 
     private ReceiveWork initial(long id) {
