@@ -62,6 +62,8 @@ class BenchCommandIT {
                 <!-- end: bench connections -->
                 <!-- begin: bench application -->
                 <!-- end: bench application -->
+                <!-- begin: bench beside -->
+                <!-- end: bench beside -->
                 <!-- begin: bench targets -->
                 <!-- end: bench targets -->
                 """);
@@ -71,7 +73,7 @@ class BenchCommandIT {
                 "--time",
                 "20ms",
                 "--only",
-                "LATENCY,APPLICATION,MOMENTS,STREAMS,CONNECTIONS",
+                "LATENCY,APPLICATION,MOMENTS,STREAMS,CONNECTIONS,BESIDE",
                 "--json",
                 json.toString(),
                 "--write",
@@ -86,6 +88,8 @@ class BenchCommandIT {
         assertThat(programs(parts.get("STREAMS")))
                 .contains("engine", "application", "limit", "grpc-java", "iperf3 beside 64 KiB");
         assertThat(programs(parts.get("CONNECTIONS"))).contains("engine");
+        assertThat(programs(parts.get("BESIDE")))
+                .contains("application", "application beside write 1 MiB, depth 64", "application beside read 8 B");
         assertThat(Files.readString(document))
                 .contains(
                         "| write | spin | ",
@@ -93,6 +97,7 @@ class BenchCommandIT {
                         "| 100 | ",
                         "| write 1 MiB | 8 | ",
                         "| application read 64 KiB | ",
+                        "| read 1 MiB, depth 64 | ",
                         "| target | measured | met |")
                 .containsPattern("application: read 64 KiB, depth 16, of iperf3 -l 128K \\| at least 0.800 \\| [0-9]");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");

@@ -70,8 +70,7 @@ public final class SidecarTests {
 
     /** The same for some of the streams and sizes. */
     static void settle(Lab lab, SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
-        long end = System.nanoTime() + (lab.quick() ? 0 : SETTLING.toNanos());
-        while (System.nanoTime() - end < 0) {
+        settle(lab, () -> {
             for (ThroughputPart.Step step : steps) {
                 for (String operation : OPERATIONS) {
                     pair.perf(operation, Duration.ZERO, SETTLING_STREAM, options(step));
@@ -80,10 +79,18 @@ public final class SidecarTests {
             for (String operation : OPERATIONS) {
                 pair.perf(operation, Duration.ZERO, SETTLING_LATENCY, latencyOptions(sizes));
             }
+        });
+    }
+
+    /** Does something again and again before anything counts. */
+    static void settle(Lab lab, Runnable round) {
+        long end = System.nanoTime() + (lab.quick() ? 0 : SETTLING.toNanos());
+        while (System.nanoTime() - end < 0) {
+            round.run();
         }
     }
 
-    private static String[] options(ThroughputPart.Step step) {
+    static String[] options(ThroughputPart.Step step) {
         return new String[] {
             "--size",
             String.valueOf(step.size()),
@@ -141,8 +148,18 @@ public final class SidecarTests {
         }
     }
 
+    /** Measures latency of messages of 8 octets in a time of its own. */
+    static PerfReport pingPong(SidecarPair pair, String operation, Duration warmup, Duration time) {
+        return pair.perf(operation, warmup, time, latencyOptions(List.of(LatencyPart.SIZE)))
+                .getFirst();
+    }
+
     private static void record(Lab lab, Recorder recorder, PerfReport report) {
-        Subject subject = subject(report.operation(), report.size(), report.depth(), report.signal());
+        record(lab, recorder, subject(report.operation(), report.size(), report.depth(), report.signal()), report);
+    }
+
+    /** Takes what a report says, of that subject. */
+    static void record(Lab lab, Recorder recorder, Subject subject, PerfReport report) {
         if (report.latency()) {
             recorder.add(subject, Metric.P50_MICROSECONDS, report.p50Micros());
             recorder.add(subject, Metric.P99_MICROSECONDS, report.p99Micros());

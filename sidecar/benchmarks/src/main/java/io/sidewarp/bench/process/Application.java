@@ -22,10 +22,11 @@ final class Application implements AutoCloseable {
     /**
      * Starts it.
      *
-     * @param directory for its log
+     * @param name of its log
+     * @param directory for that
      */
-    static Application start(Build build, Place place, Path directory) {
-        return new Application(JvmProcess.start("application", build, CommandProgram.class, place, directory));
+    static Application start(String name, Build build, Place place, Path directory) {
+        return new Application(JvmProcess.start(name, build, CommandProgram.class, place, directory));
     }
 
     /**

@@ -96,8 +96,8 @@ public final class Sidecar implements AutoCloseable {
     }
 
     /** Starts an application that carries out one command of the sidewarp program after the other, where this runs. */
-    Application application() {
-        return Application.start(build, place, directory);
+    Application application(String applicationName) {
+        return Application.start(applicationName, build, place, directory);
     }
 
     /** Starts one command of the sidewarp program as such an application, where this runs. */

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,7 @@ public final class SidecarPair implements AutoCloseable {
     private final String address;
     private final String llp;
     private final Application client;
+    private @Nullable Application second;
     private ChildProcess server;
     private List<String> destination;
 
@@ -41,7 +43,7 @@ public final class SidecarPair implements AutoCloseable {
         server = listen();
         try {
             destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
-            client = active.application();
+            client = active.application("application");
         } catch (RuntimeException e) {
             server.close();
             throw e;
@@ -87,12 +89,32 @@ public final class SidecarPair implements AutoCloseable {
      * @return one report for each size
      */
     public List<PerfReport> perf(String operation, Duration warmup, Duration time, String... options) {
+        return perf(client, operation, warmup, time, options);
+    }
+
+    /**
+     * The same by a second application of the sidecar that asks, beside the first one.
+     *
+     * @return when it has ended
+     */
+    public CompletableFuture<List<PerfReport>> perfBeside(
+            String operation, Duration warmup, Duration time, String... options) {
+        if (second == null) {
+            second = active.application("second-application");
+        }
+        Application application = second;
+        return CompletableFuture.supplyAsync(
+                () -> perf(application, operation, warmup, time, options), Thread::startVirtualThread);
+    }
+
+    private List<PerfReport> perf(
+            Application application, String operation, Duration warmup, Duration time, String... options) {
         List<String> arguments = new ArrayList<>(List.of("perf", operation));
         arguments.addAll(destination);
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
         arguments.addAll(active.options());
-        return PerfReport.parse(client.run(arguments));
+        return PerfReport.parse(application.run(arguments));
     }
 
     /** A client of the sidecar that asks, in this process; the caller closes it. */
@@ -120,6 +142,9 @@ public final class SidecarPair implements AutoCloseable {
     @Override
     public void close() {
         client.close();
+        if (second != null) {
+            second.close();
+        }
         server.close();
         close(active, passive);
         delete(directory);

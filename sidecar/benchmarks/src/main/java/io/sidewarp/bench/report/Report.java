@@ -49,6 +49,7 @@ public final class Report {
             case LATENCY -> EngineTables.latency(result);
             case CONNECTIONS -> EngineTables.connections(result);
             case APPLICATION -> SidecarTables.application(result);
+            case BESIDE -> SidecarTables.beside(result);
             case SIDECAR -> SidecarTables.sidecar(result);
             case NETWORK -> NetworkTables.network(result);
             case QUOTA -> SidecarTables.quota(result);

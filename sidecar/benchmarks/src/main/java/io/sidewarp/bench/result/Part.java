@@ -26,6 +26,8 @@ public enum Part {
     NETWORK,
     /** Application to application under a quota of processor time, beside grpc-java. Takes control groups. */
     QUOTA,
+    /** Application to application, messages of 8 octets one at a time beside a stream, of this build and of another one if given. */
+    BESIDE,
     /** What a sidecar takes to start, and of memory. */
     SIDECAR,
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */
@@ -37,7 +39,7 @@ public enum Part {
 
     /** Whether it measures another build too, if one is given. */
     public boolean compares() {
-        return this == COMPARISON || this == PROFILE;
+        return this == COMPARISON || this == PROFILE || this == BESIDE;
     }
 
     /** Whether its measurements take the time that the user gives; others have times of their own. */

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.BesidePart;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
@@ -172,6 +173,13 @@ class ReportTest {
         add(quota.under(QuotaPart.QUOTA), echo, Metric.P50_MICROSECONDS, 240);
         Recorder sidecar = new Recorder();
         add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
+        Recorder beside = new Recorder();
+        BesidePart.Stream stream = BesidePart.STREAMS.getFirst();
+        add(beside, BesidePart.alone(), Metric.P50_MICROSECONDS, 40);
+        add(beside, BesidePart.beside(stream), Metric.P50_MICROSECONDS, 200, 300, 400);
+        add(beside, BesidePart.alone(stream), Metric.GIGABITS_PER_SECOND, 20);
+        add(beside, BesidePart.besideMessages(stream), Metric.GIGABITS_PER_SECOND, 18);
+        add(beside.before(), BesidePart.beside(stream), Metric.P50_MICROSECONDS, 900);
         Recorder comparison = new Recorder();
         add(comparison.before(), WRITE, Metric.GIGABITS_PER_SECOND, 10, 20);
         add(comparison, WRITE, Metric.GIGABITS_PER_SECOND, 30, 30);
@@ -189,6 +197,7 @@ class ReportTest {
                 .with(Part.APPLICATION, part(application))
                 .with(Part.NETWORK, part(network))
                 .with(Part.QUOTA, part(quota))
+                .with(Part.BESIDE, part(beside))
                 .with(Part.SIDECAR, part(sidecar))
                 .with(Part.SCTP, part(sctp))
                 .with(Part.COMPARISON, part(comparison))
@@ -216,6 +225,9 @@ class ReportTest {
                 .contains(
                         "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
+                .contains("| nothing | 40.0 (40.0–40.0) |  |  |  |  |")
+                .contains("| write 64 KiB, depth 16 | 300 (200–400) |  |  | 18.0 (18.0–18.0) | 20.0 (20.0–20.0) |")
+                .contains("| before: write 64 KiB, depth 16 | 900 (900–900) |  |  |  |  |")
                 .contains("| read | 60.0 |  |  | 240 |  |  |")
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(

@@ -1,0 +1,153 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.bench.part;
+
+import io.sidewarp.bench.process.PerfReport;
+import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Sizes;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Reads of 8 octets, one at a time, beside the stream of another application through the same two sidecars: what a small
+ * message waits for a large one. Where each end has one processor, its sidecar has one event loop for both.
+ */
+public final class BesidePart implements PartRunner {
+
+    /** What streams. */
+    public static final List<Stream> STREAMS = List.of(
+            new Stream("write", new ThroughputPart.Step(64 << 10, 16)),
+            new Stream("write", new ThroughputPart.Step(1 << 20, 64)),
+            new Stream("read", new ThroughputPart.Step(1 << 20, 64)));
+
+    private static final String OPERATION = "read";
+    private static final int TURNS = 2;
+    private static final int QUICK_TURNS = 1;
+
+    private static final Duration SETTLING = Duration.ofMillis(250);
+
+    /** How long a stream goes on beyond what is measured beside it, which has to connect meanwhile; by attempts. */
+    private static final List<Duration> LEADS =
+            List.of(Duration.ofSeconds(1), Duration.ofSeconds(3), Duration.ofSeconds(9));
+
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** A stream of Writes or Reads. */
+    public record Stream(String operation, ThroughputPart.Step step) {
+
+        @Override
+        public String toString() {
+            return operation + " " + Sizes.format(step.size()) + ", depth " + step.depth();
+        }
+    }
+
+    /** Messages with nothing beside them. */
+    public static Subject alone() {
+        return SidecarTests.pingPong(OPERATION, LatencyPart.SIZE);
+    }
+
+    /** Messages beside a stream. */
+    public static Subject beside(Stream stream) {
+        return alone().of("application beside " + stream);
+    }
+
+    /** A stream with nothing beside it. */
+    public static Subject alone(Stream stream) {
+        return SidecarTests.stream(stream.operation(), stream.step());
+    }
+
+    /** A stream beside messages. */
+    public static Subject besideMessages(Stream stream) {
+        return alone(stream).of("application beside " + OPERATION + " " + Sizes.format(LatencyPart.SIZE));
+    }
+
+    @Override
+    public void repeat(Lab lab, Recorder recorder) {
+        if (lab.before().isEmpty()) {
+            try (SidecarPair pair = start(lab)) {
+                for (int turn = 0; turn < turns(lab); turn++) {
+                    measure(lab, recorder, pair);
+                }
+            }
+            return;
+        }
+        Lab before = lab.before().get();
+        try (SidecarPair other = start(before);
+                SidecarPair own = start(lab)) {
+            for (int turn = 0; turn < turns(lab); turn++) {
+                measure(before, recorder.before(), other);
+                measure(lab, recorder, own);
+            }
+        }
+    }
+
+    private static int turns(Lab lab) {
+        return lab.quick() ? QUICK_TURNS : TURNS;
+    }
+
+    private static SidecarPair start(Lab lab) {
+        SidecarPair pair = lab.startSidecars("tcp");
+        try {
+            SidecarTests.settle(lab, () -> STREAMS.forEach(stream -> beside(pair, stream, Duration.ZERO, SETTLING)));
+            return pair;
+        } catch (RuntimeException e) {
+            pair.close();
+            throw e;
+        }
+    }
+
+    private static void measure(Lab lab, Recorder recorder, SidecarPair pair) {
+        Duration warmup = lab.warmup();
+        SidecarTests.record(lab, recorder, alone(), SidecarTests.pingPong(pair, OPERATION, warmup, lab.time()));
+        for (Stream stream : STREAMS) {
+            SidecarTests.record(lab, recorder, alone(stream), await(begin(pair, stream, warmup, lab.time())));
+            Both both = beside(pair, stream, warmup, lab.time());
+            SidecarTests.record(lab, recorder, beside(stream), both.messages());
+            SidecarTests.record(lab, recorder, besideMessages(stream), both.stream());
+        }
+    }
+
+    /** Streams for longer than the messages take, which have to end first: else once more, and longer. */
+    private static Both beside(SidecarPair pair, Stream stream, Duration warmup, Duration time) {
+        for (Duration lead : LEADS) {
+            CompletableFuture<PerfReport> streaming =
+                    begin(pair, stream, warmup, warmup.plus(time).plus(lead));
+            PerfReport messages = SidecarTests.pingPong(pair, OPERATION, warmup.multipliedBy(2), time);
+            boolean overlapped = !streaming.isDone();
+            PerfReport streamed = await(streaming);
+            if (overlapped) {
+                return new Both(messages, streamed);
+            }
+        }
+        throw new Failure(ExitCode.FAILED, stream + " ended before the messages beside it, " + LEADS.size() + " times");
+    }
+
+    private record Both(PerfReport messages, PerfReport stream) {}
+
+    /** The second application streams, also when nothing is beside it. */
+    private static CompletableFuture<PerfReport> begin(
+            SidecarPair pair, Stream stream, Duration warmup, Duration time) {
+        return pair.perfBeside(stream.operation(), warmup, time, SidecarTests.options(stream.step()))
+                .thenApply(List::getFirst);
+    }
+
+    private static PerfReport await(CompletableFuture<PerfReport> report) {
+        try {
+            return report.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new Failure(ExitCode.FAILED, "a stream beside messages failed: " + e, e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Failure.interrupted();
+        }
+    }
+}
