@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AssociationOutput implements SctpPacketOutput {
 
-    /** Tags of INIT ACKs that the peer may answer, as it may have sent several INITs. */
+    /** Tags of INIT ACKs that the peer may answer while it begins, as it may have sent several INITs. */
     private static final int TAGS = 4;
 
     private final UdpEndpoint endpoint;
@@ -25,6 +25,7 @@ final class AssociationOutput implements SctpPacketOutput {
     private final ArrayDeque<Integer> tags = new ArrayDeque<>(TAGS + 1);
     private InetSocketAddress remote;
     private @Nullable StagingBuffer packet;
+    private boolean settled;
     private boolean closed;
 
     AssociationOutput(UdpEndpoint endpoint, UdpAssociation association, TsnTracker tsns, PeerKey peer) {
@@ -39,10 +40,26 @@ final class AssociationOutput implements SctpPacketOutput {
         remote = new InetSocketAddress(peer.address(), peer.udpPort());
     }
 
+    /**
+     * The association is up, and the peer's packets bear that tag. What is offered to INITs from now on has no part in it:
+     * they may be anybody's, and would else push the tag out (RFC 4960 section 5.2.2).
+     */
+    void settle(int tag) {
+        settled = true;
+        forgetTags();
+        tags.addLast(tag);
+        endpoint.addTag(tag, association);
+    }
+
+    private void forgetTags() {
+        tags.forEach(tag -> endpoint.removeTag(tag, association));
+        tags.clear();
+    }
+
     /** No packets bear the association's tags any more, and none are sent for it. */
     void close() {
         closed = true;
-        tags.forEach(tag -> endpoint.removeTag(tag, association));
+        forgetTags();
     }
 
     @Override
@@ -101,7 +118,7 @@ final class AssociationOutput implements SctpPacketOutput {
     }
 
     private void onTag(int tag) {
-        if (!tags.contains(tag)) {
+        if (!settled && !tags.contains(tag)) {
             tags.addLast(tag);
             endpoint.addTag(tag, association);
             if (tags.size() > TAGS) {

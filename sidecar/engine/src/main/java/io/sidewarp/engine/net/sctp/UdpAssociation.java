@@ -27,6 +27,8 @@ final class UdpAssociation extends StackAssociation {
     private PeerKey key;
     private @Nullable String abortCause;
     private long acknowledgedWhenFull;
+    /** Verification Tag of the packet that came last. */
+    private int inputTag;
 
     private UdpAssociation(
             UdpEndpoint endpoint,
@@ -97,6 +99,7 @@ final class UdpAssociation extends StackAssociation {
         if (verified) {
             inspectInput(input, length);
         }
+        inputTag = SctpPacketFlyweight.verificationTag(input);
         try {
             socket.input(input, 0, length);
             drain(Integer.MAX_VALUE);
@@ -149,6 +152,8 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected boolean admit() {
+        // The packet that brought it up was the peer's COOKIE ECHO or COOKIE ACK.
+        output.settle(inputTag);
         return !incoming || endpoint.onUp(this);
     }
 

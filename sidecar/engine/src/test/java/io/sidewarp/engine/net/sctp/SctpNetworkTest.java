@@ -99,6 +99,22 @@ final class SctpNetworkTest {
     }
 
     @Test
+    void initsInThePeersNameLeaveAnAssociationAsItIs() throws Exception {
+        connect(0, narrow(100));
+        byte[] init = StrangersPackets.init(
+                client.association.localAddress().getPort(),
+                server.association.localAddress().getPort());
+        for (int i = 0; i < 8; i++) {
+            relay.forge(init);
+        }
+
+        server.send(0, 16, new byte[100]);
+
+        assertThat(client.takeMessage().octets()).hasSize(100);
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> server.acknowledgements.get() == 1);
+    }
+
+    @Test
     void aMessageCountsAsAcknowledgedOnlyWhenItsSackHasArrived() throws Exception {
         connect(0, narrow(100));
         relay.silenceToClient(true);

@@ -29,9 +29,7 @@ import org.junit.jupiter.api.Test;
 /** What an endpoint does with packets of strangers, and with what it cannot have. */
 final class SctpStrangersTest {
 
-    private static final int HEADERS = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
-    private static final int INIT_PACKET = HEADERS + SctpPacketFlyweight.INIT_LENGTH;
-    private static final int OWN_TAG = 0x01020304;
+    private static final int HEADERS = StrangersPackets.HEADERS;
 
     private final List<DatagramSocket> strangers = new ArrayList<>();
     private SctpBed bed;
@@ -55,22 +53,7 @@ final class SctpStrangersTest {
     }
 
     private static byte[] init(int port) {
-        WireBuffer packet = WireBuffer.allocate(INIT_PACKET);
-        SctpPacketFlyweight.header(packet, 1000, port, 0);
-        SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.INIT, 0, SctpPacketFlyweight.INIT_LENGTH);
-        packet.putInt(HEADERS + 4, OWN_TAG);
-        packet.putInt(HEADERS + 8, 1 << 20);
-        packet.putShort(HEADERS + 12, 10);
-        packet.putShort(HEADERS + 14, 10);
-        packet.putInt(HEADERS + 16, 1);
-        return finished(packet);
-    }
-
-    private static byte[] finished(WireBuffer packet) {
-        new PacketChecksum().fill(packet, packet.capacity());
-        byte[] octets = new byte[packet.capacity()];
-        packet.getBytes(0, octets, 0, octets.length);
-        return octets;
+        return StrangersPackets.init(1000, port);
     }
 
     private static void send(DatagramSocket from, byte[] packet, SctpEndpoint to) throws IOException {
@@ -92,14 +75,14 @@ final class SctpStrangersTest {
 
         WireBuffer answer = receive(stranger);
         assertThat(SctpPacketFlyweight.chunkType(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.INIT_ACK);
-        assertThat(SctpPacketFlyweight.verificationTag(answer)).isEqualTo(OWN_TAG);
+        assertThat(SctpPacketFlyweight.verificationTag(answer)).isEqualTo(StrangersPackets.TAG);
         assertThat(parameter(answer, 0xC006)).containsExactly(0xC0, 0x06, 0, 8, 0, 0, 0, 1);
         assertThat(parameter(answer, 5)).as("an IPv4 address").isEmpty();
     }
 
     private static List<Integer> parameter(WireBuffer packet, int type) {
         List<Integer> octets = new ArrayList<>();
-        int offset = INIT_PACKET;
+        int offset = StrangersPackets.INIT_PACKET;
         while (offset + 4 <= packet.capacity()) {
             int length = packet.getUnsignedShort(offset + 2);
             if (packet.getUnsignedShort(offset) == type) {
@@ -268,7 +251,7 @@ final class SctpStrangersTest {
                 packet, peer.getPort(), server.association.localAddress().getPort(), 0x0BADBAD0);
         SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.SACK, 0, SctpPacketFlyweight.SACK_LENGTH);
         DatagramSocket stranger = stranger();
-        send(stranger, finished(packet), passive);
+        send(stranger, StrangersPackets.finished(packet), passive);
 
         WireBuffer answer = receive(stranger);
         assertThat(SctpPacketFlyweight.chunkType(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.ABORT);

@@ -61,6 +61,11 @@ final class UdpRelay implements AutoCloseable {
         selector.wakeup();
     }
 
+    /** Sends the server a packet that seems to come from the client. */
+    void forge(byte[] packet) throws IOException {
+        outside.send(ByteBuffer.wrap(packet), server);
+    }
+
     /** Carries nothing more. */
     void silence() {
         silent = true;

@@ -1,0 +1,38 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.sidewarp.engine.memory.WireBuffer;
+
+/** SCTP packets that no stack has made. */
+final class StrangersPackets {
+
+    static final int HEADERS = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+    static final int INIT_PACKET = HEADERS + SctpPacketFlyweight.INIT_LENGTH;
+    /** Initiate Tag of {@link #init}. */
+    static final int TAG = 0x01020304;
+
+    private StrangersPackets() {}
+
+    /** An INIT without parameters, between these SCTP ports. */
+    static byte[] init(int from, int to) {
+        WireBuffer packet = WireBuffer.allocate(INIT_PACKET);
+        SctpPacketFlyweight.header(packet, from, to, 0);
+        SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.INIT, 0, SctpPacketFlyweight.INIT_LENGTH);
+        packet.putInt(HEADERS + 4, TAG);
+        packet.putInt(HEADERS + 8, 1 << 20);
+        packet.putShort(HEADERS + 12, 10);
+        packet.putShort(HEADERS + 14, 10);
+        packet.putInt(HEADERS + 16, 1);
+        return finished(packet);
+    }
+
+    /** The octets of a packet, with its checksum. */
+    static byte[] finished(WireBuffer packet) {
+        new PacketChecksum().fill(packet, packet.capacity());
+        byte[] octets = new byte[packet.capacity()];
+        packet.getBytes(0, octets, 0, octets.length);
+        return octets;
+    }
+}
