@@ -51,7 +51,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final PacketChecksum checksum = new PacketChecksum();
     private final WireBuffer messages;
     private final IntObjectMap<UdpAssociation> tags = new IntObjectHashMap<>();
+    /** Who is found without a tag: of associations with one key, as NATs may bring about, the one that moved there last. */
     private final Map<PeerKey, UdpAssociation> peers = new HashMap<>();
+
+    private final LinkedHashSet<UdpAssociation> associations = new LinkedHashSet<>();
     private final LinkedHashSet<UdpAssociation> halfOpen = new LinkedHashSet<>();
     private final Map<Integer, UdpListener> listeners = new HashMap<>();
     private final ArrayList<UdpAssociation> batch = new ArrayList<>();
@@ -237,7 +240,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             return result;
         }
         onLoop(result, () -> {
-            if (peers.size() - halfOpen.size() >= settings.maxAssociations()) {
+            if (counted() >= settings.maxAssociations()) {
                 throw new SctpConnectException(
                         SctpConnectException.Reason.LIMIT,
                         "there are " + settings.maxAssociations() + " associations already, as many as are allowed");
@@ -298,11 +301,17 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     // Associations.
 
     private void add(UdpAssociation association) {
+        associations.add(association);
         peers.put(association.key(), association);
         if (ticking == null) {
             ticking = loop.scheduleWithFixedDelay(
                     this::tick, SctpProtocol.TICK_MILLIS, SctpProtocol.TICK_MILLIS, TimeUnit.MILLISECONDS);
         }
+    }
+
+    /** Associations that {@link SctpSettings#maxAssociations} counts. */
+    private int counted() {
+        return associations.size() - halfOpen.size();
     }
 
     /** A tag that packets to the association bear from now on. */
@@ -319,7 +328,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     /** The peer returned the cookie; false when there are as many associations as are allowed. */
     boolean onUp(UdpAssociation association) {
         halfOpen.remove(association);
-        if (peers.size() - halfOpen.size() > settings.maxAssociations()) {
+        if (counted() > settings.maxAssociations()) {
             counters.refused.increment();
             return false;
         }
@@ -328,9 +337,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     /** The association is over. */
     void remove(UdpAssociation association) {
+        associations.remove(association);
         peers.remove(association.key(), association);
         halfOpen.remove(association);
-        if (peers.isEmpty() && ticking != null) {
+        if (associations.isEmpty() && ticking != null) {
             ticking.cancel(false);
             ticking = null;
         }
@@ -385,7 +395,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
         UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
         if (listener != null && OutOfTheBlue.isInit(packet, length)) {
-            if (peers.size() - halfOpen.size() < settings.maxAssociations()) {
+            if (counted() < settings.maxAssociations()) {
                 return admit(listener, packet, sender);
             }
             counters.refused.increment();
@@ -436,7 +446,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             protocol.tick();
             if (++ticks % TICKS_PER_ROUND == 0) {
                 expireHalfOpen();
-                for (UdpAssociation association : new ArrayList<>(peers.values())) {
+                for (UdpAssociation association : new ArrayList<>(associations)) {
                     association.look();
                 }
             }
@@ -464,7 +474,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             }
             closed = true;
             listeners.clear();
-            for (UdpAssociation association : new ArrayList<>(peers.values())) {
+            for (UdpAssociation association : new ArrayList<>(associations)) {
                 association.endNow("the endpoint was closed");
             }
             flush();

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.Test;
 
 /** Associations over a network that loses and reorders packets, moves ports or goes away. */
 final class SctpNetworkTest {
+
+    /** SCTP ports that associations begin at. */
+    private static final int PORTS = 16_384;
 
     private SctpBed bed;
     private SctpEndpoint passive;
@@ -150,5 +154,39 @@ final class SctpNetworkTest {
 
         assertThat(client.end()).isEqualTo(new RecordingUser.End(false, "the peer does not answer"));
         assertThat(server.end()).isEqualTo(new RecordingUser.End(false, "the peer does not answer"));
+    }
+
+    @Test
+    void aPeerWhoseUdpPortAnotherOneTookIsNoticedToBeGone() throws Exception {
+        connect(0, narrow(4));
+        int port = client.association.localAddress().getPort();
+        UdpRelay lost = new UdpRelay(new InetSocketAddress(SctpBed.LOOPBACK, passive.udpPort()), 6951, 0);
+        bed.connect(beginningAt(port), server.association.localAddress().getPort(), lost.port());
+        RecordingUser gone = bed.takeAccepted();
+        assertThat(gone.association.remoteAddress()).isEqualTo(server.association.remoteAddress());
+        int udpPort = lost.outsidePort();
+        lost.close();
+
+        relay.moveTo(udpPort);
+        client.send(0, 16, new byte[100]);
+
+        server.takeMessage();
+        assertThat(server.association.remoteUdpPort()).isEqualTo(udpPort);
+        assertThat(gone.end()).isEqualTo(new RecordingUser.End(false, "the peer does not answer"));
+        server.send(0, 16, new byte[200]);
+        assertThat(client.takeMessage().octets()).hasSize(200);
+    }
+
+    /** An endpoint whose next association has that SCTP port here: it takes one after the other. */
+    private SctpEndpoint beginningAt(int port) throws Exception {
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, narrow(4));
+        for (int i = 0; i < PORTS; i++) {
+            SctpListener listener = bed.listen(endpoint);
+            listener.close().get(10, TimeUnit.SECONDS);
+            if ((listener.port() + 1 - port) % PORTS == 0) {
+                return endpoint;
+            }
+        }
+        throw new AssertionError("port " + port + " did not come");
     }
 }

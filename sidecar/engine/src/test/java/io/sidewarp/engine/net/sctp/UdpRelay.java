@@ -19,14 +19,15 @@ import java.util.Random;
 final class UdpRelay implements AutoCloseable {
 
     private final Selector selector = Selector.open();
-    private final DatagramChannel inside = open();
+    private final DatagramChannel inside = open(0);
     private final SocketAddress server;
     private final Random random;
     private final double disturbance;
     private final Thread thread;
-    private DatagramChannel outside = open();
+    private volatile DatagramChannel outside = open(0);
     private SocketAddress client = new InetSocketAddress(0);
     private ByteBuffer held = ByteBuffer.allocate(0);
+    private volatile int newPort;
     private volatile boolean moveWanted;
     private volatile boolean silent;
     private volatile boolean silentToClient;
@@ -42,9 +43,9 @@ final class UdpRelay implements AutoCloseable {
         thread.start();
     }
 
-    private DatagramChannel open() throws IOException {
+    private DatagramChannel open(int port) throws IOException {
         DatagramChannel channel = DatagramChannel.open();
-        channel.bind(new InetSocketAddress(SctpBed.LOOPBACK, 0));
+        channel.bind(new InetSocketAddress(SctpBed.LOOPBACK, port));
         channel.configureBlocking(false);
         channel.register(selector, SelectionKey.OP_READ);
         return channel;
@@ -57,8 +58,19 @@ final class UdpRelay implements AutoCloseable {
 
     /** Goes on from another port towards the server. */
     void move() {
+        moveTo(0);
+    }
+
+    /** Goes on from that port towards the server. */
+    void moveTo(int port) {
+        newPort = port;
         moveWanted = true;
         selector.wakeup();
+    }
+
+    /** The port that it sends to the server from. */
+    int outsidePort() throws IOException {
+        return ((InetSocketAddress) outside.getLocalAddress()).getPort();
     }
 
     /** Sends the server a packet that seems to come from the client. */
@@ -85,7 +97,7 @@ final class UdpRelay implements AutoCloseable {
                 if (moveWanted) {
                     moveWanted = false;
                     outside.close();
-                    outside = open();
+                    outside = open(newPort);
                 }
                 carry(buffer, inside, true);
                 carry(buffer, outside, false);
