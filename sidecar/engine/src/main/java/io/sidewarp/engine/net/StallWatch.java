@@ -4,9 +4,11 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Sees to it that a peer which lets this side wait does not hold memory of it for ever: one that takes nothing, or never
@@ -22,7 +24,7 @@ public final class StallWatch {
     private final LongSupplier progress;
     private final Runnable onStall;
     private final Runnable check = this::check;
-    private boolean scheduled;
+    private @Nullable ScheduledFuture<?> scheduled;
     private long progressBefore;
 
     /**
@@ -38,17 +40,24 @@ public final class StallWatch {
 
     /** The peer may be waited for from now on. Cheap to repeat. */
     public void begin() {
-        if (!scheduled) {
+        if (scheduled == null) {
             progressBefore = progress.getAsLong();
             if (progressBefore != NOT_WAITING) {
-                scheduled = true;
-                loop.schedule(check, timeout.toNanos(), TimeUnit.NANOSECONDS);
+                scheduled = loop.schedule(check, timeout.toNanos(), TimeUnit.NANOSECONDS);
             }
         }
     }
 
+    /** Nothing is waited for any more; until the time-out the loop would else keep all that belongs to it. */
+    public void end() {
+        if (scheduled != null) {
+            scheduled.cancel(false);
+            scheduled = null;
+        }
+    }
+
     private void check() {
-        scheduled = false;
+        scheduled = null;
         long now = progress.getAsLong();
         if (now == NOT_WAITING) {
             return;

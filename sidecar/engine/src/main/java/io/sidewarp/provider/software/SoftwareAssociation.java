@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.llp.sctp.AssociationCounters;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
@@ -42,6 +43,11 @@ final class SoftwareAssociation implements AssociationListener {
     private boolean ending;
     /** Sessions that the peer has begun. */
     private long begun;
+
+    /** Running while the peer is to begin one. */
+    private @Nullable ScheduledFuture<?> patienceEnds;
+    /** Sessions that it had begun before. */
+    private long begunBefore;
 
     /** @param door where the peer began it; null where this side did, which takes no sessions that the peer begins */
     SoftwareAssociation(
@@ -129,17 +135,26 @@ final class SoftwareAssociation implements AssociationListener {
 
     /** Ends it if the peer begins no session in time. */
     void endUnlessUsed(Duration patience) {
-        long before = begun;
-        transport
-                .loop()
-                .schedule(
-                        () -> {
-                            if (begun == before) {
-                                end();
-                            }
-                        },
-                        patience.toNanos(),
-                        TimeUnit.NANOSECONDS);
+        if (patienceEnds != null && begun == begunBefore) {
+            return;
+        }
+        cancelPatience();
+        begunBefore = begun;
+        patienceEnds = transport.loop().schedule(this::endIfUnused, patience.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    private void endIfUnused() {
+        patienceEnds = null;
+        if (begun == begunBefore) {
+            end();
+        }
+    }
+
+    private void cancelPatience() {
+        if (patienceEnds != null) {
+            patienceEnds.cancel(false);
+            patienceEnds = null;
+        }
     }
 
     private void end() {
@@ -152,6 +167,8 @@ final class SoftwareAssociation implements AssociationListener {
     @Override
     public void onClosed(boolean graceful, String cause) {
         ending = true;
+        // Else the loop would keep it until then, and peers could have any number of them kept.
+        cancelPatience();
         network.onClosed(this);
         keeper.onClosed(this, cause);
     }

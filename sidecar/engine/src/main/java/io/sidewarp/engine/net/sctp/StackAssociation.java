@@ -444,6 +444,7 @@ public abstract class StackAssociation implements SctpAssociation {
         state = State.CLOSED;
         cancelDeadline();
         cancelWake();
+        stallWatch.end();
         onFinished();
         socket().close();
         if (connected != null) {

@@ -9,6 +9,7 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import java.lang.ref.WeakReference;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Arrays;
@@ -143,6 +144,23 @@ final class SctpNetworkTest {
         assertThat(client.end()).isEqualTo(new RecordingUser.End(false, "the peer acknowledged nothing for 300 ms"));
         assertThat(bed.limits).containsExactly(PeerLimit.STALL);
         assertThat(server.end().cause()).contains("acknowledged nothing");
+    }
+
+    @Test
+    void anAssociationThatHasEndedIsNotKeptForTheStallTimeout() throws Exception {
+        connect(0, narrow(100));
+        server.send(0, 16, new byte[100]);
+        client.takeMessage();
+        client.association.loop().execute(() -> client.association.abort("enough"));
+        server.end();
+
+        WeakReference<SctpAssociation> ended = new WeakReference<>(server.association);
+        server = null;
+
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> {
+            System.gc();
+            return ended.get() == null;
+        });
     }
 
     @Test
