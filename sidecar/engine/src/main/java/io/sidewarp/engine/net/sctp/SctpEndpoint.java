@@ -28,7 +28,7 @@ public interface SctpEndpoint {
      *
      * @param port SCTP port, 0 for any free one
      * @return fails with {@link java.net.BindException} when the port is in use, or when the UDP port of the settings
-     *     was, so that no peer would find the endpoint
+     *     is, so that no peer would find the endpoint
      */
     CompletableFuture<SctpListener> listen(int port, SctpAssociationHandler handler);
 

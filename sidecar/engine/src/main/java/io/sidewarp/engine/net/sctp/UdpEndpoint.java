@@ -49,6 +49,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final int packetSize;
     private final UdpCounters counters = new UdpCounters();
     private final PacketChecksum checksum = new PacketChecksum();
+    private final UdpPort udp;
     private final WireBuffer messages;
     private final IntObjectMap<UdpAssociation> tags = new IntObjectHashMap<>();
     /** Who is found without a tag: of associations with one key, as NATs may bring about, the one that moved there last. */
@@ -59,11 +60,8 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final Map<Integer, UdpListener> listeners = new HashMap<>();
     private final ArrayList<UdpAssociation> batch = new ArrayList<>();
     private int nextPort = ThreadLocalRandom.current().nextInt(EPHEMERAL_PORTS);
-    private boolean displaced;
     private boolean closed;
     private int ticks;
-    private @Nullable UdpChannel channel;
-    private @Nullable PacketBundler output;
     private @Nullable ScheduledFuture<?> ticking;
 
     private UdpEndpoint(
@@ -80,6 +78,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         this.adaptation = adaptation;
         this.settings = settings;
         this.packetSize = PathMtu.packetSize(local, settings.maxPathMtu());
+        this.udp = new UdpPort(loops, loop, local, settings, packetSize, this, counters, checksum);
         this.messages = WireBuffer.allocate(settings.largestMessage());
     }
 
@@ -91,30 +90,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             OptionalInt adaptation,
             SctpSettings settings) {
         UdpEndpoint endpoint = new UdpEndpoint(protocol, loops, loop, local, adaptation, settings);
-        return endpoint.bind(settings.udpPort())
-                .exceptionallyCompose(cause -> settings.udpPort() == 0
-                        ? CompletableFuture.failedFuture(cause)
-                        : endpoint.bind(0).thenApply(udp -> {
-                            endpoint.displaced = true;
-                            LOG.info(
-                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and peers"
-                                            + " cannot begin any",
-                                    settings.udpPort(),
-                                    local.getHostAddress(),
-                                    cause.getMessage(),
-                                    udp.localAddress().getPort());
-                            return udp;
-                        }))
-                .thenApply(udp -> {
-                    endpoint.channel = udp;
-                    endpoint.fitReceiveBuffer(udp.receiveBuffer());
-                    endpoint.output = new PacketBundler(udp, endpoint.checksum, endpoint.counters, endpoint.packetSize);
-                    return endpoint;
-                });
-    }
-
-    private CompletableFuture<UdpChannel> bind(int port) {
-        return UdpChannel.bind(loops, loop, new InetSocketAddress(local, port), settings, packetSize, this);
+        return endpoint.udp.open().thenApply(ignored -> {
+            endpoint.fitReceiveBuffer(endpoint.channel().receiveBuffer());
+            return endpoint;
+        });
     }
 
     /** What peers may send before it is acknowledged has to fit into the UDP socket, or it is lost there. */
@@ -132,10 +111,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     }
 
     UdpChannel channel() {
-        if (channel == null) {
-            throw new IllegalStateException("not bound");
-        }
-        return channel;
+        return udp.channel();
     }
 
     SctpProtocol protocol() {
@@ -164,10 +140,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     /** Where packets of associations go. */
     PacketBundler output() {
-        if (output == null) {
-            throw new IllegalStateException("not bound");
-        }
-        return output;
+        return udp.output();
     }
 
     /** Sends what is to be sent. */
@@ -205,20 +178,25 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     @Override
     public CompletableFuture<SctpListener> listen(int port, SctpAssociationHandler handler) {
         CompletableFuture<SctpListener> result = new CompletableFuture<>();
-        onLoop(result, () -> {
-            if (displaced) {
-                throw new BindException("UDP port " + settings.udpPort() + " of " + local.getHostAddress()
-                        + " is in use, so that no peer would find a listener: end the other program, or set another UDP"
-                        + " port here and at the peers");
-            }
-            int chosen = port == 0 ? freeListeningPort() : port;
-            UdpListener listener = new UdpListener(this, chosen, handler);
-            if (listeners.putIfAbsent(chosen, listener) != null) {
-                throw new BindException("SCTP port " + chosen + " of " + local.getHostAddress() + " is in use");
-            }
-            result.complete(listener);
-        });
+        onLoop(
+                result,
+                () -> udp.settle().whenComplete((ignored, failure) -> {
+                    if (failure == null) {
+                        onLoop(result, () -> result.complete(newListener(port, handler)));
+                    } else {
+                        result.completeExceptionally(failure);
+                    }
+                }));
         return result;
+    }
+
+    private UdpListener newListener(int port, SctpAssociationHandler handler) throws BindException {
+        int chosen = port == 0 ? freeListeningPort() : port;
+        UdpListener listener = new UdpListener(this, chosen, handler);
+        if (listeners.putIfAbsent(chosen, listener) != null) {
+            throw new BindException("SCTP port " + chosen + " of " + local.getHostAddress() + " is in use");
+        }
+        return listener;
     }
 
     void remove(UdpListener listener) {
@@ -478,7 +456,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                 association.endNow("the endpoint was closed");
             }
             flush();
-            channel().close().thenRun(() -> result.complete(null));
+            udp.close().thenRun(() -> result.complete(null));
         });
         return result;
     }

@@ -225,6 +225,30 @@ final class SctpStrangersTest {
     }
 
     @Test
+    void anEndpointListensOnceItsUdpPortIsFree() throws Exception {
+        DatagramSocket other = stranger();
+        int wanted = other.getLocalPort();
+        SctpEndpoint displaced = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().udpPort(wanted).build());
+        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
+        RecordingUser client = bed.connect(displaced, bed.listen(passive).port(), passive.udpPort());
+        RecordingUser server = bed.takeAccepted();
+        assertThat(displaced.udpPort()).isNotEqualTo(wanted);
+        other.close();
+
+        SctpListener listener = bed.listen(displaced);
+
+        assertThat(displaced.udpPort()).isEqualTo(wanted);
+        bed.connect(passive, listener.port(), wanted);
+        assertThat(bed.takeAccepted().association.localAddress().getPort()).isEqualTo(listener.port());
+        server.send(0, 16, new byte[10]);
+        assertThat(client.takeMessage().octets()).hasSize(10);
+        client.send(0, 16, new byte[20]);
+        assertThat(server.takeMessage().octets()).hasSize(20);
+        assertThat(server.association.remoteUdpPort()).isEqualTo(wanted);
+    }
+
+    @Test
     void anSctpPortHasOneListener() throws Exception {
         SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
         SctpListener listener = bed.listen(endpoint);

@@ -1,0 +1,138 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net.sctp;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.net.EngineLoops;
+import java.net.BindException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Where an endpoint is in UDP: at the port that was set, or at any while somebody else has that one. Belongs to its loop.
+ */
+final class UdpPort {
+
+    private static final Logger LOG = LoggerFactory.getLogger(UdpPort.class);
+
+    private final EngineLoops loops;
+    private final EventLoop loop;
+    private final InetAddress local;
+    private final SctpSettings settings;
+    private final int packetSize;
+    private final UdpChannel.Receiver receiver;
+    private final UdpCounters counters;
+    private final PacketChecksum checksum;
+    private final List<UdpChannel> channels = new ArrayList<>();
+    private @Nullable PacketBundler output;
+    private boolean displaced;
+    private boolean closed;
+
+    /** @param packetSize octets of an SCTP packet at most */
+    UdpPort(
+            EngineLoops loops,
+            EventLoop loop,
+            InetAddress local,
+            SctpSettings settings,
+            int packetSize,
+            UdpChannel.Receiver receiver,
+            UdpCounters counters,
+            PacketChecksum checksum) {
+        this.loops = loops;
+        this.loop = loop;
+        this.local = local;
+        this.settings = settings;
+        this.packetSize = packetSize;
+        this.receiver = receiver;
+        this.counters = counters;
+        this.checksum = checksum;
+    }
+
+    /** To be called once, before anything else. */
+    CompletableFuture<Void> open() {
+        return bind(settings.udpPort())
+                .exceptionallyCompose(cause -> settings.udpPort() == 0
+                        ? CompletableFuture.failedFuture(cause)
+                        : bind(0).thenApply(udp -> {
+                            displaced = true;
+                            LOG.info(
+                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and peers"
+                                            + " cannot begin any",
+                                    settings.udpPort(),
+                                    local.getHostAddress(),
+                                    cause.getMessage(),
+                                    udp.localAddress().getPort());
+                            return udp;
+                        }))
+                .thenAccept(this::use);
+    }
+
+    private CompletableFuture<UdpChannel> bind(int port) {
+        return UdpChannel.bind(loops, loop, new InetSocketAddress(local, port), settings, packetSize, receiver);
+    }
+
+    private void use(UdpChannel udp) {
+        channels.add(udp);
+        output = new PacketBundler(udp, checksum, counters, packetSize);
+    }
+
+    /** Complete when it is the port that was set, where peers look for it; else with a {@link BindException}. */
+    CompletableFuture<Void> settle() {
+        if (!displaced) {
+            return CompletableFuture.completedFuture(null);
+        }
+        CompletableFuture<Void> result = new CompletableFuture<>();
+        bind(settings.udpPort()).whenComplete((udp, failure) -> {
+            if (failure == null) {
+                moveTo(udp);
+            }
+            if (displaced) {
+                result.completeExceptionally(new BindException("UDP port " + settings.udpPort() + " of "
+                        + local.getHostAddress() + " is in use, so that no peer would find a listener: end the other"
+                        + " program, or set another UDP port here and at the peers"));
+            } else {
+                result.complete(null);
+            }
+        });
+        return result;
+    }
+
+    /** Peers send to the former port until they get a packet from this one (RFC 6951 section 5.4): it stays open. */
+    private void moveTo(UdpChannel udp) {
+        if (closed) {
+            udp.close();
+            return;
+        }
+        output().flush();
+        use(udp);
+        displaced = false;
+        LOG.info("UDP port {} of {} is free now, and SCTP uses it", settings.udpPort(), local.getHostAddress());
+    }
+
+    UdpChannel channel() {
+        if (channels.isEmpty()) {
+            throw new IllegalStateException("not bound");
+        }
+        return channels.getLast();
+    }
+
+    /** Where packets of associations go. */
+    PacketBundler output() {
+        if (output == null) {
+            throw new IllegalStateException("not bound");
+        }
+        return output;
+    }
+
+    CompletableFuture<Void> close() {
+        closed = true;
+        return CompletableFuture.allOf(channels.stream().map(UdpChannel::close).toArray(CompletableFuture[]::new));
+    }
+}
