@@ -7,6 +7,7 @@ import io.netty.channel.EventLoop;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.EarlyBudget;
+import io.sidewarp.engine.net.sctp.SctpConnectException;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpStack;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -100,12 +102,24 @@ final class SctpNetwork {
 
         private void fail(Throwable failure) {
             connecting = false;
+            seekers.removeIf(Seeker::hasGivenUp);
+            if (!seekers.isEmpty() && isSilence(failure)) {
+                // They came when the attempt was under way, and have longer patience than it had.
+                connect();
+                return;
+            }
             List<Seeker> disappointed = new ArrayList<>(seekers);
             seekers.clear();
             for (Seeker seeker : disappointed) {
                 seeker.onUnreachable(failure);
             }
             forgetIfEmpty();
+        }
+
+        private static boolean isSilence(Throwable failure) {
+            Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+            return cause instanceof SctpConnectException attempt
+                    && attempt.reason() == SctpConnectException.Reason.NO_ANSWER;
         }
 
         @Override
