@@ -12,6 +12,8 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The work of one connection; not its receives when it takes them from a shared receive queue. */
@@ -25,6 +27,8 @@ public final class ConnectionWork extends PolledWork {
     private final @Nullable SharedReceiveWork sharedReceives;
     private final InitialReceives initialReceives = new InitialReceives(this);
     private final ArrayDeque<QueueCall> waitingForSpace = new ArrayDeque<>();
+    /** Bounded by the credits of the calls. */
+    private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
     private int sendOutstanding;
     private int receiveOutstanding;
@@ -129,6 +133,18 @@ public final class ConnectionWork extends PolledWork {
         waitingForSpace.add(call);
     }
 
+    /**
+     * Tells a call of send work that this connection does not take any more, behind the work that is under way: send work
+     * completes in the order of posting, and callers know by a completion that unsignaled work before it is complete.
+     */
+    void refuseInTurn(QueueCall call, io.sidewarp.v1.WorkCompletion completion) {
+        if (sendOutstanding == 0) {
+            call.refused(completion);
+        } else {
+            lateRefusals.add(new LateRefusal(call, completion));
+        }
+    }
+
     @Override
     public void end() {
         if (sharedReceives != null && !isEnded()) {
@@ -176,9 +192,22 @@ public final class ConnectionWork extends PolledWork {
 
     @Override
     void resumeWaiting() {
+        if (sendOutstanding == 0 && !lateRefusals.isEmpty()) {
+            tellLateRefusals();
+        }
         int waiting = waitingForSpace.size();
         for (int i = 0; i < waiting && (isEnded() || sendOutstanding < sendQueue); i++) {
             waitingForSpace.remove().resume();
         }
     }
+
+    private void tellLateRefusals() {
+        List<LateRefusal> all = List.copyOf(lateRefusals);
+        lateRefusals.clear();
+        all.forEach(refusal -> refusal.call.refused(refusal.completion));
+        all.forEach(refusal -> refusal.call.flush());
+    }
+
+    /** A completion that waits for its turn. */
+    private record LateRefusal(QueueCall call, io.sidewarp.v1.WorkCompletion completion) {}
 }

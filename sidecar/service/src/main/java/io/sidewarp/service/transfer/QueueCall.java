@@ -8,6 +8,7 @@ import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
@@ -186,22 +187,40 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     /** Posts the decoded work request; true when it has to wait for space. */
     private boolean post(SessionTransfers current) {
-        Refusal refusal;
         if (item.sharedReceives != 0) {
-            refusal = current.postShared(item, this);
-        } else {
-            ConnectionWork work = current.connections().find(item.connection);
-            refusal = work == null ? missing(current) : current.poster().post(work, item, this);
-            if (work != null && WorkPoster.QUEUE_FULL.equals(refusal)) {
-                work.awaitSpace(this);
-                return true;
-            }
+            refuse(current.postShared(item, this));
+            return false;
         }
-        if (refusal != null) {
-            batch.add(Completions.refused(item.id, item.connection, item.opcode, refusal));
-            unsent++;
+        ConnectionWork work = current.connections().find(item.connection);
+        if (work == null) {
+            refuse(missing(current));
+            return false;
+        }
+        Refusal refusal = current.poster().post(work, item, this);
+        if (WorkPoster.QUEUE_FULL.equals(refusal)) {
+            work.awaitSpace(this);
+            return true;
+        }
+        if (refusal != null && refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+            work.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
+        } else {
+            refuse(refusal);
         }
         return false;
+    }
+
+    private void refuse(@Nullable Refusal refusal) {
+        if (refusal != null) {
+            refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
+        }
+    }
+
+    /** Tells of work that was not posted, with the next flush. */
+    void refused(io.sidewarp.v1.WorkCompletion completion) {
+        if (!closed) {
+            batch.add(completion);
+            unsent++;
+        }
     }
 
     private @Nullable Refusal missing(SessionTransfers current) {

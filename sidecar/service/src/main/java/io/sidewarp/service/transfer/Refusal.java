@@ -37,6 +37,11 @@ record Refusal(CompletionStatus status, Status.Code code, String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_FLUSHED, Status.Code.FAILED_PRECONDITION, message);
     }
 
+    /** Whether the connection is no longer there for the work, rather than that something is wrong with it. */
+    boolean isFlushed() {
+        return status == CompletionStatus.COMPLETION_STATUS_FLUSHED;
+    }
+
     StatusRuntimeException toException() {
         return ApiError.of(code, message);
     }

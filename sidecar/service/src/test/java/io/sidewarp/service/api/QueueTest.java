@@ -18,6 +18,7 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.Opcode;
@@ -26,8 +27,11 @@ import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -311,6 +315,41 @@ class QueueTest extends TwoSidecars {
         try (TestQueue receiver = server.queue(1, pair.there().getId())) {
             receiver.credits();
             assertThat(receiver.next().getId()).isEqualTo(9);
+        }
+    }
+
+    @Test
+    void whatAClosingConnectionRefusesCompletesBehindTheUnsignaledWorkAndGivesItsCreditsBack() {
+        int large = 32 << 20;
+        Region from = client.shared("from", large);
+        Region to = server.shared("to", large, Access.ACCESS_REMOTE_WRITE);
+        long closing = client.connectTo(server).here().getId();
+        long other = client.connectTo(server).here().getId();
+        try (TestQueue queue = client.queue(9)) {
+            queue.credits();
+            queue.post(Collections.nCopies(
+                    8, write(1, closing, from, to, large).setUnsignaled(true).build()));
+            CompletableFuture<?> disconnecting = CompletableFuture.supplyAsync(() -> client.connections()
+                    .disconnect(DisconnectRequest.newBuilder()
+                            .setSession(client.token())
+                            .setConnection(closing)
+                            .build()));
+            // Both connections are established, and one is closing.
+            assertThat(Stream.generate(() -> client.nextEvent().getConnection().getState())
+                            .limit(3))
+                    .contains(ConnectionState.CONNECTION_STATE_CLOSING);
+
+            queue.post(write(2, closing, source, target, SIZE).build());
+
+            WorkCompletion refused = queue.next();
+            assertThat(refused.getId()).isEqualTo(2);
+            assertThat(refused.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_FLUSHED);
+            queue.post(
+                    Collections.nCopies(9, write(3, other, source, target, SIZE).build()));
+            assertThat(queue.next(9))
+                    .extracting(WorkCompletion::getStatus)
+                    .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+            Waiting.join(disconnecting);
         }
     }
 
