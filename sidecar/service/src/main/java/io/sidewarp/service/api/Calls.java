@@ -53,11 +53,16 @@ final class Calls {
 
     /** Runs the body on the thread of the session; a failure of it ends the call. */
     void inSession(String token, StreamObserver<?> observer, Consumer<Session> body) {
+        inSession(token, failure -> fail(observer, failure), body);
+    }
+
+    /** Runs the body on the thread of the session, or tells why not; then on the thread of the caller, too. */
+    void inSession(String token, Consumer<RuntimeException> onFailure, Consumer<Session> body) {
         Session session;
         try {
             session = registry.require(token, Peer.CONTEXT.get());
         } catch (StatusRuntimeException e) {
-            observer.onError(e);
+            onFailure.accept(e);
             return;
         }
         session.context().run(() -> {
@@ -65,7 +70,7 @@ final class Calls {
                 session.checkOpen();
                 body.accept(session);
             } catch (RuntimeException e) {
-                fail(observer, e);
+                onFailure.accept(e);
             }
         });
     }

@@ -11,6 +11,7 @@ import io.sidewarp.v1.StoreHeader;
 import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +31,8 @@ final class StoreCall implements StreamObserver<StoreRequest> {
     private @Nullable ManagedAccess access;
     private long offset;
     private long stored;
-    private boolean done;
+    /** The call has ended; pieces and the half-close that were on their way come all the same. */
+    private final AtomicBoolean done = new AtomicBoolean();
 
     StoreCall(Calls calls, ServerCallStreamObserver<StoreResponse> observer) {
         this.calls = calls;
@@ -50,12 +52,12 @@ final class StoreCall implements StreamObserver<StoreRequest> {
         } else {
             StoreHeader current = known == null ? request.getHeader() : known;
             header = current;
-            calls.inSession(current.getSession(), observer, session -> store(session, current, request));
+            calls.inSession(current.getSession(), this::fail, session -> store(session, current, request));
         }
     }
 
     private void store(Session session, StoreHeader current, StoreRequest request) {
-        if (done) {
+        if (done.get()) {
             return;
         }
         try {
@@ -79,8 +81,9 @@ final class StoreCall implements StreamObserver<StoreRequest> {
     }
 
     private void fail(RuntimeException failure) {
-        done = true;
-        calls.fail(observer, failure);
+        if (done.compareAndSet(false, true)) {
+            calls.fail(observer, failure);
+        }
     }
 
     @Override
@@ -92,14 +95,11 @@ final class StoreCall implements StreamObserver<StoreRequest> {
     public void onCompleted() {
         StoreHeader current = header;
         if (current == null) {
-            if (!done) {
-                fail(ApiError.invalid("header is missing; the first message of Store must have it"));
-            }
+            fail(ApiError.invalid("header is missing; the first message of Store must have it"));
             return;
         }
-        calls.inSession(current.getSession(), observer, session -> {
-            if (!done) {
-                done = true;
+        calls.inSession(current.getSession(), this::fail, session -> {
+            if (done.compareAndSet(false, true)) {
                 observer.onNext(StoreResponse.newBuilder().setLength(stored).build());
                 observer.onCompleted();
             }

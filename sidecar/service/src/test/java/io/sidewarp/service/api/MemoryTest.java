@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.StreamObserver;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -17,17 +18,29 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeregisterRegionRequest;
+import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.ListRegionsRequest;
+import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegionState;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedBacking;
+import io.sidewarp.v1.StoreHeader;
+import io.sidewarp.v1.StoreRequest;
+import io.sidewarp.v1.StoreResponse;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteWork;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -275,6 +288,60 @@ class MemoryTest {
         assertThatThrownBy(() -> session.load(4711, 0, 0))
                 .isInstanceOf(StatusRuntimeException.class)
                 .hasMessageStartingWith("NOT_FOUND: region 4711");
+    }
+
+    @Test
+    void aStoreThatFailsEndsOnceWhateverElseWasOnItsWay() {
+        List<String> errors = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                if (record.getLevel().intValue() >= Level.WARNING.intValue()) {
+                    errors.add(record.getMessage());
+                }
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger log = Logger.getLogger("io.grpc");
+        log.addHandler(handler);
+        try {
+            CompletableFuture<StoreResponse> stored = new CompletableFuture<>();
+            StreamObserver<StoreRequest> call =
+                    MemoryServiceGrpc.newStub(session.channel()).store(into(stored));
+            call.onNext(StoreRequest.newBuilder()
+                    .setHeader(StoreHeader.newBuilder().setSession("unknown"))
+                    .build());
+            call.onCompleted();
+
+            assertThat(Waiting.status(() -> Waiting.join(stored)).getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
+            // Comes behind the half-close.
+            session.device().getDevice(GetDeviceRequest.getDefaultInstance());
+            assertThat(errors).isEmpty();
+        } finally {
+            log.removeHandler(handler);
+        }
+    }
+
+    private static StreamObserver<StoreResponse> into(CompletableFuture<StoreResponse> stored) {
+        return new StreamObserver<>() {
+            @Override
+            public void onNext(StoreResponse response) {
+                stored.complete(response);
+            }
+
+            @Override
+            public void onError(Throwable failure) {
+                stored.completeExceptionally(failure);
+            }
+
+            @Override
+            public void onCompleted() {}
+        };
     }
 
     private Status shared(String path) {
