@@ -22,6 +22,16 @@ import org.jspecify.annotations.Nullable;
 /** Makes the statuses that calls fail with. Every message says what to change. */
 public final class ApiError {
 
+    /**
+     * Characters of a message at most. A status travels in headers, of which callers take 8 KiB; a character has up to nine
+     * octets there, and four more beside a detail.
+     */
+    private static final int MAX_MESSAGE = 500;
+    /** Characters that a longer one keeps of its end, where the remedy is. */
+    private static final int KEPT_END = 150;
+
+    private static final String CUT = " [...] ";
+
     private ApiError() {}
 
     /** A field of the request has a value that is not possible. */
@@ -59,13 +69,13 @@ public final class ApiError {
     }
 
     public static StatusRuntimeException of(Status.Code code, String message) {
-        return code.toStatus().withDescription(message).asRuntimeException();
+        return code.toStatus().withDescription(shortened(message)).asRuntimeException();
     }
 
     /** A status with a typed detail. */
     public static StatusRuntimeException of(Status.Code code, String message, @Nullable Message detail) {
         com.google.rpc.Status.Builder status =
-                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage(message);
+                com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage(shortened(message));
         if (detail != null) {
             status.addDetails(Any.pack(detail));
         }
@@ -101,7 +111,7 @@ public final class ApiError {
             case IllegalStateException illegal -> of(Status.Code.FAILED_PRECONDITION, text(illegal));
             default ->
                 Status.INTERNAL
-                        .withDescription("internal error of the sidecar: " + cause + "; its log says more")
+                        .withDescription(shortened("internal error of the sidecar: " + cause + "; its log says more"))
                         .withCause(cause)
                         .asRuntimeException();
         };
@@ -138,5 +148,14 @@ public final class ApiError {
     private static String text(Throwable failure) {
         String message = failure.getMessage();
         return message == null ? failure.toString() : message;
+    }
+
+    /** Messages repeat what callers wrote, however long that is. */
+    private static String shortened(String message) {
+        return message.length() <= MAX_MESSAGE
+                ? message
+                : message.substring(0, MAX_MESSAGE - KEPT_END - CUT.length())
+                        + CUT
+                        + message.substring(message.length() - KEPT_END);
     }
 }

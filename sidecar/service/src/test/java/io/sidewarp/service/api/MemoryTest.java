@@ -34,6 +34,7 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -288,6 +289,15 @@ class MemoryTest {
         assertThatThrownBy(() -> session.load(4711, 0, 0))
                 .isInstanceOf(StatusRuntimeException.class)
                 .hasMessageStartingWith("NOT_FOUND: region 4711");
+    }
+
+    @Test
+    void aMessageThatRepeatsAVeryLongPathReachesTheCaller() {
+        // In a header, each of these letters has six octets.
+        Status status = shared(String.join("/", Collections.nCopies(15, "\u00e4".repeat(120))));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
+        assertThat(status.getDescription()).endsWith("create it there first, or ask for its creation");
     }
 
     @Test
