@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.connection;
 
+import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -95,6 +96,11 @@ public final class SessionConnections implements ConnectionLookup {
     /** The engine's number of a connection, for a region that only it may use; 0 for 0. */
     public long queuePair(long id) {
         return id == 0 ? 0 : require(id).queuePair().number();
+    }
+
+    /** Checks options without private data and receives. */
+    void check(ConnectionOptions options) {
+        sharedReceives(ConnectionPlan.of(options, ByteString.EMPTY, context), List.of());
     }
 
     /** Connects. Complete when the peer accepted. */

@@ -53,6 +53,8 @@ public final class SessionListeners {
                             + context.limits().backlog()
                             + " (setting sidewarp.limits.backlog); ask for less, or raise the setting");
         }
+        // Or each Accept would be refused for what it does not say itself.
+        connections.check(request.getOptions());
         ListenAttributes attributes = new ListenAttributes(
                 ConnectionPlan.llp(request.getLlp(), context),
                 StartupPolicy.of(request.getOptions(), context.defaults()),

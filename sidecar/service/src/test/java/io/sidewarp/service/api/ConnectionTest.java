@@ -209,6 +209,24 @@ class ConnectionTest extends TwoSidecars {
     }
 
     @Test
+    void aListenerWithOptionsThatNoConnectionCanHaveIsRefused() {
+        assertThat(refusedListener(ConnectionOptions.newBuilder().setIrd(65))).startsWith("options.ird is 65");
+        assertThat(refusedListener(ConnectionOptions.newBuilder().setProtectionDomain(4711)))
+                .startsWith("protection_domain 4711");
+        assertThat(refusedListener(ConnectionOptions.newBuilder().setSharedReceiveQueue(4711)))
+                .startsWith("shared_receive_queue 4711");
+    }
+
+    private String refusedListener(ConnectionOptions.Builder options) {
+        TestSession.Listening refused = client.listen(ListenRequest.newBuilder()
+                .setSession(client.token())
+                .setAddress("127.0.0.1")
+                .setOptions(options)
+                .build());
+        return Status.fromThrowable(Waiting.join(refused.failure())).getDescription();
+    }
+
+    @Test
     void connectionsWithoutCrcNeedTheConsentOfTheAdministrator() {
         Status status = Waiting.status(() -> client.connections()
                 .connect(client.connectRequest(1)
