@@ -190,7 +190,10 @@ final class SessionConnection {
         if (isClosed()) {
             return;
         }
-        message = text;
+        if (newState != QueuePairState.CLOSED || error == null) {
+            // What ended it, rather than that it is over now.
+            message = text;
+        }
         if (newError != null && error == null) {
             error = newError;
             context.telemetry().connections().terminated(newError);

@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.api;
 
+import static io.sidewarp.service.testing.Works.sge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
@@ -26,7 +27,10 @@ import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RejectRequest;
+import io.sidewarp.v1.SendRequest;
+import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WatchConnectionResponse;
 import java.io.IOException;
@@ -224,6 +228,24 @@ class ConnectionTest extends TwoSidecars {
                 .setOptions(options)
                 .build());
         return Status.fromThrowable(Waiting.join(refused.failure())).getDescription();
+    }
+
+    @Test
+    void whoUsesAConnectionAfterItsEndIsToldWhatEndedIt() {
+        Region source = client.managed(16);
+        SendRequest send = SendRequest.newBuilder()
+                .setSession(client.token())
+                .setConnection(client.connectTo(server).here().getId())
+                .setWork(SendWork.newBuilder().addLocal(sge(source, 0, 16)))
+                .build();
+        client.transfer().send(send);
+        Awaitility.await()
+                .until(() -> client.nextEvent().getConnection().getState() == ConnectionState.CONNECTION_STATE_CLOSED);
+
+        Status status = Waiting.status(() -> client.transfer().send(send));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+        assertThat(status.getDescription()).contains("no buffer available");
     }
 
     @Test
