@@ -231,6 +231,21 @@ class LifecycleIT {
         }
     }
 
+    @Test
+    void aClientThatLeavesInTheMiddleOfItsCallsLeavesNoStackTraces() throws Exception {
+        ManagedRegion region = leftClient.openSession("reader").registerManaged(16 * OCTETS);
+        assertThat(region.stream(0, 16 * OCTETS).read()).isZero();
+
+        leftClient.close();
+
+        try (SidewarpClient other = left.client()) {
+            Patience.await("the session is gone")
+                    .untilAsserted(() -> assertThat(other.listSessions()).isEmpty());
+        }
+        left.stop();
+        assertThat(left.process().output()).noneMatch(line -> line.contains("io.grpc"));
+    }
+
     /** New sessions and connections work. */
     private static void assertTransfers(SidewarpClient from, SidewarpClient to) {
         try (Session here = from.openSession("afterwards");
