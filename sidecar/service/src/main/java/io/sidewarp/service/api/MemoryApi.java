@@ -56,10 +56,14 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> observer) {
-        CancelHook hook = new CancelHook((ServerCallStreamObserver<RegisterRegionResponse>) observer);
+        ServerCallStreamObserver<RegisterRegionResponse> call =
+                (ServerCallStreamObserver<RegisterRegionResponse>) observer;
+        CancelHook hook = new CancelHook(call);
         calls.inSession(request.getSession(), observer, session -> {
-            CompletableFuture<RegisteredRegion> registered = session.memory().register(plan(request, session));
-            // The preparation of pages cannot be stopped: what comes of it is undone when it is there.
+            CompletableFuture<RegisteredRegion> registered =
+                    session.memory().register(plan(request, session), () -> !call.isCancelled());
+            // The preparation of pages cannot be stopped once it has begun: what comes of it is undone when it is
+            // there.
             hook.arm(
                     session,
                     () -> registered.thenAccept(region -> session.memory().deregister(region.id())));

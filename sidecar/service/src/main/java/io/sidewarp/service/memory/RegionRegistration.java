@@ -17,6 +17,7 @@ import io.sidewarp.service.quota.SessionQuotas;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jboss.logging.Logger;
 
@@ -38,14 +39,17 @@ final class RegionRegistration {
     /**
      * Prepares and registers. Takes from the quotas; a failure gives all of it back.
      *
+     * @param wanted whether anybody still waits for the region; asked before memory is touched, by a worker
      * @param onRegistered what the session does with the region, on its thread; it is part of what is under way
      */
     CompletableFuture<RegisteredRegion> register(
-            RegionPlan plan, Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
+            RegionPlan plan,
+            BooleanSupplier wanted,
+            Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
         SessionQuotas quotas = context.quotas();
         quotas.regions().take(1);
         CompletableFuture<RegisteredRegion> result =
-                CompletableFuture.supplyAsync(() -> prepare(plan), context.workers());
+                CompletableFuture.supplyAsync(() -> prepare(plan, wanted), context.workers());
         return track(result.whenComplete((region, failure) -> {
                     if (failure != null) {
                         quotas.regions().give(1);
@@ -76,7 +80,11 @@ final class RegionRegistration {
                 .exceptionally(failure -> null);
     }
 
-    private RegisteredRegion prepare(RegionPlan plan) {
+    private RegisteredRegion prepare(RegionPlan plan, BooleanSupplier wanted) {
+        if (!wanted.getAsBoolean()) {
+            // What a client that died had asked for would keep the workers from the regions of others.
+            throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
+        }
         return switch (plan.backing()) {
             case RegionPlan.Managed managed -> prepareManaged(plan, managed.length());
             case RegionPlan.Shared shared -> prepareShared(plan, shared);

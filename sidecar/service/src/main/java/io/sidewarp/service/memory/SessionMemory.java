@@ -14,6 +14,7 @@ import io.sidewarp.v1.RegionFault;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Protection domains and regions of one session. Confined to the session's thread. */
@@ -68,9 +69,13 @@ public final class SessionMemory {
         return domain;
     }
 
-    /** Registers memory. The future completes on the session's thread. */
-    public CompletableFuture<RegisteredRegion> register(RegionPlan plan) {
-        return registration.register(plan, this::add);
+    /**
+     * Registers memory. The future completes on the session's thread.
+     *
+     * @param wanted whether anybody still waits for the region; any thread may ask
+     */
+    public CompletableFuture<RegisteredRegion> register(RegionPlan plan, BooleanSupplier wanted) {
+        return registration.register(plan, wanted, this::add);
     }
 
     /** Revokes a region. The future completes on the session's thread, when nobody can use the memory any more. */

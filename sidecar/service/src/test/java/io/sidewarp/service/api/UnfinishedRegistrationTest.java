@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -106,15 +107,45 @@ class UnfinishedRegistrationTest {
     void ofARegistrationWhoseCallerLeftNothingRemains() throws Exception {
         Call<RegisterRegionResponse> left = register();
         Runnable preparation = preparation();
+        CountDownLatch prepared = holdLoop();
+        preparation.run();
         left.cancel();
 
-        preparation.run();
+        prepared.countDown();
 
         Awaitility.await().untilAsserted(() -> assertThat(regions()).containsExactly(0L));
         assertThat(directory.resolve("file")).doesNotExist();
         Call<RegisterRegionResponse> again = register();
         preparation().run();
         assertThat(again.next().getRegion().getLength()).isEqualTo(4096);
+    }
+
+    @Test
+    void aRegistrationWhoseCallerLeftBeforeItBeganTouchesNoMemory() throws Exception {
+        Call<RegisterRegionResponse> left = register();
+        Runnable preparation = preparation();
+        left.cancel();
+        // Nothing can be undone meanwhile.
+        CountDownLatch looked = holdLoop();
+
+        preparation.run();
+
+        assertThat(directory.resolve("file")).doesNotExist();
+        looked.countDown();
+        Awaitility.await().untilAsserted(() -> assertThat(regions()).containsExactly(0L));
+    }
+
+    /** Keeps the session's thread from everything until the latch is counted down. */
+    private CountDownLatch holdLoop() {
+        CountDownLatch latch = new CountDownLatch(1);
+        loop.execute(() -> {
+            try {
+                latch.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        return latch;
     }
 
     @Test

@@ -156,7 +156,7 @@ class QueueAllocationTest {
                 .setManaged(ManagedBacking.newBuilder().setLength(4096))
                 .build();
         ProtectionDomain domain = memory.defaultDomain();
-        region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, false, limits)))
+        region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, false, limits), () -> true))
                 .get(10, TimeUnit.SECONDS)
                 .id();
         transfers = onLoop(() -> new SessionTransfers(
