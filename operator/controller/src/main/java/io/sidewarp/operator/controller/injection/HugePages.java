@@ -106,8 +106,7 @@ final class HugePages {
     private static NavigableSet<Quantity> pageSizes(Map<String, Quantity> limits) {
         return limits.entrySet().stream()
                 .filter(limit -> isResource(limit.getKey()) && ProfileRules.isPositive(limit.getValue()))
-                .map(limit -> new Quantity(limit.getKey().substring(RESOURCE.length())))
-                .filter(ProfileRules::isPositive)
+                .flatMap(limit -> ProfileRules.amount(limit.getKey().substring(RESOURCE.length())).stream())
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 

@@ -285,12 +285,12 @@ public final class InjectionRules {
         if (annotation == null) {
             return Optional.empty();
         }
-        Quantity quantity = new Quantity(annotation.strip());
-        if (!ProfileRules.isPositive(quantity)) {
+        Optional<Quantity> amount = ProfileRules.amount(annotation.strip());
+        if (amount.isEmpty()) {
             throw new RefusedException("the annotation " + SHARED_MEMORY + " is \"" + annotation
                     + "\"; it can be an amount of memory above 0, for instance 512Mi or 2Gi");
         }
-        return Optional.of(quantity);
+        return amount;
     }
 
     private static boolean endsByItself(Pod pod) {

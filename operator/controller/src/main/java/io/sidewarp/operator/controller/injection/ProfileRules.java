@@ -10,10 +10,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 
 /** Whether a profile can be used: what the schema of the custom resource cannot say. */
 public final class ProfileRules {
     private static final String PREFIX = "sidewarp.";
+    private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?(k|Ki|[MGTPE]i?)?");
 
     /** Settings that follow from the profile's other fields, or from the pod. */
     private static final Set<String> RESERVED = Set.of(
@@ -76,6 +78,17 @@ public final class ProfileRules {
                     + SidecarResources.memoryWith(sharedMemory) + ", or have less shared memory");
         }
         return Optional.empty();
+    }
+
+    /**
+     * An amount that somebody wrote, or empty when it is none above 0. Exponents are none, as in a profile: with them, few
+     * characters stand for numbers that take minutes to calculate with.
+     */
+    static Optional<Quantity> amount(String text) {
+        return Optional.of(text)
+                .filter(written -> AMOUNT.matcher(written).matches())
+                .map(Quantity::new)
+                .filter(ProfileRules::isPositive);
     }
 
     static boolean isPositive(Quantity quantity) {

@@ -41,8 +41,7 @@ final class SharedVolume {
     static Optional<Quantity> pageSize(String medium) {
         return Optional.of(medium)
                 .filter(name -> name.startsWith(HUGE_PAGES_OF))
-                .map(name -> new Quantity(name.substring(HUGE_PAGES_OF.length())))
-                .filter(ProfileRules::isPositive);
+                .flatMap(name -> ProfileRules.amount(name.substring(HUGE_PAGES_OF.length())));
     }
 
     private static boolean isHugePages(String medium) {

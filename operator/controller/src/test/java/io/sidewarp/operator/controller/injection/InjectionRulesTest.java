@@ -116,6 +116,23 @@ class InjectionRulesTest {
                         pod("sidewarp.io/profile: networked, k8s.v1.cni.cncf.io/networks: '[{'", ""),
                         "the annotation k8s.v1.cni.cncf.io/networks cannot be read"),
                 argumentSet("no memory", true, pod("sidewarp.io/shared-memory: '0'", ""), "above 0"),
+                argumentSet("unsaid memory", true, pod("sidewarp.io/shared-memory: ''", ""), "for instance 512Mi"),
+                argumentSet(
+                        // With more digits of the exponent the sidecar's limit of memory takes minutes to calculate.
+                        "memory beyond all numbers",
+                        true,
+                        pod("sidewarp.io/shared-memory: '1e9999'", ""),
+                        "is \"1e9999\"; it can be an amount of memory above 0"),
+                argumentSet(
+                        "hardly any memory",
+                        true,
+                        pod("sidewarp.io/shared-memory: '1e-9999'", ""),
+                        "is \"1e-9999\"; it can be an amount of memory above 0"),
+                argumentSet(
+                        "shared volume of huge pages of no size",
+                        true,
+                        withSharedVolume("HugePages-", "", "{hugepages-: 1Gi}"),
+                        "which is not in memory"),
                 argumentSet("memory in words", true, pod("sidewarp.io/shared-memory: lots", ""), "for instance 512Mi"),
                 argumentSet(
                         "more shared memory than the sidecar may have",
