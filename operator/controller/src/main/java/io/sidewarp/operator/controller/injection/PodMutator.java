@@ -254,10 +254,13 @@ public final class PodMutator {
             }
         }
         container.setVolumeMounts(mounts);
+        String regions = mounts.stream()
+                .filter(mount -> mount.getName().equals(SharedVolume.NAME))
+                .map(VolumeMount::getMountPath)
+                .findFirst()
+                .orElseThrow();
         List<EnvVar> environment = new ArrayList<>(container.getEnv());
-        for (EnvVar variable : List.of(
-                new EnvVar(API, apiOf(profile), null),
-                new EnvVar(VOLUME, profile.mountPath() + SHARED_DIRECTORY, null))) {
+        for (EnvVar variable : List.of(new EnvVar(API, apiOf(profile), null), new EnvVar(VOLUME, regions, null))) {
             if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
                 environment.add(variable);
             }

@@ -129,6 +129,23 @@ class PodMutatorTest {
     }
 
     @Test
+    void aContainerThatMountsItsOwnSharedVolumeElsewhereFindsTheRegionsThere() {
+        Pod original = parse("""
+                {apiVersion: v1, kind: Pod, spec: {
+                  containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared, mountPath: /hugepages}]}],
+                  volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory}}]}}
+                """);
+
+        Pod pod = MUTATOR.mutate(original, inject("{}", true, 0));
+
+        assertThat(mounts(pod, "app"))
+                .containsEntry("sidewarp-shared", "/hugepages")
+                .containsEntry("sidewarp-api", "/run/sidewarp");
+        assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_VOLUME", "/hugepages");
+        assertThat(mounts(pod, "sidewarp")).containsEntry("sidewarp-shared", "/run/sidewarp/shared");
+    }
+
+    @Test
     void onlyChosenContainersGetTheSocketAndTheRegions() {
         Inject decision = new Inject(
                 "p",
