@@ -111,9 +111,9 @@ public interface OperatorConfig {
 
     /** What nodes offer that no policy selects. */
     interface Unselected {
-        /** In which order. */
+        /** In which order; set and empty: nothing. */
         @WithDefault("SOFTWARE")
-        List<Fallback> fallback();
+        Optional<List<Fallback>> fallback();
 
         /** How many soft devices. */
         @WithDefault("256")

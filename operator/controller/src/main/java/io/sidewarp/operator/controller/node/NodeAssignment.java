@@ -46,7 +46,7 @@ final class NodeAssignment {
         if (selecting.isEmpty()) {
             return new IwarpNodeSpec(
                     parts,
-                    unselected.fallback(),
+                    unselected.fallback().orElseGet(List::of),
                     new SiwSpec(null, unselected.siwDevices()),
                     new SoftwareSpec(unselected.softwareDevices()));
         }

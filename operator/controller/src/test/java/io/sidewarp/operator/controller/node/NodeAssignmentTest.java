@@ -10,17 +10,23 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
+import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class NodeAssignmentTest {
     private static final OperatorConfig.Unselected UNSELECTED = new OperatorConfig.Unselected() {
         @Override
-        public List<Fallback> fallback() {
-            return List.of(Fallback.SOFTWARE);
+        public Optional<List<Fallback>> fallback() {
+            return Optional.of(List.of(Fallback.SOFTWARE));
         }
 
         @Override
@@ -82,6 +88,20 @@ class NodeAssignmentTest {
         assertThat(spec.fallback()).containsExactly(Fallback.SOFTWARE);
         assertThat(spec.software().devices()).isEqualTo(7);
         assertThat(spec.siw().devices()).isEqualTo(3);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            nullValues = "-",
+            value = {"-, SOFTWARE", "'', ''", "KERNEL_SIW, KERNEL_SIW", "'KERNEL_SIW,SOFTWARE', 'KERNEL_SIW,SOFTWARE'"})
+    void suchANodeOffersNothingWhereTheSettingSaysSo(@Nullable String setting, String expected) {
+        OperatorConfig config =
+                TestSettings.of(setting == null ? Map.of() : Map.of("sidewarp.operator.unselected.fallback", setting));
+
+        IwarpNodeSpec spec = NodeAssignment.of(Map.of(), List.of(), config.unselected(), false);
+
+        assertThat(spec.fallback().stream().map(Fallback::name).collect(Collectors.joining(",")))
+                .isEqualTo(expected);
     }
 
     @Test
