@@ -49,6 +49,10 @@ webhooks:
         - key: sidewarp.io/inject
           operator: NotIn
           values: [disabled, "false"]
+        # Not the operator's own pods: they must start while there is nobody yet who answers.
+        - key: kubernetes.io/metadata.name
+          operator: NotIn
+          values: [{{ .Release.Namespace | quote }}]
     {{- include "sidewarp.webhookCall" . | nindent 4 }}
   # Pods of the other namespaces, which can have the annotation.
   - name: pods.inject.sidewarp.io

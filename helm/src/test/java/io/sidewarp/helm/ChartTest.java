@@ -145,6 +145,20 @@ class ChartTest {
                 .anySatisfy(expression -> assertThat(expression.getValues()).contains("kube-system", Chart.NAMESPACE));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {Chart.OLDEST, Chart.RECENT})
+    void theOperatorsOwnPodsNeedNoWebhookThoughTheirNamespaceHasTheLabel(String kubeVersion) {
+        assertThat(webhook(Chart.render(kubeVersion)).getWebhooks())
+                .isNotEmpty()
+                .allSatisfy(webhook -> assertThat(webhook.getNamespaceSelector().getMatchExpressions())
+                        .filteredOn(expression -> expression.getKey().equals("kubernetes.io/metadata.name"))
+                        .singleElement()
+                        .satisfies(expression -> {
+                            assertThat(expression.getOperator()).isEqualTo("NotIn");
+                            assertThat(expression.getValues()).contains(Chart.NAMESPACE);
+                        }));
+    }
+
     @Test
     void neverMakesOtherPodsDependOnTheWebhookWhereTheApiServerCannotTellThem() {
         MutatingWebhookConfiguration configuration = webhook(Chart.render("1.27.9"));
