@@ -47,6 +47,10 @@ public final class InjectionRules {
     static final String BUILT_IN_PROFILE = "built-in";
 
     private static final int MAX_RNICS = 16;
+
+    /** More than any node runs in a pod. What is added to each takes memory of the controller. */
+    private static final int MAX_CONTAINERS = 250;
+
     private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
 
     private final boolean nativeSidecars;
@@ -85,6 +89,12 @@ public final class InjectionRules {
 
     private InjectionDecision inject(
             Pod pod, String namespace, Map<String, String> annotations, boolean askedByPod, InjectionFacts facts) {
+        int size = pod.getSpec().getInitContainers().size()
+                + pod.getSpec().getContainers().size();
+        if (size > MAX_CONTAINERS) {
+            throw new RefusedException("the pod has " + size + " containers, and can have " + MAX_CONTAINERS
+                    + " with a sidecar; make several pods of it, or opt out with " + INJECT + ": disabled");
+        }
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
         Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
         if (named.isPresent() && found.isEmpty()) {

@@ -37,7 +37,7 @@ public class WebhookServer implements AutoCloseable {
 
     private static final Logger LOG = Logger.getLogger(WebhookServer.class);
     /** Twice of what the API server takes for an object, since a review has the object and its former state. */
-    private static final int MAX_REVIEW_OCTETS = 6 << 20;
+    static final int MAX_REVIEW_OCTETS = 6 << 20;
 
     private final Vertx vertx;
     private final OperatorConfig config;
@@ -47,6 +47,7 @@ public class WebhookServer implements AutoCloseable {
     private final MeterRegistry meters;
     private final OpenTelemetry telemetry;
     private final ServedKeys keys = new ServedKeys();
+    private final ReviewBudget budget = new ReviewBudget();
     private @Nullable HttpServer server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
@@ -83,6 +84,11 @@ public class WebhookServer implements AutoCloseable {
     /** Whether pods can be decided about. */
     public boolean isReady() {
         return port != 0 && facts.isReady();
+    }
+
+    /** Where it listens, or 0 while it does not. */
+    int port() {
+        return port;
     }
 
     private synchronized void use(WebhookCertificate certificate) {
@@ -129,7 +135,7 @@ public class WebhookServer implements AutoCloseable {
         });
         request.endHandler(end -> {
             if (!request.response().ended()) {
-                vertx.executeBlocking(() -> review(body), false)
+                vertx.executeBlocking(() -> review(body.getBytes()), false)
                         .onSuccess(review -> request.response()
                                 .putHeader("Content-Type", "application/json")
                                 .end(review))
@@ -138,9 +144,14 @@ public class WebhookServer implements AutoCloseable {
         });
     }
 
-    private String review(Buffer body) {
+    private String review(byte[] body) throws InterruptedException {
+        return budget.spend(body, () -> decide(body));
+    }
+
+    private String decide(byte[] body) {
         KubernetesSerialization serialization = client.getKubernetesSerialization();
-        AdmissionReview review = serialization.unmarshal(body.toString(StandardCharsets.UTF_8), AdmissionReview.class);
+        AdmissionReview review =
+                serialization.unmarshal(new String(body, StandardCharsets.UTF_8), AdmissionReview.class);
         if (review.getRequest() == null || review.getRequest().getUid() == null || admission == null) {
             throw new IllegalArgumentException("no AdmissionReview of version v1 with a request");
         }

@@ -101,6 +101,14 @@ class InjectionRulesTest {
                         true,
                         pod("sidewarp.io/containers: 'app, web'", ""),
                         "names web, which is no container of the pod; it has app, worker"),
+                argumentSet(
+                        "too many containers",
+                        true,
+                        pod(
+                                "",
+                                "initContainers: [{name: first}], containers: [{name: app}" + ", {name: x}".repeat(249)
+                                        + "]"),
+                        "the pod has 251 containers, and can have 250 with a sidecar; make several pods of it"),
                 argumentSet("no container", true, pod("sidewarp.io/containers: ' ,'", ""), "names no container"),
                 argumentSet("negative devices", true, pod("sidewarp.io/rnics: '-1'", ""), "a number from 0 to 16"),
                 argumentSet("too many devices", true, pod("sidewarp.io/rnics: '17'", ""), "a number from 0 to 16"),

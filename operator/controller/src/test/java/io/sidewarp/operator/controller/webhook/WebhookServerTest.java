@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.OpenTelemetry;
+import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.TestNamespaces;
+import io.vertx.core.Vertx;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.Map;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.Test;
+
+/** The webhook as the API server, or anybody else who reaches its port, calls it. */
+@RealApiServer
+class WebhookServerTest {
+    private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String REVIEW = """
+            {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1", "operation": "CREATE",
+             "namespace": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [{"name": "app"}],
+             "tolerations": [{}%s]}}}}
+            """;
+
+    @Test
+    void aReviewThatWouldTakeAllMemoryIsRefusedAndTheNextOneAnswered(KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create();
+        OperatorConfig config = TestSettings.of(Map.of(
+                "sidewarp.operator.namespace", namespace,
+                "sidewarp.operator.webhook.host", "127.0.0.1",
+                "sidewarp.operator.webhook.port", "0",
+                "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
+        Vertx vertx = Vertx.vertx();
+        try (CertificateStore certificates = new CertificateStore(client, config);
+                WebhookServer webhook = new WebhookServer(
+                        vertx,
+                        config,
+                        certificates,
+                        new NamespaceFacts(client),
+                        client,
+                        new SimpleMeterRegistry(),
+                        OpenTelemetry.noop())) {
+            webhook.start(true);
+            await().atMost(LIMIT).until(() -> webhook.port() != 0);
+            try (HttpClient http =
+                    HttpClient.newBuilder().sslContext(trust(certificates)).build()) {
+                URI uri = URI.create("https://127.0.0.1:" + webhook.port() + WebhookServer.PATH);
+
+                HttpResponse<String> bomb = post(http, uri, REVIEW.formatted(namespace, ",{}".repeat(1_000_000)));
+                HttpResponse<String> pod = post(http, uri, REVIEW.formatted(namespace, ",{}".repeat(10)));
+
+                assertThat(bomb.statusCode()).isEqualTo(400);
+                assertThat(bomb.body()).contains("no pod needs that many");
+                assertThat(pod.statusCode()).isEqualTo(200);
+                assertThat(pod.body()).contains("\"allowed\":true");
+            }
+        } finally {
+            vertx.close().toCompletionStage().toCompletableFuture().join();
+        }
+    }
+
+    private static HttpResponse<String> post(HttpClient http, URI uri, String review)
+            throws IOException, InterruptedException {
+        return http.send(
+                HttpRequest.newBuilder(uri)
+                        .POST(HttpRequest.BodyPublishers.ofString(review))
+                        .timeout(LIMIT)
+                        .build(),
+                HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static SSLContext trust(CertificateStore certificates) throws GeneralSecurityException, IOException {
+        KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+        trusted.load(null, null);
+        byte[] authorities = certificates.authorities().orElseThrow().getBytes(StandardCharsets.UTF_8);
+        trusted.setCertificateEntry(
+                "authority",
+                CertificateFactory.getInstance("X.509").generateCertificate(new ByteArrayInputStream(authorities)));
+        TrustManagerFactory managers = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        managers.init(trusted);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, managers.getTrustManagers(), null);
+        return context;
+    }
+}
