@@ -349,7 +349,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         } finally {
             driving = false;
         }
-        if (outputWanted && !writer.isPending() && !lost && !driveScheduled && !waitingForBuffer) {
+        boolean wanted = outputWanted && !lost && !closing.isOutputShut();
+        if (wanted && !writer.isPending() && !driveScheduled && !waitingForBuffer) {
             scheduleDrive();
         }
         if (!writer.isPending() && !driveScheduled && !waitingForBuffer) {

@@ -84,6 +84,11 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         mpa.requestOutput();
     }
 
+    /** On the loop. */
+    void close() {
+        mpa.close();
+    }
+
     /** ULPDUs that are still to be sent; on the loop. */
     int unsentUlpdus() {
         return toSend.size();

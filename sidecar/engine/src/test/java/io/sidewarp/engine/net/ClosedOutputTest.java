@@ -1,0 +1,47 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.netty.util.concurrent.SingleThreadEventExecutor;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
+
+/** Connections that have sent their FIN and wait for that of the peer. */
+class ClosedOutputTest {
+
+    private static final byte[] FPDU = TcpBed.fpdu(18);
+
+    @AutoClose
+    private final EngineLoops loops = EngineLoops.create(
+            1, NetSettings.defaults().withLingerTimeout(Duration.ofMinutes(1)).withBusyPoll(Duration.ZERO));
+
+    @AutoClose
+    private final TcpBed bed = new TcpBed(loops);
+
+    private <T> T onLoop(Callable<T> task) throws Exception {
+        return bed.loop().submit(task).get(TcpBed.PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+    }
+
+    /** As where a request that would be answered comes together with a Terminate. */
+    @Test
+    void outputThatWasWantedBeforeTheCloseKeepsTheLoopNoLongerBusy() throws Exception {
+        try (TcpBed.Connection connection = bed.connect()) {
+            connection.end().onNextUlpdu(() -> {
+                connection.end().send(FPDU, 0);
+                connection.end().close();
+            });
+            connection.send(FPDU);
+
+            assertThat(connection.in().read()).isEqualTo(-1);
+            // A task that has itself run again and again would always wait behind this one.
+            Awaitility.await().until(() -> onLoop(() -> ((SingleThreadEventExecutor) bed.loop()).pendingTasks() == 0));
+        }
+    }
+}
