@@ -7,7 +7,6 @@ import io.netty.channel.epoll.EpollTcpInfo;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.linux.SocketCalls;
 import java.util.ArrayDeque;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -27,12 +26,15 @@ final class LoopResources {
     private final int largeLimit;
     private final ArrayDeque<StagingBuffer> spare = new ArrayDeque<>();
     private final ArrayDeque<StagingBuffer> spareLarge = new ArrayDeque<>();
-    private final ArrayDeque<BooleanSupplier> waiting = new ArrayDeque<>();
+    private final ArrayDeque<OutputTurn> waiting = new ArrayDeque<>();
     private final ArrayDeque<WireBuffer>[] reassembly;
     private final SocketCalls socketCalls = new SocketCalls();
     private StagingBuffer input;
     private int inputsLent;
     private int outputsInUse;
+    /** Free buffers whose turn has come for somebody who waited. */
+    private int outputsKept;
+
     private int largeInUse;
     private @Nullable EpollTcpInfo tcpInfo;
 
@@ -78,14 +80,15 @@ final class LoopResources {
     }
 
     /**
-     * A buffer to produce into, a large one while not too many are in use, or null when too many of both are in use; then
-     * the waiter is called once when one is free, and says whether it still wants it. So peers that do not read cannot
-     * make this side hold more than the limit.
+     * A buffer to produce into, a large one while not too many are in use, or null when too many of both are in use, or kept
+     * for others who wait; then the turn comes later. So peers that do not read cannot make this side hold more than the limit,
+     * and a connection whose peer takes much does not take each buffer that it gives back before those who wait.
      */
     @Nullable
-    StagingBuffer acquireOutput(BooleanSupplier waiter) {
-        if (outputsInUse == limit) {
-            waiting.addLast(waiter);
+    StagingBuffer acquireOutput(OutputTurn turn) {
+        if (!turn.hasCome() && !isOutputFree()) {
+            turn.await();
+            waiting.addLast(turn);
             return null;
         }
         // Counted when it is there: there may be no memory for a new one.
@@ -95,7 +98,33 @@ final class LoopResources {
         if (large) {
             largeInUse++;
         }
+        if (turn.hasCome()) {
+            outputsKept--;
+            turn.end();
+        }
         return buffer;
+    }
+
+    private boolean isOutputFree() {
+        return outputsInUse + outputsKept < limit;
+    }
+
+    /** One who waits, or whose turn has come, leaves it to others. */
+    void giveUp(OutputTurn turn) {
+        if (turn.isWaiting()) {
+            waiting.remove(turn);
+        } else if (turn.hasCome()) {
+            outputsKept--;
+        }
+        turn.end();
+        serveWaiting();
+    }
+
+    private void serveWaiting() {
+        while (isOutputFree() && !waiting.isEmpty()) {
+            outputsKept++;
+            waiting.removeFirst().come();
+        }
     }
 
     private StagingBuffer spareLarge() {
@@ -126,15 +155,7 @@ final class LoopResources {
         } else if (reusable) {
             keepSpare(buffer);
         }
-        wakeWaiter();
-    }
-
-    /** Calls the next one who waits if a buffer is free; also when somebody who was called leaves it to others. */
-    void wakeWaiter() {
-        BooleanSupplier waiter = outputsInUse < limit ? waiting.pollFirst() : null;
-        while (waiter != null && !waiter.getAsBoolean()) {
-            waiter = waiting.pollFirst();
-        }
+        serveWaiting();
     }
 
     WireBuffer acquireReassembly(int capacity) {

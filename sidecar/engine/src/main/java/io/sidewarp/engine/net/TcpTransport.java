@@ -17,7 +17,6 @@ import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +42,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final LoopResources resources;
     private final NetSettings settings;
     private final TurnShare drive;
-    private final BooleanSupplier onBufferFree = this::onBufferFree;
+    private final OutputTurn turn = new OutputTurn(this::onTurn);
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
     private final StallWatch stallWatch;
@@ -61,7 +60,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private boolean driveScheduled;
     private boolean driving;
     private boolean reading;
-    private boolean waitingForBuffer;
     private long producedOctets;
     private boolean aborted;
     private boolean lost;
@@ -312,7 +310,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && !writer.isPending() && !waitingForBuffer) {
+        if (!driveScheduled && !driving && !reading && !writer.isPending() && !turn.isWaiting()) {
             scheduleDrive();
         }
     }
@@ -350,10 +348,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             driving = false;
         }
         boolean wanted = outputWanted && !lost && !closing.isOutputShut();
-        if (wanted && !writer.isPending() && !driveScheduled && !waitingForBuffer) {
+        if (wanted && !writer.isPending() && !driveScheduled && !turn.isWaiting()) {
             scheduleDrive();
         }
-        if (!writer.isPending() && !driveScheduled && !waitingForBuffer) {
+        if (!writer.isPending() && !driveScheduled && !turn.isWaiting()) {
             writer.pause();
         }
         finishClose();
@@ -361,12 +359,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || writer.isPending() || lost || closing.isOutputShut() || waitingForBuffer) {
+        if (connection == null || writer.isPending() || lost || closing.isOutputShut() || turn.isWaiting()) {
             return false;
         }
-        StagingBuffer buffer = resources.acquireOutput(onBufferFree);
+        StagingBuffer buffer = resources.acquireOutput(turn);
         if (buffer == null) {
-            waitingForBuffer = true;
             return false;
         }
         outputWanted = false;
@@ -398,15 +395,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
-    private boolean onBufferFree() {
-        waitingForBuffer = false;
-        if (lost) {
-            return false;
-        }
+    /** There is a buffer for this connection. */
+    private void onTurn() {
         if (!driveScheduled) {
             scheduleDrive();
         }
-        return true;
     }
 
     /** Octets that the socket took so far, while it is full. */
@@ -442,8 +435,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         connectionInput.release();
         // After a loss Netty may still hold the buffer for a moment.
         writer.release(!lost);
-        // One may be free that this connection was to have.
-        resources.wakeWaiter();
+        resources.giveUp(turn);
     }
 
     // Teardown.
@@ -474,7 +466,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Goes on with a close as far as it can. */
     private void finishClose() {
         if (!driving && !lost) {
-            closing.proceed(!writer.isPending() && !driveScheduled && !waitingForBuffer);
+            closing.proceed(!writer.isPending() && !driveScheduled && !turn.isWaiting());
         }
     }
 

@@ -31,9 +31,21 @@ class LoopResourcesTest {
     }
 
     private StagingBuffer acquire() {
-        StagingBuffer buffer = resources.acquireOutput(() -> false);
+        return acquire(new OutputTurn(() -> {}));
+    }
+
+    private StagingBuffer acquire(OutputTurn turn) {
+        StagingBuffer buffer = resources.acquireOutput(turn);
         assertThat(buffer).isNotNull();
         return buffer;
+    }
+
+    /** Wants a buffer and gets none. */
+    private OutputTurn await(String name) {
+        OutputTurn turn = new OutputTurn(() -> called.add(name));
+        assertThat(resources.acquireOutput(turn)).isNull();
+        assertThat(turn.isWaiting()).isTrue();
+        return turn;
     }
 
     private static int capacity(StagingBuffer buffer) {
@@ -67,27 +79,61 @@ class LoopResourcesTest {
         StagingBuffer first = acquire();
         acquire();
         acquire();
-        assertThat(resources.acquireOutput(() -> !called.add("gone"))).isNull();
-        assertThat(resources.acquireOutput(() -> called.add("second"))).isNull();
-        assertThat(resources.acquireOutput(() -> called.add("third"))).isNull();
+        await("first");
+        await("second");
 
         resources.releaseOutput(first, true);
-        assertThat(called).containsExactly("gone", "second");
+        assertThat(called).containsExactly("first");
     }
 
     @Test
-    void callsTheNextWhoWaitsOnlyWhileABufferIsFree() {
-        StagingBuffer first = acquire();
+    void whoGivesABufferBackComesBehindThoseWhoWait() {
+        OutputTurn busy = new OutputTurn(() -> called.add("busy"));
+        StagingBuffer buffer = acquire(busy);
         acquire();
         acquire();
-        assertThat(resources.acquireOutput(() -> called.add("first"))).isNull();
-        assertThat(resources.acquireOutput(() -> called.add("second"))).isNull();
-        resources.wakeWaiter();
-        assertThat(called).isEmpty();
+        OutputTurn first = await("first");
+        OutputTurn second = await("second");
 
-        resources.releaseOutput(first, true);
-        resources.wakeWaiter();
+        resources.releaseOutput(buffer, true);
+        assertThat(resources.acquireOutput(busy)).isNull();
+        resources.releaseOutput(acquire(first), true);
         assertThat(called).containsExactly("first", "second");
+        resources.releaseOutput(acquire(second), true);
+        assertThat(called).containsExactly("first", "second", "busy");
+        acquire(busy);
+    }
+
+    @Test
+    void whoGivesUpItsTurnLeavesTheBufferToTheNext() {
+        StagingBuffer buffer = acquire();
+        acquire();
+        acquire();
+        OutputTurn first = await("first");
+        OutputTurn second = await("second");
+        OutputTurn third = await("third");
+
+        resources.giveUp(second);
+        resources.releaseOutput(buffer, true);
+        assertThat(called).containsExactly("first");
+        resources.giveUp(first);
+        assertThat(called).containsExactly("first", "third");
+        acquire(third);
+    }
+
+    @Test
+    void aTurnThatHasComeIsNotLostWhenThereWasNoMemory() {
+        StagingBuffer buffer = acquire();
+        acquire();
+        acquire();
+        OutputTurn first = await("first");
+        resources.releaseOutput(buffer, false);
+        memoryLeft = false;
+        assertThatThrownBy(() -> acquire(first)).isInstanceOf(OutOfMemoryError.class);
+        memoryLeft = true;
+
+        await("second");
+        acquire(first);
     }
 
     @Test

@@ -20,8 +20,11 @@ class OutputBufferTest {
     private static final int ULPDU_LENGTH = 18;
     private static final byte[] FPDU = TcpBed.fpdu(ULPDU_LENGTH);
     private static final int LONG_ULPDU_LENGTH = 1000;
+    private static final int OCTETS = 64 << 10;
     /** More than sockets hold. */
     private static final int LONG_ULPDUS = 64 << 10;
+    /** Half of them. */
+    private static final int READS = LONG_ULPDUS / 2 * LONG_ULPDU_LENGTH / OCTETS;
 
     @AutoClose
     private final EngineLoops loops = EngineLoops.create(
@@ -91,6 +94,25 @@ class OutputBufferTest {
                     }));
 
             assertThat(next.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
+        }
+    }
+
+    @Test
+    void aStreamThatTheSocketIsAlwaysFullOfLeavesTheBufferToOthersInTheirTurn() throws Exception {
+        try (TcpBed.Connection stream = bed.connectToSend();
+                TcpBed.Connection other = bed.connectToSend()) {
+            stream.channel().config().setSendBufferSize(OCTETS);
+            bed.loop().execute(() -> stream.end().send(new byte[LONG_ULPDU_LENGTH], LONG_ULPDUS));
+            Awaitility.await().until(() -> onLoop(() -> !stream.channel().isWritable()));
+            send(other);
+
+            int reads = 0;
+            while (other.in().available() == 0 && reads < READS) {
+                stream.in().readFully(new byte[OCTETS]);
+                reads++;
+            }
+            assertThat(other.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
+            assertThat(onLoop(stream.end()::unsentUlpdus)).isPositive();
         }
     }
 }
