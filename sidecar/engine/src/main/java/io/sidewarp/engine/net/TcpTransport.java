@@ -275,6 +275,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
      * may be the Terminate that says why (RFC 5040 sections 5.4 and 6.2.2).
      */
     private void failOutput(IOException cause) {
+        if (aborted) {
+            // The abort took it out of the socket; the channel tells when it is closed.
+            return;
+        }
         int reads = LAST_READS;
         while (reads > 0 && takeInput()) {
             reads--;

@@ -13,10 +13,13 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
-/** Connections that have sent their FIN and wait for that of the peer. */
+/** Connections whose output this side has ended. */
 class ClosedOutputTest {
 
     private static final byte[] FPDU = TcpBed.fpdu(18);
+    private static final byte[] LONG_ULPDU = new byte[1000];
+    /** More than sockets hold. */
+    private static final int LONG_ULPDUS = 64 << 10;
 
     @AutoClose
     private final EngineLoops loops = EngineLoops.create(
@@ -42,6 +45,18 @@ class ClosedOutputTest {
             assertThat(connection.in().read()).isEqualTo(-1);
             // A task that has itself run again and again would always wait behind this one.
             Awaitility.await().until(() -> onLoop(() -> ((SingleThreadEventExecutor) bed.loop()).pendingTasks() == 0));
+        }
+    }
+
+    @Test
+    void anAbortWhileTheSocketIsFullIsNoFailureOfTheConnection() throws Exception {
+        try (TcpBed.Connection connection = bed.connectToSend()) {
+            bed.loop().execute(() -> connection.end().send(LONG_ULPDU, LONG_ULPDUS));
+            Awaitility.await()
+                    .until(() -> onLoop(() -> !connection.channel().isWritable()));
+            bed.loop().execute(connection.end()::abort);
+
+            assertThat(connection.end().awaitClosed()).isEqualTo("aborted by this side");
         }
     }
 }

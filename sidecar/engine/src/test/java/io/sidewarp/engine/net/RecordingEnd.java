@@ -89,6 +89,11 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         mpa.close();
     }
 
+    /** On the loop. */
+    void abort() {
+        mpa.abort();
+    }
+
     /** ULPDUs that are still to be sent; on the loop. */
     int unsentUlpdus() {
         return toSend.size();
