@@ -48,7 +48,7 @@ public final class StallWatch {
         }
     }
 
-    /** Nothing is waited for any more; until the time-out the loop would else keep all that belongs to it. */
+    /** Nobody is waited for any more. Without this the loop would keep what is watched until the time is over. */
     public void end() {
         if (scheduled != null) {
             scheduled.cancel(false);

@@ -4,8 +4,10 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.ScheduledFuture;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a TCP connection ends in order: a FIN behind the last output, then the peer's. That is waited for until the peer has
@@ -23,7 +25,7 @@ final class TcpClosing {
     private boolean inputUnwanted;
     private boolean outputShut;
     private boolean inputShut;
-    private boolean checkScheduled;
+    private @Nullable ScheduledFuture<?> scheduled;
     private long lastInputNanos;
 
     /**
@@ -89,14 +91,21 @@ final class TcpClosing {
     }
 
     private void schedule(long nanos) {
-        if (!checkScheduled && channel.isOpen()) {
-            checkScheduled = true;
-            channel.eventLoop().schedule(check, nanos, TimeUnit.NANOSECONDS);
+        if (scheduled == null && channel.isOpen()) {
+            scheduled = channel.eventLoop().schedule(check, nanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** The connection is gone. Without this the loop would keep it until the time is over. */
+    void end() {
+        if (scheduled != null) {
+            scheduled.cancel(false);
+            scheduled = null;
         }
     }
 
     private void check() {
-        checkScheduled = false;
+        scheduled = null;
         if (!channel.isOpen() || inputShut) {
             return;
         }

@@ -42,7 +42,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final LoopResources resources;
     private final NetSettings settings;
     private final TurnShare drive;
-    private final OutputTurn turn = new OutputTurn(this::onTurn);
+    private final OutputTurn turn = new OutputTurn(this::scheduleDrive);
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
     private final StallWatch stallWatch;
@@ -244,7 +244,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
         if (aborted || closing.isComplete()) {
             lost = true;
-            releaseBuffers();
+            releaseAll();
             if (connection != null) {
                 connection.closed();
             }
@@ -302,7 +302,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void lose(String cause) {
         if (!lost) {
             lost = true;
-            releaseBuffers();
+            releaseAll();
             if (connection != null) {
                 connection.receiveLost(cause);
             }
@@ -314,14 +314,16 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driveScheduled && !driving && !reading && !writer.isPending() && !turn.isWaiting()) {
+        if (!driving && !reading && !writer.isPending() && !turn.isWaiting()) {
             scheduleDrive();
         }
     }
 
     private void scheduleDrive() {
-        driveScheduled = true;
-        drive.request();
+        if (!driveScheduled) {
+            driveScheduled = true;
+            drive.request();
+        }
     }
 
     /** As a task of the loop, where nobody else catches what goes wrong. */
@@ -352,7 +354,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             driving = false;
         }
         boolean wanted = outputWanted && !lost && !closing.isOutputShut();
-        if (wanted && !writer.isPending() && !driveScheduled && !turn.isWaiting()) {
+        if (wanted && !writer.isPending() && !turn.isWaiting()) {
             scheduleDrive();
         }
         if (!writer.isPending() && !driveScheduled && !turn.isWaiting()) {
@@ -399,13 +401,6 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
-    /** There is a buffer for this connection. */
-    private void onTurn() {
-        if (!driveScheduled) {
-            scheduleDrive();
-        }
-    }
-
     /** Octets that the socket took so far, while it is full. */
     private long progress() {
         return writer.isPending() && !lost ? writer.progress() : StallWatch.NOT_WAITING;
@@ -434,7 +429,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return !lost;
     }
 
-    private void releaseBuffers() {
+    /** What the loop has of this connection, which is over. */
+    private void releaseAll() {
+        stallWatch.end();
+        fpduWatch.end();
+        closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
         // After a loss Netty may still hold the buffer for a moment.

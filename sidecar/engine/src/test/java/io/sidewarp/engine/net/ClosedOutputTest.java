@@ -52,8 +52,7 @@ class ClosedOutputTest {
     void anAbortWhileTheSocketIsFullIsNoFailureOfTheConnection() throws Exception {
         try (TcpBed.Connection connection = bed.connectToSend()) {
             bed.loop().execute(() -> connection.end().send(LONG_ULPDU, LONG_ULPDUS));
-            Awaitility.await()
-                    .until(() -> onLoop(() -> !connection.channel().isWritable()));
+            Awaitility.await().until(() -> onLoop(() -> !connection.channel().isWritable()));
             bed.loop().execute(connection.end()::abort);
 
             assertThat(connection.end().awaitClosed()).isEqualTo("aborted by this side");
