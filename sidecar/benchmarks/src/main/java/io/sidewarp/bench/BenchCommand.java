@@ -78,7 +78,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--against",
             paramLabel = "DIR",
             description = "Compare with the programs that were built in another checkout, by turns: part COMPARISON,"
-                    + " unless --only names others; PROFILE then is of both.")
+                    + " unless --only names others; BESIDE and PROFILE then are of both.")
     private Optional<Path> against = Optional.empty();
 
     @Option(names = "--report", description = "Measure nothing: report what is in the file of --json.")

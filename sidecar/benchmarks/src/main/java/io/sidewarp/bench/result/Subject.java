@@ -9,7 +9,8 @@ package io.sidewarp.bench.result;
  * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer;
  *     {@code active end} and {@code passive end} of a profile; what is of the build that is compared with ends with {@code
  *     before}, what had another congestion control than the machine's with the name of that;
- *     iperf3 by turns with messages of a size ends with {@code beside} and that size
+ *     iperf3 by turns with messages of a size ends with {@code beside} and that size, and an application beside another
+ *     one's work with {@code beside} and that
  * @param operation {@code write}, {@code read}, {@code send}; of peers {@code stream}, {@code echo} or {@code copy}
  * @param size octets of a message; of iperf3 of each call
  * @param depth messages under way on a connection
