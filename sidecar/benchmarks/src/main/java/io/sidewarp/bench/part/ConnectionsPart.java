@@ -28,6 +28,11 @@ public final class ConnectionsPart implements PartRunner {
 
     private static final int TURNS = 5;
 
+    /** How long connections are set up and closed again before the set-up counts as warm, and that of a quick run. */
+    private static final Duration SETTING_UP = Duration.ofSeconds(20);
+
+    private static final Duration QUICK_SETTING_UP = Duration.ofSeconds(1);
+
     /** What the busy one does. */
     private static final TransferPlan BUSY = TransferPlan.stream(Operation.WRITE, 1 << 20, 8);
 
@@ -56,9 +61,7 @@ public final class ConnectionsPart implements PartRunner {
         crowd.release();
 
         TransferPlan plan = BUSY.withIdle(count - 1);
-        long begin = System.nanoTime();
-        crowd.connect(plan);
-        double rate = count / ((System.nanoTime() - begin) / 1e9);
+        double rate = setUp(crowd, plan);
         Footprint after = crowd.footprint();
         double active = (double) (after.activeOctets() - before.activeOctets()) / (count - 1);
         double passive = (double) (after.passiveOctets() - before.passiveOctets()) / (count - 1);
@@ -87,5 +90,29 @@ public final class ConnectionsPart implements PartRunner {
                             Locale.ROOT, "one busy of %d: %.2f Gbit/s, one alone: %.2f", count, among, one));
         }
         crowd.release();
+
+        double warm = warmRate(lab, crowd, plan);
+        recorder.add(subject, Metric.WARM_CONNECTIONS_PER_SECOND, warm);
+        lab.progress().accept(String.format(Locale.ROOT, "%d connections, warm: %.0f set up a second", count, warm));
+    }
+
+    /** Connections that the same processes set up in a second after they have done that for some time. */
+    private static double warmRate(Lab lab, EndPair crowd, TransferPlan plan) {
+        long begin = System.nanoTime();
+        long wanted = (lab.quick() ? QUICK_SETTING_UP : SETTING_UP).toNanos();
+        while (true) {
+            double rate = setUp(crowd, plan);
+            crowd.release();
+            if (System.nanoTime() - begin >= wanted) {
+                return rate;
+            }
+        }
+    }
+
+    /** Connects, both ends opening their devices first, and tells how many connections a second that was. */
+    private static double setUp(EndPair crowd, TransferPlan plan) {
+        long begin = System.nanoTime();
+        crowd.connect(plan);
+        return (plan.connections() + plan.idle()) / ((System.nanoTime() - begin) / 1e9);
     }
 }

@@ -181,6 +181,7 @@ final class EngineTables {
             rows.add(List.of(
                     String.valueOf(count),
                     cells.spread(subject, Metric.CONNECTIONS_PER_SECOND),
+                    cells.spread(subject, Metric.WARM_CONNECTIONS_PER_SECOND),
                     cells.spread(subject, Metric.ACTIVE_OCTETS_PER_CONNECTION),
                     cells.spread(subject, Metric.PASSIVE_OCTETS_PER_CONNECTION),
                     cells.quartiles(subject, Metric.GIGABITS_PER_SECOND),
@@ -191,7 +192,8 @@ final class EngineTables {
                 1,
                 List.of(
                         "connections",
-                        "set up a second",
+                        "set up a second, at first",
+                        "warm",
                         "octets each, connecting end",
                         "octets each, accepting end",
                         "Gbit/s of one among them",

@@ -33,8 +33,10 @@ public enum Metric {
     COLLECTIONS,
     /** Time in them. */
     COLLECTION_MILLISECONDS,
-    /** Set up at both ends, up to 64 at a time being under way. */
+    /** Set up at both ends, up to 64 at a time being under way, for the first time in their processes. */
     CONNECTIONS_PER_SECOND,
+    /** The same in processes that have set up connections for some time. */
+    WARM_CONNECTIONS_PER_SECOND,
     /** Memory of the process that connects, for each idle connection; what the kernel has for sockets is not in it. */
     ACTIVE_OCTETS_PER_CONNECTION,
     /** The same of the process that accepts. */

@@ -156,6 +156,8 @@ class ReportTest {
         add(moments, WRITE, Metric.GIGABITS_PER_SECOND, 9, 24);
         add(moments, WRITE, Metric.NEAR_GIGABITS_PER_SECOND, 24);
         Recorder connections = new Recorder();
+        add(connections, ConnectionsPart.subject(100), Metric.CONNECTIONS_PER_SECOND, 400);
+        add(connections, ConnectionsPart.subject(100), Metric.WARM_CONNECTIONS_PER_SECOND, 6000);
         add(connections, ConnectionsPart.subject(100), Metric.ACTIVE_OCTETS_PER_CONNECTION, 5000);
         add(connections, ConnectionsPart.subject(10_000), Metric.GIGABITS_PER_SECOND, 30);
         add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
@@ -217,7 +219,7 @@ class ReportTest {
         Report.write(everything(), document);
 
         assertThat(Files.readString(document))
-                .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 |  | 5000 |")
+                .contains("| 128 | 1000000 |", "| write | spin | 7.00 |", "| 100 | 400 | 6000 | 5000 |")
                 .contains("| 30.0 (30.0–30.0) | 40.0 (40.0–40.0) | 0.750 (0.700–0.800) |")
                 .contains(
                         "| engine write 1 MiB | 20.0 (20.0–30.0) |  | 0.600 (0.400–0.800) |  | 2.00 (1.00–3.00) | 0.300 | 0.200 | 0.125 |")
