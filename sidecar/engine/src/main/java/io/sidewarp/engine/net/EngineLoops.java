@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -172,6 +173,24 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     static boolean tellsAgain(Channel channel) {
         return channel.config() instanceof EpollChannelConfig epoll
                 && epoll.getEpollMode() == EpollMode.LEVEL_TRIGGERED;
+    }
+
+    /**
+     * Has epoll tell of what happens once, for a channel without input any more. A peer that resets such a connection would keep
+     * the loop busy else: nothing reads the error until there is output, and epoll tells of that whether it was asked to or not.
+     */
+    static void tellOnce(Channel channel) {
+        if (!channel.isOpen() || !tellsAgain(channel)) {
+            return;
+        }
+        EventLoop loop = channel.eventLoop();
+        // The mode can be changed only while epoll does not have the channel, which it loses a moment later.
+        channel.deregister().addListener(ignored -> {
+            if (channel.isOpen()) {
+                channel.config().setOption(EpollChannelOption.EPOLL_MODE, EpollMode.EDGE_TRIGGERED);
+                loop.register(channel).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+            }
+        });
     }
 
     /** The type of UDP sockets that these loops serve. */

@@ -234,12 +234,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 connection.receiveEnd();
             }
             finishClose();
+            EngineLoops.tellOnce(channel);
         }
     }
 
+    /** Follows every close. What Netty tells before it is not told of one right behind {@link EngineLoops#tellOnce}. */
     @Override
-    public void channelInactive(ChannelHandlerContext context) {
-        if (lost) {
+    public void channelUnregistered(ChannelHandlerContext context) {
+        if (lost || channel.isOpen()) {
             return;
         }
         if (aborted || closing.isComplete()) {

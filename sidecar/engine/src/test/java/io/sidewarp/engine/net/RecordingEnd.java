@@ -58,6 +58,11 @@ final class RecordingEnd implements MpaStartupListener, UpperLayer {
         return ulpdus.size();
     }
 
+    /** Has a task run on the loop when the peer closes its direction. */
+    void whenPeerClosed(Runnable task) {
+        peerClosed.thenRun(task);
+    }
+
     void awaitPeerClosed() throws Exception {
         peerClosed.get(10, TimeUnit.SECONDS);
     }
