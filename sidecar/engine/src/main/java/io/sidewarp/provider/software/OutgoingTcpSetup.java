@@ -45,10 +45,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
                 .whenComplete((ignored, failure) -> {
                     if (failure != null) {
                         fail(new ConnectionFailedException(
-                                Kind.UNREACHABLE,
-                                "no TCP connection to " + remote() + ": " + failure.getMessage()
-                                        + "; check the address and that the peer listens",
-                                failure));
+                                Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure));
                     }
                 });
     }

@@ -1,0 +1,51 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NoRouteToHostException;
+import org.jspecify.annotations.Nullable;
+
+/** Why there is no TCP connection, for people: what the operating system said of it, and what to do. */
+final class TcpFailure {
+
+    private static final String BROADCAST = "255.255.255.255";
+
+    private TcpFailure() {}
+
+    /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
+    static String describe(InetSocketAddress remote, Throwable failure) {
+        // Around what the operating system said Netty has an exception that repeats the address.
+        Throwable said = failure.getCause() == null ? failure : failure.getCause();
+        return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice(remote.getAddress(), said);
+    }
+
+    /** Netty has no message for some errors, only a type. */
+    private static String reason(Throwable said) {
+        if (said.getMessage() != null) {
+            return said.getMessage();
+        }
+        return said instanceof NoRouteToHostException ? "the network or the host is unreachable" : said.toString();
+    }
+
+    private static String advice(@Nullable InetAddress address, Throwable said) {
+        if (address == null) {
+            return "check the name";
+        }
+        if (address.isMulticastAddress() || address.getHostAddress().equals(BROADCAST)) {
+            return "TCP connects to one host, and this address is one of many: give the peer's own";
+        }
+        if (address.isAnyLocalAddress()) {
+            return "this address is no host's own, and connects to this host: give the peer's own, and check that it listens";
+        }
+        if (address instanceof Inet6Address scoped && scoped.isLinkLocalAddress() && scoped.getScopeId() == 0) {
+            return "an address of a link needs the interface to it, as in fe80::1%eth0";
+        }
+        return said instanceof NoRouteToHostException
+                ? "check the address, and the routes and firewalls on the way to it"
+                : "check the address and that the peer listens";
+    }
+}
