@@ -68,7 +68,13 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         if (!isOver()) {
             mpa = null;
             transport = null;
-            connect(options(parameters()).with(policy -> policy.withRequestRevision(1)));
+            MpaOptions again = options(parameters()).with(policy -> policy.withRequestRevision(1));
+            ConnectionFailedException problem = checkPrivateData(again.privateData(), again.requestRoom());
+            if (problem == null) {
+                connect(again);
+            } else {
+                failed(message + "; revision 1 is not tried: " + problem.getMessage());
+            }
         }
     }
 

@@ -214,6 +214,21 @@ final class StartupNegotiationTest {
     }
 
     @Test
+    void aPeerWithoutRevision2IsLeftIfThePrivateDataDoesNotFitIntoRevision1() throws Exception {
+        InetSocketAddress address = listen(policy -> policy.withRevisions(Set.of(1), 1));
+        UnaryOperator<MpaPolicy> legacy = policy -> revision2(policy).withDepths(DepthNegotiation.PRIVATE_DATA);
+
+        assertThatThrownBy(() ->
+                        get(client.queuePair.connect(address, parameters(legacy).withPrivateData(new byte[505]))))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed -> assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.PROTOCOL))
+                .hasMessageContaining("does not know MPA revision 2")
+                .hasMessageContaining("505 octets; at most 504");
+    }
+
+    @Test
     @Requirement("EMPA-9.1-03")
     void aRejectionTellsWhatWouldBeNeeded() throws Exception {
         CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
