@@ -73,12 +73,15 @@ public record MpaOptions(
         return terms(DepthForm.ENHANCED);
     }
 
-    /** The same in a Request. Only the enhanced form has room for the connection model. */
+    /**
+     * The same where the depths have that form. Only the enhanced one has room for the connection model, and a value that says
+     * that nothing is negotiated.
+     */
     Negotiation.Terms terms(DepthForm form) {
         return new Negotiation.Terms(
                 ird,
                 ord,
-                policy.depths() != DepthNegotiation.NONE,
+                policy.depths() != DepthNegotiation.NONE || form == DepthForm.LEGACY,
                 policy.peerToPeer() && form == DepthForm.ENHANCED,
                 policy.rtr());
     }

@@ -229,7 +229,7 @@ final class Startup {
         }
         options = chosen;
         EnhancedData data = asked.data();
-        told = data == null ? null : Negotiation.accept(data, chosen.terms());
+        told = data == null ? null : Negotiation.accept(data, chosen.terms(asked.form()));
         sendReply(asked, false, chosen.privateData());
         state = State.ACCEPTING;
         transport.requestOutput();

@@ -49,6 +49,19 @@ class LegacyDepthsTest {
         assertThat(agreed.privateData()).isEmpty();
     }
 
+    /** The words cannot say that nothing is negotiated. */
+    @Test
+    void theResponderTellsThemAlsoWhenItIsAcceptedWithoutNegotiation() {
+        Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, LEGACY);
+        endpoint.onRequest = () -> endpoint.mpa.accept(LEGACY.with(policy -> policy.withDepths(DepthNegotiation.NONE)));
+
+        endpoint.input(Frames.request(Frames.C, 1, hex("0000001000000008")));
+
+        assertThat(endpoint.output()).isEqualTo(Frames.reply(Frames.C, 1, hex("0000000500000010")));
+        assertThat(endpoint.established.getFirst().ird()).isEqualTo(5);
+        assertThat(endpoint.established.getFirst().ord()).isEqualTo(16);
+    }
+
     @ParameterizedTest(name = "{0} is {1}")
     @CsvSource({"00003ffe, 16382", "00003fff, 16382", "ffffffff, 16382", "00000000, 0"})
     void boundsWhatThePeerSays(String told, int taken) {
