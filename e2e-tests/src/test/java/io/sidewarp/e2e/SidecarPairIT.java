@@ -320,6 +320,28 @@ class SidecarPairIT {
     }
 
     @Test
+    void theCreditsOfUnsignaledWorkComeBackAfterTheEndOfItsConnection() {
+        ManagedRegion source = here.registerManaged(100);
+        ManagedRegion target = there.registerManaged(100, Access.REMOTE_WRITE);
+        try (WorkQueue queue = here.openQueue(16)) {
+            for (int i = 0; i < 3; i++) {
+                Link link = Link.connect(here, there);
+                WorkRequest write = WorkRequest.write(link.initiator(), target.address(), source.slice());
+                queue.post(i, write.unsignaled());
+                queue.post(i, write.unsignaled());
+                link.initiator().disconnect();
+                Patience.get(link.initiator().closed());
+            }
+            Link last = Link.connect(here, there);
+            WorkRequest write = WorkRequest.write(last.initiator(), target.address(), source.slice());
+
+            Patience.get(queue.submit(write));
+
+            assertThat(queue.available()).isEqualTo(queue.credits());
+        }
+    }
+
+    @Test
     void theQueueDeliversMessagesOfTheInitialReceives() {
         ManagedRegion inbox = there.registerManaged(1000, Access.LOCAL_WRITE);
         ManagedRegion outbox = here.registerManaged(10);

@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * <p>An unsignaled request that succeeds is never reported. Its place becomes free when a later request of the same
  * connection's send queue completes, because send work completes in order: the sidecar gave the credit back by then. A
  * receive that completes says nothing about it. Places of unsignaled requests are chained in the order of posting.
+ *
+ * <p>A connection that closed has no later request. All of its completions are on their way when its end is told, so they
+ * come before the completion of any request, of any connection, that is posted after that.
  */
 final class CreditTable {
 
@@ -34,6 +38,9 @@ final class CreditTable {
     private int newest = NONE;
     private int unsignaled;
 
+    /** Connections that closed with unsignaled requests, in the order of their ends. */
+    private final ArrayDeque<Closed> closed = new ArrayDeque<>();
+
     private final int[] free;
     private int freeCount;
     private long sequence;
@@ -46,6 +53,9 @@ final class CreditTable {
         SILENCED,
         UNSIGNALED
     }
+
+    /** @param sequence of the first request that is posted after the end was told */
+    private record Closed(long connection, long sequence) {}
 
     @SuppressWarnings({"unchecked", "rawtypes"})
     CreditTable(int credits) {
@@ -136,9 +146,23 @@ final class CreditTable {
                 && status != CompletionStatus.LOCAL_PROTECTION_ERROR
                 && state != State.RECEIVE;
         if (inTurn && unsignaled > 0) {
-            freeUnsignaledBefore(place);
+            freeUnsignaled(connections[place], sequences[place]);
+        }
+        while (!closed.isEmpty() && closed.getFirst().sequence() <= sequences[place]) {
+            Closed ended = closed.remove();
+            freeUnsignaled(ended.connection(), ended.sequence());
         }
         free(place);
+    }
+
+    /** The sidecar told that a connection is closed. */
+    void close(long connection) {
+        for (int place = oldest; place != NONE; place = next[place]) {
+            if (connections[place] == connection) {
+                closed.add(new Closed(connection, sequence));
+                return;
+            }
+        }
     }
 
     /** Futures of all requests that are outstanding. */
@@ -152,12 +176,12 @@ final class CreditTable {
         return outstanding;
     }
 
-    private void freeUnsignaledBefore(int place) {
+    private void freeUnsignaled(long connection, long before) {
         int previous = NONE;
         int current = oldest;
-        while (current != NONE && sequences[current] < sequences[place]) {
+        while (current != NONE && sequences[current] < before) {
             int following = next[current];
-            if (connections[current] == connections[place]) {
+            if (connections[current] == connection) {
                 unlink(previous, current);
                 free(current);
             } else {

@@ -53,6 +53,9 @@ final class GrpcSession implements Session {
     /** What fails when the session ends: calls, queues, listeners, watches. */
     private final Set<Consumer<SidewarpException>> outstanding = ConcurrentHashMap.newKeySet();
 
+    /** What hears of connections that closed. */
+    private final Set<GrpcWorkQueue> queues = ConcurrentHashMap.newKeySet();
+
     private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
 
     /** Guarded by itself. Changes of connections that are not known yet. */
@@ -260,6 +263,14 @@ final class GrpcSession implements Session {
         outstanding.remove(failure);
     }
 
+    void addQueue(GrpcWorkQueue queue) {
+        queues.add(queue);
+    }
+
+    void removeQueue(GrpcWorkQueue queue) {
+        queues.remove(queue);
+    }
+
     void checkOpen() {
         SidewarpException cause = end;
         if (cause != null) {
@@ -306,6 +317,9 @@ final class GrpcSession implements Session {
     }
 
     private void onConnection(ConnectionStateChange change) {
+        if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+            queues.forEach(queue -> queue.connectionClosed(change.getConnection()));
+        }
         GrpcConnection connection;
         synchronized (early) {
             connection = connections.get(change.getConnection());

@@ -81,6 +81,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 .setOutstanding(outstanding)
                 .addAllReceiveConnections(claimed.keySet())
                 .build();
+        session.addQueue(queue);
         queue.transport.onEventLoop(() -> queue.start(open));
         session.failAtEnd(queue.failure);
         try {
@@ -305,6 +306,16 @@ final class GrpcWorkQueue implements WorkQueue {
         }
     }
 
+    /** The sidecar told that a connection is closed. */
+    void connectionClosed(long connection) {
+        lock.lock();
+        try {
+            router.table().close(connection);
+        } finally {
+            lock.unlock();
+        }
+    }
+
     private void fail(SidewarpException cause) {
         transport.onEventLoop(() -> end(cause, false));
     }
@@ -409,6 +420,7 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.unlock();
         }
         session.forget(failure);
+        session.removeQueue(this);
         if (orderly && complete) {
             call.halfClose();
         } else {

@@ -136,6 +136,47 @@ class CreditTableTest {
     }
 
     @Test
+    void anyRequestPostedAfterTheEndOfAConnectionFreesItsUnsignaledOnes() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        table.take(unsignaled, 2, null);
+        table.take(send(3).unsignaled(), 3, null);
+        table.close(1);
+        assertThat(table.available()).isEqualTo(5);
+
+        table.complete(table.take(send(2), 4, null), CompletionStatus.INVALID_REQUEST);
+
+        assertThat(table.available()).isEqualTo(7);
+    }
+
+    @Test
+    void requestPostedBeforeTheEndOfAConnectionWasToldSaysNothingAboutItsUnsignaledOnes() {
+        CreditTable table = new CreditTable(8);
+        int unknown = table.take(unsignaled, 1, null);
+        int before = table.take(send(2), 2, null);
+        table.close(1);
+
+        table.complete(before, SUCCESS);
+
+        assertThat(table.isTaken(unknown)).isTrue();
+    }
+
+    @Test
+    void requestPostedToAClosedConnectionHoldsItsPlaceUntilItIsRefused() {
+        CreditTable table = new CreditTable(8);
+        table.take(unsignaled, 1, null);
+        table.close(1);
+        int late = table.take(unsignaled, 2, null);
+        table.complete(table.take(send(2), 3, null), SUCCESS);
+        assertThat(table.isTaken(late)).isTrue();
+        assertThat(table.available()).isEqualTo(7);
+
+        table.complete(late, CompletionStatus.FLUSHED);
+
+        assertThat(table.available()).isEqualTo(8);
+    }
+
+    @Test
     void singleCreditNeverGoesToAnUnsignaledRequestForGood() {
         CreditTable table = new CreditTable(1);
 

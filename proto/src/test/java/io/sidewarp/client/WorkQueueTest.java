@@ -12,6 +12,9 @@ import static org.awaitility.Awaitility.await;
 import io.grpc.Status;
 import io.sidewarp.client.FakeTransfer.FakeQueue;
 import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.WorkRequest.WorkCase;
 import java.time.Duration;
@@ -328,6 +331,33 @@ class WorkQueueTest extends WorkQueueFixture {
         WorkQueue queue = session.openQueue(0);
 
         assertThatIllegalArgumentException().isThrownBy(() -> queue.submit(write.unsignaled()));
+    }
+
+    @Test
+    void creditsOfUnsignaledRequestsComeBackAfterTheEndOfTheirConnection() throws Exception {
+        Connection ending = session.connect("127.0.0.1", 2);
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        handle(queue);
+        queue.post(1, WorkRequest.send(ending, SGE).unsignaled());
+        server.nextWork();
+        tellClosed(ending);
+        assertThat(queue.available()).isEqualTo(7);
+
+        queue.post(2, write);
+        server.succeed(server.nextWork());
+
+        await().atMost(LONG).until(() -> queue.available() == 8);
+    }
+
+    private void tellClosed(Connection ended) throws InterruptedException {
+        sidecar.nextSession()
+                .onNext(OpenSessionResponse.newBuilder()
+                        .setConnection(ConnectionStateChange.newBuilder()
+                                .setConnection(ended.id())
+                                .setState(ConnectionState.CONNECTION_STATE_CLOSED))
+                        .build());
+        assertThat(ended.closed()).succeedsWithin(LONG);
     }
 
     @Test
