@@ -101,8 +101,9 @@ final class CreditTable {
             states[place] = State.RECEIVE;
         } else if (!request.isUnsignaled()) {
             states[place] = State.SIGNALED;
-        } else if (unsignaled >= ids.length / 2) {
-            // Else unsignaled requests could hold all places, and no completion would ever make one free.
+        } else if (freeCount == 0 || unsignaled >= ids.length / 2) {
+            // Else unsignaled requests could hold all places, or all that receives leave, and no completion would ever
+            // make one free.
             states[place] = State.SILENCED;
         } else {
             states[place] = State.UNSIGNALED;

@@ -136,6 +136,23 @@ class CreditTableTest {
     }
 
     @Test
+    void lastPlaceThatReceivesLeaveIsSentSignaled() {
+        CreditTable table = new CreditTable(8);
+        for (int i = 0; i < 5; i++) {
+            table.take(receive, i, null);
+        }
+        assertThat(table.isSignaled(table.take(unsignaled, 5, null))).isFalse();
+        assertThat(table.isSignaled(table.take(unsignaled, 6, null))).isFalse();
+
+        int last = table.take(unsignaled, 7, null);
+
+        assertThat(table.isSignaled(last)).isTrue();
+        assertThat(table.tellsSuccess(last)).isFalse();
+        table.complete(last, SUCCESS);
+        assertThat(table.available()).isEqualTo(3);
+    }
+
+    @Test
     void anyRequestPostedAfterTheEndOfAConnectionFreesItsUnsignaledOnes() {
         CreditTable table = new CreditTable(8);
         table.take(unsignaled, 1, null);
