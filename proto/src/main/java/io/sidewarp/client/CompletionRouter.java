@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import io.grpc.Status;
 import io.sidewarp.v1.QueueOpened;
+import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * Responses are read under the queue's lock and handed out without it. Not thread-safe by itself.
  */
 final class CompletionRouter implements QueueCodec.Sink {
+
+    private static final System.Logger LOG = System.getLogger(CompletionRouter.class.getName());
 
     /** More credits than any sidecar grants, so that a broken one cannot make this side allocate without bound. */
     private static final int MAX_CREDITS = 1 << 20;
@@ -131,6 +134,19 @@ final class CompletionRouter implements QueueCodec.Sink {
         } else if (told) {
             backlog.add(new Waiting(completion, !initial));
             unpolled += initial ? 0 : 1;
+        }
+    }
+
+    /** Tells the handler that no more completions follow. What it does wrong then does not keep others from being told. */
+    void tellFailure(SidewarpException cause) {
+        CompletionHandler taker = handler;
+        if (taker == null) {
+            return;
+        }
+        try {
+            taker.onFailure(cause);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "a completion handler failed when it was told that its queue failed", e);
         }
     }
 

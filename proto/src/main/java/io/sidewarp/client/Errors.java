@@ -94,7 +94,7 @@ final class Errors {
                 Status.Code.UNAVAILABLE, "the sidecar ended the queue before its work was complete (UNAVAILABLE)");
     }
 
-    static SidewarpException handlerFailed(RuntimeException cause) {
+    static SidewarpException handlerFailed(Throwable cause) {
         return new SidewarpException(
                 Status.Code.ABORTED, "the queue's completion handler failed: " + cause, null, cause);
     }

@@ -119,7 +119,7 @@ final class GrpcListener implements Listener {
     private void handle(Incoming incoming) {
         try {
             handler.accept(incoming);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // The end of the session fails whatever a handler does, and is told elsewhere.
             Level level = session.isEnded() ? Level.DEBUG : Level.WARNING;
             LOG.log(

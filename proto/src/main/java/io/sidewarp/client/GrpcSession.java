@@ -20,6 +20,7 @@ import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.SessionOpened;
+import java.lang.System.Logger.Level;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +37,8 @@ import org.jspecify.annotations.Nullable;
 
 /** A session over the OpenSession call, and what fails when that call ends. */
 final class GrpcSession implements Session {
+
+    private static final System.Logger LOG = System.getLogger(GrpcSession.class.getName());
 
     /** State changes kept for connections whose set-up call has not been answered yet; old ones are forgotten. */
     private static final int EARLY_CHANGES = 256;
@@ -374,7 +377,16 @@ final class GrpcSession implements Session {
 
     private void tell(Consumer<SessionListener> event) {
         if (!listeners.isEmpty() && !events.isShutdown()) {
-            events.execute(() -> listeners.forEach(event));
+            events.execute(() -> listeners.forEach(listener -> tell(listener, event)));
+        }
+    }
+
+    /** What a listener does wrong does not keep the others from hearing of the event. */
+    private void tell(SessionListener listener, Consumer<SessionListener> event) {
+        try {
+            event.accept(listener);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "a listener of session \"" + name + "\" failed", e);
         }
     }
 

@@ -390,7 +390,7 @@ final class GrpcWorkQueue implements WorkQueue {
         }
         try {
             taker.onCompletion(completion);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.log(Level.ERROR, "a completion handler failed; its queue ends", e);
             end(Errors.handlerFailed(e), false);
         }
@@ -428,9 +428,8 @@ final class GrpcWorkQueue implements WorkQueue {
         }
         opened.completeExceptionally(cause);
         unfinished.forEach(future -> future.completeExceptionally(cause));
-        CompletionHandler taker = router.handler();
-        if (taker != null && !(orderly && complete)) {
-            taker.onFailure(cause);
+        if (!(orderly && complete)) {
+            router.tellFailure(cause);
         }
     }
 

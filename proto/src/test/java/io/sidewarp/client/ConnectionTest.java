@@ -260,7 +260,10 @@ class ConnectionTest extends FakeSidecarTest {
     @Test
     void failingHandlerRejectsAndTheListenerGoesOn() throws Exception {
         try (Listener listener = session.listen("", 0, incoming -> {
-            throw new IllegalStateException("thrown by the test");
+            if (incoming.id() == 57) {
+                throw new IllegalStateException("thrown by the test");
+            }
+            throw new AssertionError("thrown by the test");
         })) {
             var server = FakeSidecar.next(sidecar.connections.listeners);
 

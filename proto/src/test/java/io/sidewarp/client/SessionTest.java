@@ -16,6 +16,7 @@ import io.sidewarp.v1.Draining;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegionFault;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 
 class SessionTest extends FakeSidecarTest {
+
+    private static final Duration LONG = Duration.ofSeconds(20);
 
     @Test
     void sessionTellsWhatTheSidecarGranted() {
@@ -95,6 +98,51 @@ class SessionTest extends FakeSidecarTest {
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(() -> queue.tryPost(1, WorkRequest.send(connection)))
                 .withMessageContaining("session \"test\" was lost");
+    }
+
+    @Test
+    void callbacksThatThrowKeepNothingFromBeingToldOfTheLoss() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        List<CompletableFuture<?>> outstanding = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            WorkQueue queue = session.openQueue(4);
+            queue.onCompletion(new CompletionHandler() {
+                @Override
+                public void onCompletion(WorkCompletion completion) {}
+
+                @Override
+                public void onFailure(SidewarpException cause) {
+                    throw new IllegalStateException("thrown by the test");
+                }
+            });
+            outstanding.add(queue.submit(WorkRequest.send(connection)));
+            outstanding.add(connection.writeAsync(new Sge(1, 0, 1), new RemoteAddress(1, 0)));
+        }
+        outstanding.add(session.closed());
+        CompletableFuture<SidewarpException> told = new CompletableFuture<>();
+        session.onEvent(new SessionListener() {
+            @Override
+            public void lost(SidewarpException cause) {
+                throw new IllegalStateException("thrown by the test");
+            }
+        });
+        session.onEvent(new SessionListener() {
+            @Override
+            public void lost(SidewarpException cause) {
+                told.complete(cause);
+            }
+        });
+
+        sidecar.nextSession().onError(Status.UNAVAILABLE.asRuntimeException());
+
+        for (CompletableFuture<?> future : outstanding) {
+            assertThat(future)
+                    .failsWithin(LONG)
+                    .withThrowableThat()
+                    .havingCause()
+                    .withMessageContaining("was lost");
+        }
+        assertThat(told).succeedsWithin(LONG);
     }
 
     @Test

@@ -132,6 +132,24 @@ class WorkQueueEndTest extends WorkQueueFixture {
     }
 
     @Test
+    void errorOfAHandlerIsTheCauseThatTheQueueTells() throws Exception {
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        queue.onCompletion(completion -> {
+            throw new AssertionError("thrown by the test");
+        });
+        queue.post(1, write);
+        CompletableFuture<WorkCompletion> submitted = queue.submit(write);
+
+        server.succeed(FakeSidecar.next(server.posts).getWork(0));
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> CallFuture.await(submitted))
+                .withMessageContaining("completion handler failed")
+                .withRootCauseInstanceOf(AssertionError.class);
+    }
+
+    @Test
     void waitingOnTheEventLoopIsRefusedInsteadOfHanging() throws Exception {
         sidecar.transfer.credits = 1;
         WorkQueue queue = session.openQueue(0);
