@@ -87,6 +87,7 @@ final class GrpcClient implements SidewarpClient {
 
     @Override
     public Session openSession(String name) {
+        transport.connectNow();
         GrpcSession session = new GrpcSession(this, name, sessions::remove);
         sessions.add(session);
         try {
@@ -131,8 +132,7 @@ final class GrpcClient implements SidewarpClient {
      * @param before what it was before; still the best to say when there is no answer in time
      */
     private String health(long deadline, String before) {
-        // A channel that failed before would wait longer and longer between attempts.
-        transport.channel().resetConnectBackoff();
+        transport.connectNow();
         long patience = Math.clamp(deadline - System.nanoTime(), 1, HEALTH_CALL_NANOS);
         try {
             HealthCheckResponse response = CallFuture.await(CallFuture.start(
@@ -154,6 +154,7 @@ final class GrpcClient implements SidewarpClient {
     }
 
     private <Q, R> R call(MethodDescriptor<Q, R> method, Q request) {
+        transport.connectNow();
         return CallFuture.await(CallFuture.start(transport, target(), method, request, timeLimited(options)));
     }
 

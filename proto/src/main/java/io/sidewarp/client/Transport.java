@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import io.grpc.ConnectivityState;
 import io.grpc.ManagedChannel;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.Channel;
@@ -83,6 +84,16 @@ final class Transport implements AutoCloseable {
 
     ManagedChannel channel() {
         return channel;
+    }
+
+    /**
+     * Has the next call find out whether the sidecar is there. A channel that failed would else wait longer and longer
+     * between attempts, and fail calls meanwhile with what it saw at the last one.
+     */
+    void connectNow() {
+        if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
+            channel.enterIdle();
+        }
     }
 
     /** Runs a task on the event loop: at once when this is its thread. */
