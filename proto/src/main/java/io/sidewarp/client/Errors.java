@@ -11,6 +11,7 @@ import io.grpc.protobuf.StatusProto;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.RdmaError;
 import java.io.FileNotFoundException;
+import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -171,6 +172,9 @@ final class Errors {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof FileNotFoundException) {
                 return "no such file";
+            }
+            if (cause instanceof UnresolvedAddressException) {
+                return "the host's name has no address";
             }
             if (cause.getMessage() != null) {
                 message = cause.getMessage();

@@ -101,6 +101,16 @@ class ClientTest {
     }
 
     @Test
+    void hostWithoutAnAddressIsNamed() {
+        try (SidewarpClient client = SidewarpClient.connect("no-such-host.invalid:1")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(client::device)
+                    .withMessageContaining(
+                            "no sidecar answers at no-such-host.invalid:1: the host's name has no address");
+        }
+    }
+
+    @Test
     void awaitReadyTellsWhatItSawLast() throws Exception {
         try (FakeSidecar sidecar = new FakeSidecar(directory);
                 SidewarpClient client = sidecar.client()) {
