@@ -50,14 +50,14 @@ final class StoreCall implements AutoCloseable {
             while (!call.isReady() && !outcome.isDone()) {
                 writable.await();
             }
+            if (!outcome.isDone()) {
+                call.sendMessage(message().setData(data).build());
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw Errors.interrupted(e);
         } finally {
             lock.unlock();
-        }
-        if (!outcome.isDone()) {
-            call.sendMessage(message().setData(data).build());
         }
     }
 
@@ -67,11 +67,16 @@ final class StoreCall implements AutoCloseable {
      * @return octets stored
      */
     long finish() {
-        if (header != null && !outcome.isDone()) {
-            call.sendMessage(message().build());
-        }
-        if (!outcome.isDone()) {
-            call.halfClose();
+        lock.lock();
+        try {
+            if (header != null && !outcome.isDone()) {
+                call.sendMessage(message().build());
+            }
+            if (!outcome.isDone()) {
+                call.halfClose();
+            }
+        } finally {
+            lock.unlock();
         }
         return CallFuture.await(outcome).getLength();
     }
@@ -95,9 +100,16 @@ final class StoreCall implements AutoCloseable {
     }
 
     private void fail(SidewarpException cause) {
-        outcome.completeExceptionally(cause);
-        call.cancel(cause.getMessage(), cause);
-        signal();
+        lock.lock();
+        try {
+            // Not between a look at the outcome and what is sent then: gRPC takes nothing for a call that was
+            // cancelled.
+            outcome.completeExceptionally(cause);
+            call.cancel(cause.getMessage(), cause);
+            writable.signalAll();
+        } finally {
+            lock.unlock();
+        }
     }
 
     private void signal() {
