@@ -277,7 +277,7 @@ final class GrpcConnection implements Connection {
                 .setAbort(abort)
                 .build();
         return session.start(ConnectionServiceGrpc.getDisconnectMethod(), request, options)
-                .thenRun(() -> {});
+                .converted(response -> null);
     }
 
     private CompletableFuture<WorkCompletion> send(SendWork.Builder work) {

@@ -25,6 +25,7 @@ import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class ConnectionTest extends FakeSidecarTest {
@@ -208,6 +209,20 @@ class ConnectionTest extends FakeSidecarTest {
         connection.abort();
 
         assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isTrue();
+    }
+
+    @Test
+    void failureOfADisconnectIsToldLikeThatOfOtherWork() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.connections.connections.clear();
+
+        Throwable told = connection
+                .disconnectAsync()
+                .handle((ignored, failure) -> failure)
+                .orTimeout(20, TimeUnit.SECONDS)
+                .join();
+
+        assertThat(told).isInstanceOf(SidewarpException.class);
     }
 
     @Test
