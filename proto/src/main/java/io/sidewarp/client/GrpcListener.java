@@ -66,7 +66,7 @@ final class GrpcListener implements Listener {
         listener.call = started;
         session.failAtEnd(listener.failure);
         try {
-            CallFuture.await(listener.listening);
+            session.awaitOpened(listener.listening, "listen");
         } catch (RuntimeException e) {
             session.forget(listener.failure);
             started.cancel("the caller gave up");

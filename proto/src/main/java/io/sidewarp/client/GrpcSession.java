@@ -21,6 +21,7 @@ import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.SessionOpened;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,15 +94,28 @@ final class GrpcSession implements Session {
                 this::onEnd);
         call = started;
         try {
-            CallFuture.await(opened.orTimeout(client.options().callTimeout().toNanos(), TimeUnit.NANOSECONDS));
+            awaitOpened(opened, "open a session");
         } catch (RuntimeException e) {
             started.cancel("the session was not opened");
             events.shutdown();
+            throw e;
+        }
+    }
+
+    /**
+     * Waits for the first response to a call that stays open, as long as other calls may take.
+     *
+     * @param what the sidecar is to do, for the message
+     */
+    <T> void awaitOpened(CompletableFuture<T> first, String what) {
+        Duration limit = client.options().callTimeout();
+        try {
+            CallFuture.await(first.orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS));
+        } catch (SidewarpException e) {
             if (e.getCause() instanceof TimeoutException) {
                 throw new SidewarpException(
                         Status.Code.DEADLINE_EXCEEDED,
-                        "the sidecar at " + client.target() + " did not open a session within "
-                                + client.options().callTimeout(),
+                        "the sidecar at " + client.target() + " did not " + what + " within " + limit,
                         null,
                         e);
             }

@@ -85,7 +85,7 @@ final class GrpcWorkQueue implements WorkQueue {
         queue.transport.onEventLoop(() -> queue.start(open));
         session.failAtEnd(queue.failure);
         try {
-            CallFuture.await(queue.opened);
+            session.awaitOpened(queue.opened, "open a queue");
         } catch (RuntimeException e) {
             queue.close();
             throw e;

@@ -49,6 +49,8 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     /** When set, Connect fails with it. */
     volatile @Nullable StatusRuntimeException connectFailure;
 
+    volatile boolean answersListen = true;
+
     /** Accept fails with these, one after the other, and succeeds then. */
     final Queue<StatusRuntimeException> acceptFailures = new ConcurrentLinkedQueue<>();
 
@@ -76,6 +78,9 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
 
     @Override
     public void listen(ListenRequest request, StreamObserver<ListenResponse> response) {
+        if (!answersListen) {
+            return;
+        }
         response.onNext(ListenResponse.newBuilder()
                 .setListening(Listening.newBuilder().setAddress("127.0.0.1").setPort(4791))
                 .build());

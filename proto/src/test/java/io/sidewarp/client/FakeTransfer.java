@@ -40,7 +40,7 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
 
     final BlockingQueue<PerformRequest> performs = new LinkedBlockingQueue<>();
 
-    /** Credits that queues grant. */
+    /** Credits that queues grant; 0: the answer does not come. */
     volatile int credits = 8;
 
     /** The answer of Write: a completion, a failure, or none for ever. */
@@ -139,9 +139,11 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
         public void onNext(QueueRequest request) {
             if (request.hasOpen()) {
                 open = request.getOpen();
-                response.onNext(QueueResponse.newBuilder()
-                        .setOpened(QueueOpened.newBuilder().setCredits(credits))
-                        .build());
+                if (credits > 0) {
+                    response.onNext(QueueResponse.newBuilder()
+                            .setOpened(QueueOpened.newBuilder().setCredits(credits))
+                            .build());
+                }
             } else {
                 posts.add(request.getPost());
             }

@@ -251,6 +251,23 @@ class SessionTest extends FakeSidecarTest {
     }
 
     @Test
+    void sidecarThatDoesNotAnswerIsNotWaitedForLongerThanTheCallTimeout() {
+        sidecar.transfer.credits = 0;
+        sidecar.connections.answersListen = false;
+        try (SidewarpClient impatient =
+                        SidewarpClient.connect(sidecar.options().withCallTimeout(Duration.ofMillis(500)));
+                Session own = impatient.openSession("impatient")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> own.openQueue(0))
+                    .withMessageContaining("did not open a queue within PT0.5S")
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> own.listen("", 0, incoming -> {}))
+                    .withMessageContaining("did not listen within PT0.5S");
+        }
+    }
+
+    @Test
     void protectionDomainInUseIsNotGivenBack() {
         ProtectionDomain domain = session.allocateProtectionDomain();
 
