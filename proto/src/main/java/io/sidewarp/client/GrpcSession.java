@@ -307,10 +307,11 @@ final class GrpcSession implements Session {
             connections.put(connection.id(), connection);
             change = early.remove(connection.id());
         }
+        failAtEnd(connection.failure());
         if (change != null) {
+            // The last one makes the session forget the connection.
             deliver(connection, change);
         }
-        failAtEnd(connection.failure());
         return connection;
     }
 

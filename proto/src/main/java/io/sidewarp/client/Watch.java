@@ -15,7 +15,7 @@ final class Watch implements Subscription {
 
     private final GrpcSession session;
     private final StreamCall call;
-    private final Consumer<SidewarpException> failure;
+    private final Consumer<SidewarpException> failure = this::fail;
     private final ExecutorService events;
 
     private Watch(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
@@ -33,16 +33,25 @@ final class Watch implements Subscription {
                         executor.execute(() -> listener.accept(response.getChange()));
                     }
                 },
-                end -> executor.shutdown());
-        StreamCall started = call;
-        failure = cause -> started.cancel(cause.getMessage());
+                end -> {
+                    executor.shutdown();
+                    session.forget(failure);
+                });
     }
 
     static Watch start(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
         session.checkOpen();
         Watch watch = new Watch(session, request, listener);
         session.failAtEnd(watch.failure);
+        if (watch.events.isShutdown()) {
+            // It ended before the session knew of it.
+            session.forget(watch.failure);
+        }
         return watch;
+    }
+
+    private void fail(SidewarpException cause) {
+        call.cancel(cause.getMessage());
     }
 
     @Override

@@ -15,12 +15,14 @@ import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.Draining;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegionFault;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class SessionTest extends FakeSidecarTest {
@@ -265,6 +267,33 @@ class SessionTest extends FakeSidecarTest {
                     .isThrownBy(() -> own.listen("", 0, incoming -> {}))
                     .withMessageContaining("did not listen within PT0.5S");
         }
+    }
+
+    @Test
+    void nothingIsKeptOfConnectionsAndWatchesThatEnded() throws Exception {
+        StreamObserver<OpenSessionResponse> events = sidecar.nextSession();
+        events.onNext(change(101, ConnectionState.CONNECTION_STATE_CLOSED, "over"));
+        List<WeakReference<?>> references = watchOnce();
+
+        await().atMost(LONG).untilAsserted(() -> {
+            System.gc();
+            assertThat(references).allMatch(reference -> reference.refersTo(null));
+        });
+    }
+
+    /** References to a connection that is closed already and to the listener of its watch, which nobody else has then. */
+    private List<WeakReference<?>> watchOnce() {
+        Connection connection = session.connect("127.0.0.1", 1);
+        CompletableFuture<Void> last = new CompletableFuture<>();
+        Consumer<ConnectionStateChange> listener = change -> {
+            if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
+                last.complete(null);
+            }
+        };
+        connection.watch(listener);
+        assertThat(last).succeedsWithin(LONG);
+        assertThat(connection.closed()).succeedsWithin(LONG);
+        return List.of(new WeakReference<>(connection), new WeakReference<>(listener));
     }
 
     @Test
