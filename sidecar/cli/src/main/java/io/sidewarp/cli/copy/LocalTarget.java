@@ -21,14 +21,11 @@ final class LocalTarget implements Target {
     private final FileChannel channel;
 
     /** @throws Failure when the file cannot be created */
-    LocalTarget(Path file) {
-        this.file = file;
+    LocalTarget(Path named) {
+        file = replaceable(named);
         temporary = file.resolveSibling("." + file.getFileName() + ".sidewarp-"
                 + ProcessHandle.current().pid());
         try {
-            if (Files.isDirectory(file)) {
-                throw new Failure(ExitCode.CANNOT_CREATE, file + " is a directory");
-            }
             channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
         } catch (IOException e) {
             throw new Failure(
@@ -36,6 +33,23 @@ final class LocalTarget implements Target {
                     "cannot create " + temporary + ": " + e.getClass().getSimpleName()
                             + "; does the directory exist, and may you write there?",
                     e);
+        }
+    }
+
+    /** What a link names instead of the link; never a directory or a device, which the file would take the place of. */
+    private static Path replaceable(Path named) {
+        if (!Files.exists(named)) {
+            return named;
+        }
+        if (!Files.isRegularFile(named)) {
+            throw new Failure(
+                    ExitCode.CANNOT_CREATE,
+                    named + (Files.isDirectory(named) ? " is a directory" : " is not a regular file"));
+        }
+        try {
+            return named.toRealPath();
+        } catch (IOException e) {
+            throw new Failure(ExitCode.CANNOT_CREATE, "cannot find what " + named + " links to", e);
         }
     }
 

@@ -17,6 +17,7 @@ import java.nio.file.Path;
 import java.nio.file.SecureDirectoryStream;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributeView;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Set;
 
 /**
@@ -63,16 +64,36 @@ final class ServedDirectory {
         Path temporary = Path.of("." + name.last() + ".sidewarp-"
                 + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()));
         try {
+            requireReplaceable(directory, name);
             SeekableByteChannel channel = directory.newByteChannel(
                     temporary,
                     Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS));
             return new ServedTarget(directory, temporary, Path.of(name.last()), channel);
+        } catch (Failure e) {
+            directory.close();
+            throw e;
         } catch (FileSystemException e) {
             directory.close();
             throw new Failure(
                     ExitCode.CANNOT_CREATE,
                     "\"" + name + "\" cannot be created: " + e.getClass().getSimpleName(),
                     e);
+        }
+    }
+
+    /** A file takes the place of a file or of a link, and of nothing else. */
+    private static void requireReplaceable(SecureDirectoryStream<Path> directory, FileName name) throws IOException {
+        try {
+            BasicFileAttributes existing = directory
+                    .getFileAttributeView(Path.of(name.last()), BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                    .readAttributes();
+            if (existing.isDirectory() || existing.isOther()) {
+                throw new Failure(
+                        ExitCode.CANNOT_CREATE,
+                        "\"" + name + (existing.isDirectory() ? "\" is a directory" : "\" is not a regular file"));
+            }
+        } catch (NoSuchFileException e) {
+            // It will be new.
         }
     }
 

@@ -93,6 +93,13 @@ class ServedDirectoryTest {
     }
 
     @Test
+    void putsNoFileInThePlaceOfADirectory() {
+        fails(() -> served.create(FileName.of("sub")), ExitCode.CANNOT_CREATE);
+        assertThat(root).isDirectoryContaining(path -> path.endsWith("sub"));
+        assertThat(root.resolve("sub/file")).hasContent("inside");
+    }
+
+    @Test
     void needsADirectory() {
         fails(() -> new ServedDirectory(root.resolve("sub/file")), ExitCode.NO_INPUT);
     }
