@@ -164,6 +164,12 @@ public final class PerfCommand implements Callable<Integer> {
             throw new ParameterException(
                     spec.commandLine(), "give either write, read or send and HOST:PORT, or --listen [HOST:]PORT");
         }
+        if (!time.isPositive()) {
+            throw new ParameterException(spec.commandLine(), "--time is more than 0");
+        }
+        if (signal < 0) {
+            throw new ParameterException(spec.commandLine(), "--signal is 0 for the default, or more");
+        }
         List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
         String target = sidewarp.clientOptions().target();
         ProcessCpu sidecar = new ProcessCpu(sidecarPid != 0 ? sidecarPid : SocketPeer.pid(target));

@@ -122,6 +122,9 @@ public final class PingCommand implements Callable<Integer> {
         if (size < 1 || size > most) {
             throw new ParameterException(spec.commandLine(), "--size is 1 octet to " + Sizes.format(most));
         }
+        if (count < 0) {
+            throw new ParameterException(spec.commandLine(), "--count is 0 for no end, or more");
+        }
         if (connections < 1 || connections > MAX_CONNECTIONS) {
             throw new ParameterException(spec.commandLine(), "--connections is 1 to " + MAX_CONNECTIONS);
         }
