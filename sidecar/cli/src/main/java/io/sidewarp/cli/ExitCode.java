@@ -29,7 +29,7 @@ public final class ExitCode {
     /** A file cannot be created, here or at the peer. */
     public static final int CANNOT_CREATE = 73;
 
-    /** Reading or writing a file failed. */
+    /** Reading or writing a file failed, or writing to standard output. */
     public static final int IO_ERROR = 74;
 
     /** The peer cannot be reached, refused, or did not answer in time; it may do so later. */

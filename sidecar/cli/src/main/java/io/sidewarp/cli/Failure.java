@@ -25,6 +25,12 @@ public final class Failure extends RuntimeException {
         return exitCode;
     }
 
+    /** Nobody gets what is printed. */
+    public static Failure noOutput() {
+        return new Failure(
+                ExitCode.IO_ERROR, "standard output cannot be written: it is closed, or there is no space for it");
+    }
+
     /** The user wanted it to end. */
     public static Failure interrupted() {
         return new Failure(ExitCode.INTERRUPTED, "interrupted");

@@ -16,6 +16,7 @@ import io.sidewarp.cli.text.Times;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -49,7 +50,7 @@ import picocli.CommandLine.Spec;
             "70:a bug",
             "71:memory, disk space or a limit does not suffice",
             "73:a file cannot be created, here or at the peer",
-            "74:reading or writing a file failed",
+            "74:reading or writing a file failed, or writing the output",
             "75:the peer cannot be reached, refused or did not answer; it may later",
             "76:the peer does not speak the same protocol",
             "77:not permitted",
@@ -110,9 +111,23 @@ public final class Sidewarp implements Runnable {
     /** Runs a command and ends the process with its exit code. */
     public static void main(String[] arguments) {
         Interruption.install();
-        int exitCode = commandLine(System.getenv()).execute(arguments);
+        CommandLine commandLine = commandLine(System.getenv());
+        // So that the writer knows of what the stream could not write.
+        commandLine.setOut(new PrintWriter(System.out, true, System.out.charset()));
+        int exitCode = execute(commandLine, arguments);
         Interruption.finished();
         System.exit(exitCode);
+    }
+
+    /** Runs a command. What it did is no success when its output went nowhere. */
+    static int execute(CommandLine commandLine, String... arguments) {
+        int exitCode = commandLine.execute(arguments);
+        if (exitCode == ExitCode.OK && commandLine.getOut().checkError()) {
+            Failure failure = Failure.noOutput();
+            commandLine.getErr().println("sidewarp: " + failure.getMessage());
+            return failure.exitCode();
+        }
+        return exitCode;
     }
 
     /** The command with everything that it needs to run. Running it does not end the process. */

@@ -5,8 +5,11 @@ package io.sidewarp.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -120,6 +123,25 @@ class SidewarpTest {
     @Test
     void namesThatLeadElsewhereAreRefusedBeforeAnybodyIsAsked() {
         assertThat(run("cp", "peer:1/../etc/passwd", directory.toString())).isEqualTo(ExitCode.NO_PERMISSION);
+    }
+
+    @Test
+    void outputThatIsLostIsNoSuccess() {
+        CommandLine commandLine = Sidewarp.commandLine(Map.of("NO_COLOR", "1"));
+        commandLine.setOut(new PrintWriter(new FullDisk(), true, StandardCharsets.UTF_8));
+        commandLine.setErr(new PrintWriter(err, true));
+
+        assertThat(Sidewarp.execute(commandLine, "--version")).isEqualTo(ExitCode.IO_ERROR);
+        assertThat(err.toString()).startsWith("sidewarp: standard output cannot be written");
+    }
+
+    /** Takes nothing. */
+    private static final class FullDisk extends OutputStream {
+
+        @Override
+        public void write(int octet) throws IOException {
+            throw new IOException("no space left on device");
+        }
     }
 
     private int run(String... arguments) {

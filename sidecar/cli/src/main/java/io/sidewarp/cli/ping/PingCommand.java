@@ -163,6 +163,10 @@ public final class PingCommand implements Callable<Integer> {
                 if (!quiet) {
                     out.println("round " + round + ": read and written, verified, " + Times.format(slowest));
                 }
+                if (out.checkError()) {
+                    // It may have no end of its own.
+                    throw Failure.noOutput();
+                }
                 if (round != count) {
                     waitUntil(next);
                 }
