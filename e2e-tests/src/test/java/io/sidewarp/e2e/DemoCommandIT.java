@@ -31,8 +31,12 @@ class DemoCommandIT {
     private Path directory;
 
     private OwnedProcess demo(String... arguments) {
+        return demoIn(directory, arguments);
+    }
+
+    private static OwnedProcess demoIn(Path base, String... arguments) {
         List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT", "./sidewarp", "demo"));
-        command.addAll(List.of("--dir", directory.toString()));
+        command.addAll(List.of("--dir", base.toString()));
         command.addAll(List.of(arguments));
         return OwnedProcess.start("demo", command, Programs.unbuilt(), Programs.root());
     }
@@ -83,6 +87,14 @@ class DemoCommandIT {
                             "in a data chunk on average");
         }
         assertOnlyRemains("file");
+    }
+
+    @Test
+    void theDirectoryMayBeRelative() throws Exception {
+        try (OwnedProcess demo = demoIn(Programs.root().relativize(directory), "--size", "1M")) {
+            assertThat(demo.awaitExit(Patience.LONG_LIMIT)).as(demo.text()).isZero();
+        }
+        assertOnlyRemains();
     }
 
     @Test
