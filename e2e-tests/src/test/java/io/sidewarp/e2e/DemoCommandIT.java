@@ -90,6 +90,16 @@ class DemoCommandIT {
     }
 
     @Test
+    void theScriptMayBeCalledThroughALinkAndWithoutAHome() throws Exception {
+        Path link = Files.createSymbolicLink(
+                directory.resolve("link"), Programs.root().resolve("sidewarp"));
+        List<String> command = List.of("env", "-u", "HOME", link.toString(), "demo", "--help");
+        try (OwnedProcess demo = OwnedProcess.start("link", command, Programs.unbuilt(), directory)) {
+            assertThat(demo.awaitExit()).as(demo.text()).isZero();
+        }
+    }
+
+    @Test
     void theDirectoryMayBeRelative() throws Exception {
         try (OwnedProcess demo = demoIn(Programs.root().relativize(directory), "--size", "1M")) {
             assertThat(demo.awaitExit(Patience.LONG_LIMIT)).as(demo.text()).isZero();
