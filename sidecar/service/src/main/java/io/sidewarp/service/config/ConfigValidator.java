@@ -101,6 +101,9 @@ public final class ConfigValidator {
     }
 
     private void limits(SidewarpConfig.Limits limits) {
+        range("sidewarp.limits.api-connections", limits.apiConnections(), 2, 1 << 20);
+        range("sidewarp.limits.api-connection-calls", limits.apiConnectionCalls(), 1, 1 << 20);
+        range("sidewarp.limits.api-calls", limits.apiCalls(), 2, 1 << 24);
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);
         range("sidewarp.limits.registered-octets", limits.registeredOctets(), 1, Long.MAX_VALUE);

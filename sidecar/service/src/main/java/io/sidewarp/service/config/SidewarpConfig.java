@@ -120,6 +120,18 @@ public interface SidewarpConfig {
     /** The resource manager's quotas (RFC 5040 section 8.1.2). */
     interface Limits {
 
+        /** Connections with the API. A user may hold no more than it leaves to the others. */
+        @WithDefault("1024")
+        int apiConnections();
+
+        /** Calls under way on one connection with the API. */
+        @WithDefault("3200")
+        int apiConnectionCalls();
+
+        /** Calls under way on all connections with the API. Users, and connections of a user, hold no more than they leave. */
+        @WithDefault("9600")
+        int apiCalls();
+
         /** Sessions of the sidecar. */
         @WithDefault("256")
         int sessions();

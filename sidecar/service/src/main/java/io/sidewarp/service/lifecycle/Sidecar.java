@@ -15,6 +15,7 @@ import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.management.ManagementServer;
+import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.PeerInterceptor;
 import io.sidewarp.service.server.ApiServer;
 import io.sidewarp.service.server.Transports;
@@ -111,6 +112,7 @@ public final class Sidecar implements AutoCloseable {
         ApiServer server = new ApiServer(
                 transports,
                 config.api(),
+                new ApiConnections(config.limits(), registry.refusals()),
                 ApiServices.all(registry, config, version, health, logs),
                 List.of(
                         new PeerInterceptor(

@@ -19,13 +19,18 @@ import io.netty.util.AsciiString;
 import java.io.IOException;
 
 /**
- * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run. gRPC
- * offers no public way to do this: protocol negotiation is where a transport gets its attributes.
+ * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run, and that
+ * counts connections. gRPC offers no public way to do this: protocol negotiation is where a transport gets its attributes.
  */
 public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
 
     private final InternalProtocolNegotiator.ProtocolNegotiator plaintext =
             InternalProtocolNegotiators.serverPlaintext();
+    private final ApiConnections connections;
+
+    public PeerCredentialsNegotiator(ApiConnections connections) {
+        this.connections = connections;
+    }
 
     @Override
     public AsciiString scheme() {
@@ -34,7 +39,7 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
 
     @Override
     public ChannelHandler newHandler(GrpcHttp2ConnectionHandler grpcHandler) {
-        return new CredentialsHandler(plaintext.newHandler(grpcHandler));
+        return new CredentialsHandler(connections, plaintext.newHandler(grpcHandler));
     }
 
     @Override
@@ -45,17 +50,21 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
     /** Adds the credentials to the attributes of the first negotiation event and hands over to plain HTTP/2. */
     private static final class CredentialsHandler extends ChannelInboundHandlerAdapter {
 
+        private final ApiConnections connections;
         private final ChannelHandler next;
 
-        CredentialsHandler(ChannelHandler next) {
+        CredentialsHandler(ApiConnections connections, ChannelHandler next) {
+            this.connections = connections;
             this.next = next;
         }
 
         @Override
         public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
             if (event instanceof ProtocolNegotiationEvent negotiation) {
+                Peer peer = peer(context.channel());
                 Attributes attributes = InternalProtocolNegotiationEvent.getAttributes(negotiation).toBuilder()
-                        .set(Peer.ATTRIBUTE, peer(context.channel()))
+                        .set(Peer.ATTRIBUTE, peer)
+                        .set(ApiConnection.ATTRIBUTE, connections.open(peer, context.channel()))
                         .set(Peer.LOOP_ATTRIBUTE, context.channel().eventLoop())
                         .build();
                 context.pipeline().replace(context.name(), null, next);

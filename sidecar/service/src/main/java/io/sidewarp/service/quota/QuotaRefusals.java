@@ -13,7 +13,8 @@ public final class QuotaRefusals {
 
     private final Map<String, LongAdder> bySetting = new ConcurrentHashMap<>();
 
-    void add(String setting) {
+    /** One more refusal. */
+    public void add(String setting) {
         bySetting.computeIfAbsent(setting, ignored -> new LongAdder()).increment();
     }
 

@@ -10,6 +10,8 @@ import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.ServerChannel;
 import io.sidewarp.service.config.ConfigValidator;
 import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.peer.ApiConnections;
+import io.sidewarp.service.peer.CallLimits;
 import io.sidewarp.service.peer.PeerCredentialsNegotiator;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,8 +39,15 @@ public final class ApiServer implements AutoCloseable {
 
     private static final long KEEP_ALIVE_SECONDS = 5;
 
+    /**
+     * How far HTTP/2 lets calls go beyond their limit. Clients hold back what is beyond that, without a word; so calls that
+     * a client begins by mistake are to be within, and refused.
+     */
+    private static final int CALLS_TO_REFUSE = 1000;
+
     private final Transports transports;
     private final SidewarpConfig.Api config;
+    private final ApiConnections connections;
     private final List<ServerServiceDefinition> services;
     private final List<ServerInterceptor> interceptors;
     private final List<Server> servers = new ArrayList<>();
@@ -49,10 +58,12 @@ public final class ApiServer implements AutoCloseable {
     public ApiServer(
             Transports transports,
             SidewarpConfig.Api config,
+            ApiConnections connections,
             List<ServerServiceDefinition> services,
             List<ServerInterceptor> interceptors) {
         this.transports = transports;
         this.config = config;
+        this.connections = connections;
         this.services = services;
         this.interceptors = interceptors;
     }
@@ -97,7 +108,8 @@ public final class ApiServer implements AutoCloseable {
                 .channelType(channel)
                 .bossEventLoopGroup(transports.group())
                 .workerEventLoopGroup(transports.group())
-                .protocolNegotiator(new PeerCredentialsNegotiator())
+                .protocolNegotiator(new PeerCredentialsNegotiator(connections))
+                .maxConcurrentCallsPerConnection(connections.connectionCalls() + CALLS_TO_REFUSE)
                 .flowControlWindow(FLOW_CONTROL_WINDOW)
                 .maxInboundMessageSize(MAX_MESSAGE)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
@@ -108,6 +120,7 @@ public final class ApiServer implements AutoCloseable {
         for (ServerInterceptor interceptor : interceptors.reversed()) {
             builder.intercept(interceptor);
         }
+        builder.intercept(new CallLimits());
         Server server = builder.build().start();
         servers.add(server);
         return server;

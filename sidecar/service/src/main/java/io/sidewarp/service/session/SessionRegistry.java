@@ -98,6 +98,11 @@ public final class SessionRegistry implements QueueSessions {
         return limits;
     }
 
+    /** Counts what is refused by limits. */
+    public QuotaRefusals refusals() {
+        return refusals;
+    }
+
     /** Octets in a page of the shared volume; 0 without one. */
     public long pageSize() {
         return sharedVolume.map(SharedVolume::pageSize).orElse(0L);

@@ -1,0 +1,97 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.peer;
+
+import io.grpc.Context;
+import io.grpc.Contexts;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import io.grpc.Metadata;
+import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
+import io.grpc.ServerInterceptor;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.error.ApiError;
+
+/**
+ * Counts the calls of each connection, and refuses further ones. HTTP/2 has a limit too, but it is a silent one: clients
+ * hold back calls beyond it, for ever if the others do not end. To be called before all other interceptors.
+ */
+public final class CallLimits implements ServerInterceptor {
+
+    /** Octets of the authority that a client claims, which gRPC keeps for as long as the call. */
+    private static final int MAX_AUTHORITY = 255;
+
+    @Override
+    public <Q, R> ServerCall.Listener<Q> interceptCall(
+            ServerCall<Q, R> call, Metadata headers, ServerCallHandler<Q, R> next) {
+        ApiConnection connection = call.getAttributes().get(ApiConnection.ATTRIBUTE);
+        if (connection == null) {
+            throw new IllegalStateException("the transport has no connection");
+        }
+        String authority = call.getAuthority();
+        if (authority != null && authority.length() > MAX_AUTHORITY) {
+            return refuse(
+                    call,
+                    connection,
+                    ApiError.invalid(
+                            ":authority", authority.length() + " octets", "at most " + MAX_AUTHORITY + " octets"));
+        }
+        try {
+            connection.beginCall();
+        } catch (StatusRuntimeException e) {
+            return refuse(call, connection, e);
+        }
+        try {
+            ServerCall.Listener<Q> listener = Contexts.interceptCall(
+                    Context.current().withValue(ApiConnection.CONTEXT, connection), call, headers, next);
+            return new Ending<>(listener, connection::endCall);
+        } catch (RuntimeException | Error e) {
+            connection.endCall();
+            throw e;
+        } finally {
+            forget(headers);
+        }
+    }
+
+    private static <Q> ServerCall.Listener<Q> refuse(
+            ServerCall<Q, ?> call, ApiConnection connection, StatusRuntimeException refusal) {
+        connection.beginRefusal();
+        call.close(refusal.getStatus(), new Metadata());
+        return new Ending<>(new ServerCall.Listener<>() {}, connection::endRefusal);
+    }
+
+    /** gRPC keeps them for as long as the call, and a client may send 8 KiB of them with each. */
+    private static void forget(Metadata headers) {
+        for (String name : headers.keys()) {
+            if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
+                headers.discardAll(Metadata.Key.of(name, Metadata.BINARY_BYTE_MARSHALLER));
+            } else {
+                headers.discardAll(Metadata.Key.of(name, Metadata.ASCII_STRING_MARSHALLER));
+            }
+        }
+    }
+
+    /** Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. */
+    private static final class Ending<Q> extends SimpleForwardingServerCallListener<Q> {
+
+        private final Runnable end;
+
+        Ending(ServerCall.Listener<Q> delegate, Runnable end) {
+            super(delegate);
+            this.end = end;
+        }
+
+        @Override
+        public void onComplete() {
+            end.run();
+            super.onComplete();
+        }
+
+        @Override
+        public void onCancel() {
+            end.run();
+            super.onCancel();
+        }
+    }
+}
