@@ -7,6 +7,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.RegisteredRegion;
+import io.sidewarp.service.peer.ApiConnection;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.AllocateProtectionDomainResponse;
@@ -112,9 +113,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void load(LoadRequest request, StreamObserver<LoadResponse> observer) {
         ServerCallStreamObserver<LoadResponse> call = (ServerCallStreamObserver<LoadResponse>) observer;
-        LoadCall load = new LoadCall(calls, call);
-        call.setOnCancelHandler(() -> {});
-        call.setOnReadyHandler(load::onReady);
+        LoadCall load = new LoadCall(calls, call, ApiConnection.CONTEXT.get());
         calls.inSession(request.getSession(), observer, session -> load.start(session, request));
     }
 }

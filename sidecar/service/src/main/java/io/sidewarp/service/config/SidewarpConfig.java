@@ -132,6 +132,10 @@ public interface SidewarpConfig {
         @WithDefault("9600")
         int apiCalls();
 
+        /** Octets that Load calls send ahead of callers in large pieces; further ones go out in small pieces. */
+        @WithDefault("16777216")
+        long loadOctets();
+
         /** Sessions of the sidecar. */
         @WithDefault("256")
         int sessions();

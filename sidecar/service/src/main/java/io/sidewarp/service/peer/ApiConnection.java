@@ -78,4 +78,13 @@ public final class ApiConnection {
         untold.decrementAndGet();
         all.removeUntold();
     }
+
+    /** Takes some of the octets that Load sends ahead; false when the connection has its share. */
+    public boolean takeLoadOctets(int octets) {
+        return all.loadOctets().take(this, octets);
+    }
+
+    public void giveLoadOctets(int octets) {
+        all.loadOctets().give(this, octets);
+    }
 }

@@ -38,6 +38,7 @@ public final class ApiConnections {
     private final int connectionCalls;
     private final SharedQuota<Long> connections;
     private final SharedQuota<Long> calls;
+    private final SharedQuota<ApiConnection> loadOctets;
     private final QuotaRefusals refusals;
     /** Those beyond the limit, the oldest first. */
     private final Deque<Channel> refused = new ArrayDeque<>();
@@ -49,6 +50,7 @@ public final class ApiConnections {
         this.connectionCalls = limits.apiConnectionCalls();
         this.connections = new SharedQuota<>(limits.apiConnections());
         this.calls = new SharedQuota<>(limits.apiCalls());
+        this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
     }
 
@@ -114,6 +116,11 @@ public final class ApiConnections {
 
     void removeUntold() {
         untold.decrementAndGet();
+    }
+
+    /** What connections have of the octets that Load sends ahead of its callers. */
+    SharedQuota<ApiConnection> loadOctets() {
+        return loadOctets;
     }
 
     private StatusRuntimeException refusal(SharedQuota<Long> quota, Peer peer, String what, String setting) {

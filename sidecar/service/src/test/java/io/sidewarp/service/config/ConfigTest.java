@@ -54,6 +54,7 @@ class ConfigTest {
         "sidewarp.limits.api-connections, 1",
         "sidewarp.limits.api-connection-calls, 0",
         "sidewarp.limits.api-calls, 0",
+        "sidewarp.limits.load-octets, -1",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.limits.lookups, 0",
