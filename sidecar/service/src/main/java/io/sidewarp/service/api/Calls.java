@@ -7,6 +7,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
@@ -91,7 +92,7 @@ final class Calls {
     void fail(StreamObserver<?> observer, Throwable failure) {
         StatusRuntimeException status = ApiError.from(failure);
         if (status.getStatus().getCode() == Status.Code.INTERNAL) {
-            logs.internal().error(() -> "message=\"" + failure + "\"", failure);
+            logs.internal().error(() -> "message=" + LogText.quoted(failure), failure);
         }
         observer.onError(status);
     }

@@ -12,6 +12,7 @@ import io.sidewarp.engine.verbs.QueuePairAttributes;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
 import io.sidewarp.service.telemetry.WorkTotals;
@@ -199,8 +200,8 @@ final class SessionConnection {
             context.telemetry().connections().terminated(newError);
             context.logs()
                     .terminated()
-                    .warn(() -> "session=\"" + context.name() + "\" connection=" + id + " error=\"" + newError
-                            + "\" message=\"" + text + "\"");
+                    .warn(() -> "session=" + LogText.quoted(context.name()) + " connection=" + id + " error="
+                            + LogText.quoted(newError) + " message=" + LogText.quoted(text));
         }
         span.moved(newState, error, text);
         if (newState == QueuePairState.CLOSED) {
@@ -214,8 +215,8 @@ final class SessionConnection {
             context.telemetry().connections().established(initiator);
             span.established(agreed);
             LOG.debugf(
-                    "event=connection-established session=\"%s\" connection=%d remote=%s",
-                    context.name(), id, agreed.remoteAddress());
+                    "event=connection-established session=%s connection=%d remote=%s",
+                    LogText.quoted(context.name()), id, agreed.remoteAddress());
         }
         tell();
     }
@@ -265,7 +266,9 @@ final class SessionConnection {
         queuePair.close();
         completions.close();
         grant.close();
-        LOG.debugf("event=connection-closed session=\"%s\" connection=%d message=\"%s\"", context.name(), id, message);
+        LOG.debugf(
+                "event=connection-closed session=%s connection=%d message=%s",
+                LogText.quoted(context.name()), id, LogText.quoted(message));
         onClosed.accept(this);
     }
 

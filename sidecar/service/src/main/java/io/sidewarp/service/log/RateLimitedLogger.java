@@ -59,7 +59,7 @@ public final class RateLimitedLogger {
             return;
         }
         String note = left == 0 ? "" : " suppressed=" + left;
-        logger.log(level, "event=" + event + " " + printable(message.get()) + note, cause);
+        logger.log(level, "event=" + event + " " + LogText.printable(message.get()) + note, cause);
     }
 
     /** -1: leave out. Else write, and say how many were left out before. */
@@ -78,12 +78,5 @@ public final class RateLimitedLogger {
         long before = suppressed;
         suppressed = 0;
         return before;
-    }
-
-    /** Nobody else's text begins a line of the log or changes the terminal. */
-    static String printable(String text) {
-        StringBuilder clean = new StringBuilder(text.length());
-        text.codePoints().forEach(point -> clean.appendCodePoint(Character.isISOControl(point) ? '?' : point));
-        return clean.toString();
     }
 }

@@ -9,6 +9,7 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.connection.SessionConnections;
 import io.sidewarp.service.connection.SessionListeners;
 import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.transfer.SessionTransfers;
@@ -163,8 +164,8 @@ public final class Session {
         if (failure != null || !context.quotas().isUnused()) {
             LOG.errorf(
                     failure,
-                    "event=session-leak session=\"%s\" regions=%d connections=%d shared-receive-queues=%d listeners=%d",
-                    context.name(),
+                    "event=session-leak session=%s regions=%d connections=%d shared-receive-queues=%d listeners=%d",
+                    LogText.quoted(context.name()),
                     context.quotas().regions().used(),
                     context.quotas().connections().used(),
                     context.quotas().sharedReceiveQueues().used(),

@@ -14,6 +14,7 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
@@ -123,7 +124,7 @@ public final class SessionRegistry implements QueueSessions {
         sessionQuota.take(1);
         try {
             EventStream events =
-                    new EventStream(observer, dropped -> logs.session().warn(() -> "session=\"" + name + "\""));
+                    new EventStream(observer, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
             Session session = new Session(SessionToken.next(), context(name, peer, loop, events), events);
             observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
             observer.setOnReadyHandler(() -> session.context().run(session::onReady));
