@@ -25,6 +25,8 @@ public final class RegionException extends RuntimeException {
         NOT_A_FILE,
         /** Too many regions are registered. */
         LIMIT,
+        /** The file's mode does not let this process use it. */
+        NO_PERMISSION,
         /** The operating system refused. */
         IO
     }

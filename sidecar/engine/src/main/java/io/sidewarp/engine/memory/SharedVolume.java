@@ -289,7 +289,7 @@ public final class SharedVolume {
                         "the shared volume has no room for " + path + "; register less, or raise its size limit");
             case LinuxFiles.EACCES, LinuxFiles.EPERM, LinuxFiles.EROFS ->
                 new RegionException(
-                        RegionException.Reason.IO,
+                        RegionException.Reason.NO_PERMISSION,
                         "no permission to open " + path + " for reading and writing; give this process's user or group"
                                 + " access, for instance mode 0660 and a common group");
             default ->

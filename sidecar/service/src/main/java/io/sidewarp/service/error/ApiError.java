@@ -141,6 +141,7 @@ public final class ApiError {
             case ALREADY_EXISTS -> Status.Code.ALREADY_EXISTS;
             case OUT_OF_BOUNDS -> Status.Code.OUT_OF_RANGE;
             case NO_SPACE, LIMIT -> Status.Code.RESOURCE_EXHAUSTED;
+            case NO_PERMISSION -> Status.Code.PERMISSION_DENIED;
             case IO -> Status.Code.UNAVAILABLE;
         };
     }

@@ -1,0 +1,24 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.error;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.Status;
+import io.sidewarp.engine.memory.RegionException;
+import org.junit.jupiter.api.Test;
+
+class ApiErrorTest {
+
+    @Test
+    void aFileThatTheSidecarMayNotOpenIsAMatterOfPermission() {
+        RegionException failure =
+                new RegionException(RegionException.Reason.NO_PERMISSION, "no permission to open file; give access");
+
+        Status status = ApiError.from(failure).getStatus();
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(status.getDescription()).contains("give access");
+    }
+}
