@@ -75,6 +75,19 @@ record ConnectionPlan(
         }
     }
 
+    /** Connections of a listener have the lower layer that it listens at. */
+    static void checkLlp(ConnectionOptions options, io.sidewarp.v1.Llp listener) {
+        if (options.getLlp() != io.sidewarp.v1.Llp.LLP_UNSPECIFIED && !isSame(options.getLlp(), listener)) {
+            throw ApiError.invalid("options.llp is " + options.getLlp() + ", but the llp of the listener is "
+                    + (listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED ? io.sidewarp.v1.Llp.LLP_TCP : listener)
+                    + "; leave options.llp unset, and listen at the one that you want");
+        }
+    }
+
+    private static boolean isSame(io.sidewarp.v1.Llp one, io.sidewarp.v1.Llp listener) {
+        return one == listener || (one == io.sidewarp.v1.Llp.LLP_TCP && listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED);
+    }
+
     /** A lower layer that this device has. */
     static Llp llp(io.sidewarp.v1.Llp llp, SessionContext context) {
         Llp wanted = switch (llp) {

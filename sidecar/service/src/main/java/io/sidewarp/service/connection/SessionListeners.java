@@ -55,13 +55,18 @@ public final class SessionListeners {
         }
         // Or each Accept would be refused for what it does not say itself.
         connections.check(request.getOptions());
+        ConnectionPlan.checkLlp(request.getOptions(), request.getLlp());
         ListenAttributes attributes = new ListenAttributes(
                 ConnectionPlan.llp(request.getLlp(), context),
                 StartupPolicy.of(request.getOptions(), context.defaults()),
                 backlog,
                 context.limits().startupConnections(),
                 context.defaults().timeout());
-        ListenCall call = new ListenCall(this, context, request.getOptions(), observer);
+        ListenCall call = new ListenCall(
+                this,
+                context,
+                request.getOptions().toBuilder().setLlp(request.getLlp()).build(),
+                observer);
         var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
         context.quotas().listeners().take(1);
         calls.add(call);
@@ -76,6 +81,7 @@ public final class SessionListeners {
     public SessionConnections.Attempt accept(
             AcceptRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
         Pending peer = require(request.getRequest());
+        ConnectionPlan.checkLlp(request.getOptions(), peer.call().options().getLlp());
         return connections.accept(
                 peer.request(),
                 StartupPolicy.merge(peer.call().options(), request.getOptions()),

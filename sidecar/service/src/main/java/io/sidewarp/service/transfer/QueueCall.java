@@ -67,7 +67,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     public void onMessage(QueueFrame frame) {
         SessionTransfers current = session;
         if (current != null) {
-            current.context().run(() -> onFrame(current, frame));
+            current.context().run(() -> onFrame(current, frame, false));
             return;
         }
         try {
@@ -139,7 +139,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             close(status(e));
             return;
         }
-        onFrame(current, frame);
+        onFrame(current, frame, true);
     }
 
     private static int credits(SessionTransfers current, int wanted) {
@@ -150,11 +150,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
     }
 
-    private void onFrame(SessionTransfers current, QueueFrame frame) {
+    private void onFrame(SessionTransfers current, QueueFrame frame, boolean first) {
         if (closed) {
             return;
         }
-        decoder.begin(frame);
+        decoder.begin(frame, first);
         frameDone = false;
         postFrame(current);
     }

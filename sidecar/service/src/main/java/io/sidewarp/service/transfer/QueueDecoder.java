@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import com.google.protobuf.InvalidProtocolBufferException;
 import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.CompareSwapWork;
 import io.sidewarp.v1.EnableWork;
 import io.sidewarp.v1.FetchAddWork;
@@ -94,14 +95,26 @@ final class QueueDecoder {
     /** End of the message while inside a post, else -1. */
     private int messageEnd = -1;
 
+    private boolean mayOpen;
+
     private static int tag(int field, int type) {
         return field << 3 | type;
     }
 
     /** Begins a message. */
     void begin(QueueFrame frame) {
+        begin(frame, false);
+    }
+
+    /**
+     * Begins a message.
+     *
+     * @param first whether it may have `open`, whose content is of no interest any more
+     */
+    void begin(QueueFrame frame, boolean first) {
         reader.begin(frame.data(), frame.length());
         messageEnd = -1;
+        mayOpen = first;
     }
 
     /** The `open` of the message, or null. For the first message of a call; begin it again to take its work. */
@@ -144,6 +157,8 @@ final class QueueDecoder {
             int tag = reader.tag();
             if (tag == POST) {
                 messageEnd = reader.enter();
+            } else if (tag == OPEN && !mayOpen) {
+                throw ApiError.invalid("open occurs again; only the first request of a Queue call may be open");
             } else {
                 reader.skip(tag);
             }

@@ -221,6 +221,33 @@ class ConnectionTest extends TwoSidecars {
                 .startsWith("shared_receive_queue 4711");
     }
 
+    @Test
+    void aListenerAndItsConnectionsHaveTheSameLowerLayer() {
+        ConnectionOptions sctp =
+                ConnectionOptions.newBuilder().setLlp(Llp.LLP_SCTP).build();
+        assertThat(refusedListener(sctp.toBuilder()))
+                .startsWith("options.llp is LLP_SCTP")
+                .contains("is LLP_TCP");
+        try (TestSession.Listening listening = server.listen()) {
+            client.connect(client.connectRequest(listening.port()).build());
+            AcceptRequest.Builder accept = AcceptRequest.newBuilder()
+                    .setSession(server.token())
+                    .setRequest(listening.next().getId());
+
+            Status refused = Waiting.status(() ->
+                    server.connections().accept(accept.clone().setOptions(sctp).build()));
+
+            assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(refused.getDescription()).startsWith("options.llp is LLP_SCTP");
+            ConnectionOptions tcp =
+                    ConnectionOptions.newBuilder().setLlp(Llp.LLP_TCP).build();
+            assertThat(server.connections()
+                            .accept(accept.setOptions(tcp).build())
+                            .hasConnection())
+                    .isTrue();
+        }
+    }
+
     private String refusedListener(ConnectionOptions.Builder options) {
         TestSession.Listening refused = client.listen(ListenRequest.newBuilder()
                 .setSession(client.token())

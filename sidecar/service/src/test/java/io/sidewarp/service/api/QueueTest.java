@@ -369,6 +369,19 @@ class QueueTest extends TwoSidecars {
     }
 
     @Test
+    void aSecondOpenIsRefused() {
+        try (TestQueue queue = client.queue(1)) {
+            queue.credits();
+
+            queue.send(TestQueue.open(client.token(), 2, List.of()));
+
+            Status status = Status.fromThrowable(Waiting.join(queue.failed()));
+            assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(status.getDescription()).contains("open occurs again");
+        }
+    }
+
+    @Test
     void aQueueOfAnUnknownSessionIsRefused() {
         TestQueue queue = new TestQueue(client.channel(), "no-such-session", 1, List.of());
 

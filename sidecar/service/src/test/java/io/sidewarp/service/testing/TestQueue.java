@@ -67,9 +67,13 @@ public final class TestQueue implements AutoCloseable {
     }
 
     public void post(List<WorkRequest> work) {
-        requests.onNext(QueueRequest.newBuilder()
+        send(QueueRequest.newBuilder()
                 .setPost(QueuePost.newBuilder().addAllWork(work))
                 .build());
+    }
+
+    public void send(QueueRequest request) {
+        requests.onNext(request);
     }
 
     public WorkCompletion next() {

@@ -152,7 +152,7 @@ class QueueDecoderTest {
     }
 
     private void begin(byte[] message) {
-        decoder.begin(new QueueFrame(message, message.length));
+        decoder.begin(new QueueFrame(message, message.length), true);
     }
 
     private WorkRequest work() {
