@@ -91,6 +91,8 @@ final class QueueDecoder {
         }
     }
 
+    private static final byte[] NOTHING = {};
+
     private final ProtoReader reader = new ProtoReader();
     /** End of the message while inside a post, else -1. */
     private int messageEnd = -1;
@@ -152,6 +154,8 @@ final class QueueDecoder {
                 messageEnd = -1;
             }
             if (!reader.hasMore()) {
+                // A call that waits for its next message keeps nothing of this one, which may have 4 MiB.
+                reader.begin(NOTHING, 0);
                 return false;
             }
             int tag = reader.tag();

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.v1.CompareSwapWork;
@@ -22,6 +23,7 @@ import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
+import java.lang.ref.WeakReference;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -149,6 +151,27 @@ class QueueDecoderTest {
         begin(new byte[] {0x00, 0x01});
 
         assertThatThrownBy(() -> decoder.next(item)).isInstanceOf(ProtoReader.MalformedMessage.class);
+    }
+
+    @Test
+    void nothingOfAMessageIsKeptBehindItsWork() {
+        WeakReference<byte[]> message = decodeAll();
+
+        await().untilAsserted(() -> {
+            System.gc();
+            assertThat(message.get()).isNull();
+        });
+    }
+
+    private WeakReference<byte[]> decodeAll() {
+        byte[] message = QueueRequest.newBuilder()
+                .setPost(QueuePost.newBuilder().addWork(work()))
+                .build()
+                .toByteArray();
+        begin(message);
+        assertThat(decoder.next(item)).isTrue();
+        assertThat(decoder.next(item)).isFalse();
+        return new WeakReference<>(message);
     }
 
     private void begin(byte[] message) {
