@@ -3,6 +3,7 @@
 
 package io.sidewarp.operator.agent.nic;
 
+import io.sidewarp.operator.agent.nic.NicAttribute.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -69,6 +70,14 @@ public record ProvisioningResult(
     /** Whether the NIC is as its policy wants it. */
     public boolean isAsWanted() {
         return refusals.isEmpty() && (outcome == Outcome.UNCHANGED || outcome == Outcome.CHANGED);
+    }
+
+    /** Whether functions were made, or iWARP was switched on: RDMA devices may follow. */
+    public boolean bringsRdma() {
+        return applied.stream()
+                .anyMatch(change -> change.to() > 0
+                        && (change.attribute().kind() == Kind.VIRTUAL_FUNCTIONS
+                                || change.attribute().kind() == Kind.IWARP));
     }
 
     /** What is wrong, and what to do; empty when nothing is. */

@@ -44,7 +44,11 @@ public interface AgentConfig {
     @WithDefault("30s")
     Duration checkInterval();
 
-    /** How often it is looked at while something is awaited: pods that have to go, or the kubelet. */
+    /** How often it is looked at while something is awaited: pods that have to go, RDMA devices, or the kubelet. */
     @WithDefault("2s")
     Duration retryInterval();
+
+    /** How long RDMA devices of functions that were made, or switched to iWARP, are waited for; anew with each that comes. */
+    @WithDefault("15s")
+    Duration rdmaPatience();
 }

@@ -32,12 +32,14 @@ final class DeviceOffer {
      * @param ruled addresses of NICs that a policy rules
      * @param foreign how many virtual functions somebody else makes of which of these NICs, and offers; the NIC itself is offered
      *     here, where they are there and none has RDMA
+     * @param awaited which of these NICs may still get RDMA devices: the NIC itself is offered once they have come or will not
      * @param drained functions that pods have to leave: until then they are faulty, so that no pod comes instead
      */
     static List<RnicDevice> hardware(
             Inventory inventory,
             Map<PciAddress, String> ruled,
             Map<PciAddress, Integer> foreign,
+            Set<PciAddress> awaited,
             Set<PciAddress> drained) {
         List<RnicDevice> devices = new ArrayList<>();
         for (Nic nic : inventory.nics()) {
@@ -49,6 +51,7 @@ final class DeviceOffer {
                     .toList();
             Integer expected = foreign.get(nic.address());
             if (functions.isEmpty()
+                    && !awaited.contains(nic.address())
                     && (expected == null || nic.virtualFunctions().size() >= expected)) {
                 devices.addAll(physical(nic, drained));
             } else if (expected == null) {

@@ -25,6 +25,7 @@ import java.util.stream.Stream;
  * @param waiting what is waited for, until pods have gone
  * @param passedOver fallbacks that are preferred to what is offered, and why they cannot be had
  * @param missing virtual functions that somebody else has not made yet
+ * @param awaited RDMA devices that may still come of functions that have
  */
 record Look(
         List<NicStatus> nics,
@@ -34,11 +35,12 @@ record Look(
         List<String> failed,
         List<String> waiting,
         List<String> passedOver,
-        List<String> missing) {
+        List<String> missing,
+        List<String> awaited) {
 
     /** Whether the node should be looked at again soon. */
     boolean isWaiting(PluginStatus plugin) {
-        return !waiting.isEmpty() || !missing.isEmpty() || !plugin.registered();
+        return !waiting.isEmpty() || !missing.isEmpty() || !awaited.isEmpty() || !plugin.registered();
     }
 
     /** What came of it, in one word: {@code failed}, {@code waiting} or {@code done}. */
@@ -46,7 +48,7 @@ record Look(
         if (!failed.isEmpty()) {
             return "failed";
         }
-        return waiting.isEmpty() && missing.isEmpty() ? "done" : "waiting";
+        return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() ? "done" : "waiting";
     }
 
     /** The conditions that follow from it. */
@@ -66,6 +68,10 @@ record Look(
                     "WaitingForVirtualFunctions",
                     String.join("; ", missing),
                     generation);
+        }
+        if (!awaited.isEmpty()) {
+            return StatusCondition.of(
+                    former, StatusCondition.PROGRESSING, "WaitingForRdma", String.join("; ", awaited), generation);
         }
         if (provider.isEmpty()) {
             return StatusCondition.of(

@@ -157,6 +157,7 @@ public class NodeAgent {
                     new NicDiscovery(host),
                     new SiwLinks(host, config.siwPrefix()),
                     inUse,
+                    new AwaitedRdma(config.rdmaPatience()),
                     new Drain((namespace, pod) ->
                             client.pods().inNamespace(namespace).withName(pod).evict()));
             boolean soon = true;

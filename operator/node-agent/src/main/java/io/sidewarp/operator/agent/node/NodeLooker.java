@@ -49,13 +49,21 @@ final class NodeLooker {
     private final NicDiscovery discovery;
     private final SiwLinks siwLinks;
     private final DevicesInUse inUse;
+    private final AwaitedRdma awaitedRdma;
     private final Drain drain;
 
-    NodeLooker(Provisioner provisioner, NicDiscovery discovery, SiwLinks siwLinks, DevicesInUse inUse, Drain drain) {
+    NodeLooker(
+            Provisioner provisioner,
+            NicDiscovery discovery,
+            SiwLinks siwLinks,
+            DevicesInUse inUse,
+            AwaitedRdma awaitedRdma,
+            Drain drain) {
         this.provisioner = provisioner;
         this.discovery = discovery;
         this.siwLinks = siwLinks;
         this.inUse = inUse;
+        this.awaitedRdma = awaitedRdma;
         this.drain = drain;
     }
 
@@ -71,8 +79,9 @@ final class NodeLooker {
         Map<PciAddress, String> messages = new HashMap<>();
         Map<PciAddress, String> ruled = new HashMap<>();
         Set<PciAddress> drained = new HashSet<>();
-        for (ProvisioningResult result : provisioner.apply(
-                spec.policies().stream().map(NodeLooker::policy).toList())) {
+        List<ProvisioningResult> results = provisioner.apply(
+                spec.policies().stream().map(NodeLooker::policy).toList());
+        for (ProvisioningResult result : results) {
             result.policy().ifPresent(policy -> ruled.put(result.nic(), policy));
             result.message().ifPresent(message -> {
                 messages.put(result.nic(), message);
@@ -87,14 +96,18 @@ final class NodeLooker {
         Inventory inventory = discovery.discover();
         Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
         List<String> missing = missing(inventory, foreign);
+        Map<PciAddress, String> awaited = awaitedRdma.of(inventory, ruled.keySet(), results, now);
         Optional<Map<String, List<DeviceUser>>> users = users();
-        List<RnicDevice> devices = new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign, drained));
+        List<RnicDevice> devices =
+                new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained));
         int hardware = devices.size();
         int siw = 0;
         int software = 0;
         Optional<ProviderKind> provider = devices.isEmpty() ? Optional.empty() : Optional.of(ProviderKind.HARDWARE);
-        boolean keepsSiw = false;
-        for (Fallback fallback : provider.isPresent() ? List.<Fallback>of() : spec.fallback()) {
+        // What the node falls back to is known when its own devices are.
+        boolean isUndecided = provider.isEmpty() && !awaited.isEmpty();
+        boolean keepsSiw = isUndecided;
+        for (Fallback fallback : provider.isPresent() || isUndecided ? List.<Fallback>of() : spec.fallback()) {
             if (fallback == Fallback.KERNEL_SIW && provider.isEmpty()) {
                 try {
                     SiwLink link = siwLinks.ensure(siwInterface(spec, users, waiting));
@@ -127,7 +140,8 @@ final class NodeLooker {
                 failed,
                 waiting,
                 passedOver,
-                missing);
+                missing,
+                List.copyOf(awaited.values()));
     }
 
     /** How many virtual functions the SR-IOV network operator shall make of which NICs. */

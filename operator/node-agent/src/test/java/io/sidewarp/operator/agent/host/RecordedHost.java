@@ -165,6 +165,25 @@ public final class RecordedHost implements Host {
         return bootId;
     }
 
+    /** A driver makes the RDMA device of a function, which may take it some time. */
+    public void addRdmaDevice(String function, String name) throws HostException {
+        try {
+            Path physical =
+                    root.resolve(sysfs.resolve("bus/pci/devices/" + function).orElseThrow());
+            Path device = physical.resolve("infiniband/" + name);
+            Files.createDirectories(device.resolve("ports/1"));
+            Files.writeString(device.resolve("node_type"), "4: RNIC\n");
+            Files.writeString(device.resolve("ports/1/state"), "4: ACTIVE\n");
+            HostTree.link(device.resolve("device"), physical);
+            HostTree.link(root.resolve("class/infiniband/" + name), device);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        RdmaLink link = new RdmaLink(nextIndex++, name, Map.of());
+        tree.links.add(link);
+        openToUserSpace(link);
+    }
+
     // Changing.
 
     /** Counts a change; true when it is to be done. */

@@ -44,7 +44,7 @@ class DeviceOfferTest {
         Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of());
 
         List<RnicDevice> devices = DeviceOffer.hardware(
-                inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign), Set.of());
+                inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign), Set.of(), Set.of());
 
         assertThat(devices).extracting(RnicDevice::id).isEqualTo(offered == null ? List.of() : List.of(offered));
     }
@@ -53,8 +53,9 @@ class DeviceOfferTest {
     void aFunctionThatPodsHaveToLeaveKeepsItsPlaceAndIsFaulty() {
         Inventory inventory = new Inventory(List.of(nic(true)), List.of());
 
-        List<RnicDevice> drained = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(FUNCTION));
-        List<RnicDevice> others = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(NIC));
+        List<RnicDevice> drained =
+                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(FUNCTION));
+        List<RnicDevice> others = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(NIC));
 
         assertThat(drained).singleElement().satisfies(device -> {
             assertThat(device.id()).isEqualTo(FUNCTION.value());

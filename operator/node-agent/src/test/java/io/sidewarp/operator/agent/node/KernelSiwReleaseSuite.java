@@ -170,6 +170,7 @@ final class KernelSiwReleaseSuite {
                 new NicDiscovery(host),
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
+                new AwaitedRdma(Duration.ZERO),
                 new Drain((namespace, pod) -> false));
     }
 

@@ -43,8 +43,11 @@ import org.junit.jupiter.api.io.TempDir;
 
 class NodeLookerTest {
     private static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(15);
     private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
     private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0, NOW);
+    private static final String ONE_FUNCTION =
+            "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, virtualFunctions: 1}], fallback: [Software]";
     private static final String CHELSIO = "policies: [{name: p, nicSelector: {vendors: ['1425']}}]";
 
     @TempDir
@@ -339,6 +342,59 @@ class NodeLookerTest {
         assertThat(missing.isWaiting(REGISTERED)).isTrue();
     }
 
+    @Test
+    void waitsForTheRdmaDevicesOfFunctionsThatItMadeAndOffersNeitherTheNicNorAFallback() throws Exception {
+        RecordedHost host = host("intel-e810");
+        NodeLooker looker = looker(host, none());
+        IwarpNodeSpec one = spec(ONE_FUNCTION);
+
+        Look made = looker.look(one, NOW);
+        assertThat(made.devices()).isEmpty();
+        assertThat(made.provider()).isEmpty();
+        assertThat(made.awaited())
+                .containsExactly("ens1f1 has 0 of 1 RDMA devices that its driver may make after the change");
+        assertThat(holding(made, REGISTERED)).isEqualTo("Progressing WaitingForRdma");
+        assertThat(made.isWaiting(REGISTERED)).isTrue();
+
+        host.addRdmaDevice("0000:18:11.0", "iwp24s0f1v0");
+        Look complete = looker.look(one, NOW.plusSeconds(4));
+        assertThat(complete.devices()).extracting(RnicDevice::id).containsExactly("0000:18:11.0");
+        assertThat(holding(complete, REGISTERED)).isEqualTo("Ready HardwareOffered");
+        assertThat(complete.isWaiting(REGISTERED)).isFalse();
+    }
+
+    @Test
+    void offersTheNicWhenItsFunctionsGetNoRdmaDevicesInTime() throws Exception {
+        NodeLooker looker = looker(host("intel-e810"), none());
+        IwarpNodeSpec one = spec(ONE_FUNCTION);
+        looker.look(one, NOW);
+
+        Look early = looker.look(one, NOW.plus(PATIENCE).minusMillis(1));
+        Look late = looker.look(one, NOW.plus(PATIENCE));
+
+        assertThat(early.devices()).isEmpty();
+        assertThat(late.devices()).extracting(RnicDevice::id).containsExactly("0000:18:00.1");
+        assertThat(holding(late, REGISTERED)).isEqualTo("Ready HardwareOffered");
+    }
+
+    @Test
+    void waitsForRdmaDevicesAnewWithEachThatComesAndOffersThoseThatAreThere() throws Exception {
+        RecordedHost host = host("intel-e810");
+        NodeLooker looker = looker(host, none());
+        IwarpNodeSpec three = spec(ONE_FUNCTION.replace("virtualFunctions: 1", "virtualFunctions: 3"));
+        looker.look(three, NOW);
+        host.addRdmaDevice("0000:18:11.1", "iwp24s0f1v1");
+
+        Look second = looker.look(three, NOW.plusSeconds(14));
+        Look third = looker.look(three, NOW.plusSeconds(28));
+        Look last = looker.look(three, NOW.plusSeconds(29));
+
+        assertThat(second.devices()).extracting(RnicDevice::id).containsExactly("0000:18:11.1");
+        assertThat(holding(third, REGISTERED)).isEqualTo("Progressing WaitingForRdma");
+        assertThat(holding(last, REGISTERED)).isEqualTo("Ready HardwareOffered");
+        assertThat(last.devices()).extracting(RnicDevice::id).containsExactly("0000:18:11.1");
+    }
+
     private static VirtualFunctionUse none() {
         return function -> List.of();
     }
@@ -353,6 +409,7 @@ class NodeLookerTest {
                 new NicDiscovery(host),
                 new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
                 inUse,
+                new AwaitedRdma(PATIENCE),
                 new Drain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
     }
 
