@@ -42,7 +42,7 @@ public record StatusCondition(
         @Pattern("^[A-Z][A-Za-z0-9]*$")
         String reason,
 
-        @JsonPropertyDescription("Why, in a sentence for people.") @Required @Size(max = 32768)
+        @JsonPropertyDescription("Why, in a sentence for people.") @Required @Size(max = StatusCondition.MAX_MESSAGE)
         String message,
 
         @JsonPropertyDescription("When the status changed last.") @Required
@@ -51,11 +51,19 @@ public record StatusCondition(
         @JsonPropertyDescription("Generation of the resource that this was found at.") @Nullable
         Long observedGeneration) {
 
+    /** Characters of a message. */
+    static final int MAX_MESSAGE = 32_768;
+
+    private static final String CUT = " ...";
+
     public static final String READY = "Ready";
     public static final String PROGRESSING = "Progressing";
     public static final String DEGRADED = "Degraded";
 
-    /** A condition whose status, if it differs from that of the one in {@code former}, changed now. */
+    /**
+     * A condition whose status, if it differs from that of the one in {@code former}, changed now. The API server refuses
+     * the whole status for a message that is too long, such as one that names all pods of a large node: the end is cut off.
+     */
     public static StatusCondition of(
             List<StatusCondition> former,
             String type,
@@ -70,7 +78,15 @@ public record StatusCondition(
                 .map(StatusCondition::lastTransitionTime)
                 .findFirst()
                 .orElseGet(() -> Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
-        return new StatusCondition(type, status, reason, message, since, generation);
+        return new StatusCondition(type, status, reason, cut(message), since, generation);
+    }
+
+    private static String cut(String message) {
+        if (message.length() <= MAX_MESSAGE) {
+            return message;
+        }
+        int end = MAX_MESSAGE - CUT.length();
+        return message.substring(0, Character.isHighSurrogate(message.charAt(end - 1)) ? end - 1 : end) + CUT;
     }
 
     public boolean holds() {
