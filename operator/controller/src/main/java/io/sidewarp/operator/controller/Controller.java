@@ -8,9 +8,12 @@ import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
+import java.util.List;
 import org.jboss.logging.Logger;
 
 /**
@@ -21,9 +24,11 @@ import org.jboss.logging.Logger;
 public class Controller implements QuarkusApplication {
     private static final Logger LOG = Logger.getLogger(Controller.class);
     private static final int USAGE_ERROR = 64;
+    private static final int CONFIGURATION_ERROR = 78;
     private static final int NATIVE_SIDECARS_SINCE = 29;
     private static final long START_END_MILLIS = 5_000;
 
+    private final OperatorConfig config;
     private final Operator operator;
     private final WebhookServer webhook;
     private final Uninstaller uninstaller;
@@ -32,11 +37,13 @@ public class Controller implements QuarkusApplication {
     private volatile int exitCode;
 
     public Controller(
+            OperatorConfig config,
             Operator operator,
             WebhookServer webhook,
             Uninstaller uninstaller,
             ApiServer apiServer,
             InstalledNetworks networks) {
+        this.config = config;
         this.operator = operator;
         this.webhook = webhook;
         this.uninstaller = uninstaller;
@@ -54,6 +61,11 @@ public class Controller implements QuarkusApplication {
                     "event=usage-error arguments=\"%s\" action=\"give none, or uninstall\"",
                     String.join(" ", arguments));
             return USAGE_ERROR;
+        }
+        List<String> problems = SettingRules.problems(config);
+        if (!problems.isEmpty()) {
+            problems.forEach(problem -> LOG.fatalf("event=setting-unusable reason=\"%s\"", problem));
+            return CONFIGURATION_ERROR;
         }
         // Not in this thread, which has to hear of the end at any time.
         Thread start = Thread.ofPlatform().name("start").start(this::start);

@@ -78,6 +78,22 @@ public interface OperatorConfig {
         @WithDefault("9443")
         int port();
 
+        /** Connections to it. One more takes the place of the one that keeps it waiting longest. */
+        @WithDefault("512")
+        int connections();
+
+        /** Octets of reviews that are not decided about and of answers that are not read yet, of all connections together. */
+        @WithDefault("33554432")
+        long pendingOctets();
+
+        /** How long a request may take to arrive, that of a new connection with its handshake, and an answer to be read. */
+        @WithDefault("10s")
+        Duration requestTimeout();
+
+        /** How long a connection may be without a request. Longer than the API server keeps one, which is 90 s. */
+        @WithDefault("2m")
+        Duration idleTimeout();
+
         /** Service in front of it; the certificate is made out to it. */
         @WithDefault("sidewarp-webhook")
         String service();

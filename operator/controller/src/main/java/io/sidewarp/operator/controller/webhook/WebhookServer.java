@@ -10,21 +10,18 @@ import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.webhook.admission.AdmissionController;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.netty.handler.codec.http.HttpHeaders;
 import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.context.propagation.TextMapGetter;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import io.sidewarp.operator.controller.injection.SidecarImage;
-import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
-import io.vertx.core.http.HttpMethod;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.KeyCertOptions;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.io.IOException;
-import java.net.HttpURLConnection;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import org.jboss.logging.Logger;
@@ -36,10 +33,20 @@ public class WebhookServer implements AutoCloseable {
     static final String PATH = "/mutate-pods";
 
     private static final Logger LOG = Logger.getLogger(WebhookServer.class);
-    /** Twice of what the API server takes for an object, since a review has the object and its former state. */
-    static final int MAX_REVIEW_OCTETS = 6 << 20;
+    static final int MAX_REVIEW_OCTETS = SettingRules.MAX_REVIEW_OCTETS;
 
-    private final Vertx vertx;
+    private static final TextMapGetter<HttpHeaders> HEADERS = new TextMapGetter<>() {
+        @Override
+        public Iterable<String> keys(HttpHeaders headers) {
+            return headers.names();
+        }
+
+        @Override
+        public @Nullable String get(@Nullable HttpHeaders headers, String name) {
+            return headers == null ? null : headers.get(name);
+        }
+    };
+
     private final OperatorConfig config;
     private final CertificateStore certificates;
     private final NamespaceFacts facts;
@@ -48,19 +55,17 @@ public class WebhookServer implements AutoCloseable {
     private final OpenTelemetry telemetry;
     private final ServedKeys keys = new ServedKeys();
     private final ReviewBudget budget = new ReviewBudget();
-    private @Nullable HttpServer server;
+    private @Nullable ReviewListener server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
 
     public WebhookServer(
-            Vertx vertx,
             OperatorConfig config,
             CertificateStore certificates,
             NamespaceFacts facts,
             KubernetesClient client,
             MeterRegistry meters,
             OpenTelemetry telemetry) {
-        this.vertx = vertx;
         this.config = config;
         this.certificates = certificates;
         this.facts = facts;
@@ -103,52 +108,27 @@ public class WebhookServer implements AutoCloseable {
         if (server != null) {
             return;
         }
-        server = vertx.createHttpServer(new HttpServerOptions()
-                        .setHost(config.webhook().host())
-                        .setPort(config.webhook().port())
-                        .setSsl(true)
-                        .setKeyCertOptions(KeyCertOptions.wrap(keys)))
-                .requestHandler(this::handle);
-        server.listen()
-                .onSuccess(listening -> {
-                    port = listening.actualPort();
-                    LOG.infof("event=webhook-listening port=%d", port);
-                })
-                .onFailure(e -> LOG.errorf(
-                        "event=webhook-not-listening host=%s port=%d reason=\"%s\" action=\"free the port, or set"
-                                + " sidewarp.operator.webhook.port\"",
-                        config.webhook().host(), config.webhook().port(), e.getMessage()));
-    }
-
-    private void handle(HttpServerRequest request) {
-        if (!request.path().equals(PATH) || !request.method().equals(HttpMethod.POST)) {
-            answer(request, HttpURLConnection.HTTP_NOT_FOUND, "POST an AdmissionReview to " + PATH);
-            return;
+        server = new ReviewListener(config.webhook(), keys, this::review);
+        try {
+            port = server.start();
+            LOG.infof("event=webhook-listening port=%d", port);
+        } catch (IOException e) {
+            LOG.errorf(
+                    "event=webhook-not-listening host=%s port=%d reason=\"%s\" action=\"free the port, or set"
+                            + " sidewarp.operator.webhook.port\"",
+                    config.webhook().host(), config.webhook().port(), e.getMessage());
         }
-        Buffer body = Buffer.buffer();
-        request.handler(part -> {
-            if (body.length() + part.length() <= MAX_REVIEW_OCTETS) {
-                body.appendBuffer(part);
-            } else if (!request.response().ended()) {
-                answer(request, HttpURLConnection.HTTP_ENTITY_TOO_LARGE, "more than " + MAX_REVIEW_OCTETS + " octets");
-            }
-        });
-        request.endHandler(end -> {
-            if (!request.response().ended()) {
-                vertx.executeBlocking(() -> review(body.getBytes()), false)
-                        .onSuccess(review -> request.response()
-                                .putHeader("Content-Type", "application/json")
-                                .end(review))
-                        .onFailure(e -> fail(request, e));
-            }
-        });
     }
 
-    private String review(byte[] body) throws InterruptedException {
-        return budget.spend(body, () -> decide(body));
+    /** In the trace of the API server, if it has one. */
+    private byte[] review(HttpHeaders headers, byte[] review) throws InterruptedException {
+        Context caller = telemetry.getPropagators().getTextMapPropagator().extract(Context.root(), headers, HEADERS);
+        try (Scope scope = caller.makeCurrent()) {
+            return budget.spend(review, () -> decide(review));
+        }
     }
 
-    private String decide(byte[] body) {
+    private byte[] decide(byte[] body) {
         KubernetesSerialization serialization = client.getKubernetesSerialization();
         AdmissionReview review =
                 serialization.unmarshal(new String(body, StandardCharsets.UTF_8), AdmissionReview.class);
@@ -157,26 +137,10 @@ public class WebhookServer implements AutoCloseable {
         }
         Timer.Sample sample = Timer.start(meters);
         try {
-            return serialization.asJson(admission.handle(review));
+            return serialization.asJson(admission.handle(review)).getBytes(StandardCharsets.UTF_8);
         } finally {
             sample.stop(meters.timer("sidewarp.operator.admission.duration"));
         }
-    }
-
-    private static void fail(HttpServerRequest request, Throwable e) {
-        if (e instanceof IllegalArgumentException) {
-            answer(request, HttpURLConnection.HTTP_BAD_REQUEST, e.getMessage());
-        } else {
-            LOG.errorf(e, "event=admission-failed");
-            answer(request, HttpURLConnection.HTTP_INTERNAL_ERROR, "see the controller's log");
-        }
-    }
-
-    private static void answer(HttpServerRequest request, int status, @Nullable String text) {
-        request.response()
-                .setStatusCode(status)
-                .putHeader("Content-Type", "text/plain")
-                .end(text + "\n");
     }
 
     @Override

@@ -6,13 +6,10 @@ package io.sidewarp.operator.controller.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.vertx.core.Vertx;
-import io.vertx.core.http.HttpServer;
-import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.net.KeyCertOptions;
+import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.io.IOException;
 import java.io.StringWriter;
-import java.net.InetAddress;
 import java.security.GeneralSecurityException;
 import java.security.InvalidKeyException;
 import java.security.KeyPairGenerator;
@@ -25,12 +22,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
-import javax.net.ssl.TrustManager;
-import javax.net.ssl.X509TrustManager;
 import org.bouncycastle.asn1.sec.SECObjectIdentifiers;
 import org.bouncycastle.openssl.jcajce.JcaPEMWriter;
 import org.junit.jupiter.api.Test;
@@ -39,36 +34,28 @@ class ServedKeysTest {
     private static final int HANDSHAKES = 200;
     private static final int LIMIT_SECONDS = 60;
 
+    private static final OperatorConfig.Webhook SETTINGS = TestSettings.of(
+                    Map.of("sidewarp.operator.webhook.host", "127.0.0.1", "sidewarp.operator.webhook.port", "0"))
+            .webhook();
+
     private final ServedKeys keys = new ServedKeys();
 
     @Test
     void noHandshakeFailsWhileTheCertificateIsReplaced() throws Exception {
         List<WebhookCertificate> certificates = List.of(made(), made(), made());
         keys.serve(certificates.getFirst());
-        Vertx vertx = Vertx.vertx();
-        try {
-            HttpServer server = vertx.createHttpServer(new HttpServerOptions()
-                            .setHost("127.0.0.1")
-                            .setPort(0)
-                            .setSsl(true)
-                            .setKeyCertOptions(KeyCertOptions.wrap(keys)))
-                    .requestHandler(request -> request.response().end())
-                    .listen()
-                    .toCompletionStage()
-                    .toCompletableFuture()
-                    .get(LIMIT_SECONDS, TimeUnit.SECONDS);
+        try (ReviewListener server = new ReviewListener(SETTINGS, keys, (headers, review) -> review)) {
+            int port = server.start();
             for (int i = 0; i < HANDSHAKES; i++) {
                 WebhookCertificate next = certificates.get(i % certificates.size());
                 CompletableFuture<Void> replaced = CompletableFuture.runAsync(() -> serve(next));
-                assertThat(served(server.actualPort())).isIn(chains(certificates));
+                assertThat(served(port)).isIn(chains(certificates));
                 replaced.get(LIMIT_SECONDS, TimeUnit.SECONDS);
             }
 
             WebhookCertificate last = made();
             keys.serve(last);
-            assertThat(served(server.actualPort())).isEqualTo(last.chain().getFirst());
-        } finally {
-            vertx.close().toCompletionStage().toCompletableFuture().get(LIMIT_SECONDS, TimeUnit.SECONDS);
+            assertThat(served(port)).isEqualTo(last.chain().getFirst());
         }
     }
 
@@ -157,26 +144,9 @@ class ServedKeysTest {
     }
 
     private static X509Certificate served(int port) throws IOException, GeneralSecurityException {
-        SSLContext trusting = SSLContext.getInstance("TLS");
-        trusting.init(null, new TrustManager[] {new TrustAll()}, null);
-        try (SSLSocket socket =
-                (SSLSocket) trusting.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port)) {
-            socket.setSoTimeout((int) TimeUnit.SECONDS.toMillis(LIMIT_SECONDS));
+        try (SSLSocket socket = TrustAll.connect(port)) {
             socket.startHandshake();
             return (X509Certificate) socket.getSession().getPeerCertificates()[0];
-        }
-    }
-
-    private static final class TrustAll implements X509TrustManager {
-        @Override
-        public void checkClientTrusted(X509Certificate[] chain, String type) {}
-
-        @Override
-        public void checkServerTrusted(X509Certificate[] chain, String type) {}
-
-        @Override
-        public X509Certificate[] getAcceptedIssuers() {
-            return new X509Certificate[0];
         }
     }
 }

@@ -13,7 +13,6 @@ import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
-import io.vertx.core.Vertx;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.URI;
@@ -44,37 +43,52 @@ class WebhookServerTest {
     void aReviewThatWouldTakeAllMemoryIsRefusedAndTheNextOneAnswered(KubernetesClient client, TestNamespaces namespaces)
             throws Exception {
         String namespace = namespaces.create();
-        OperatorConfig config = TestSettings.of(Map.of(
-                "sidewarp.operator.namespace", namespace,
-                "sidewarp.operator.webhook.host", "127.0.0.1",
-                "sidewarp.operator.webhook.port", "0",
-                "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
-        Vertx vertx = Vertx.vertx();
-        try (CertificateStore certificates = new CertificateStore(client, config);
-                WebhookServer webhook = new WebhookServer(
-                        vertx,
-                        config,
-                        certificates,
-                        new NamespaceFacts(client),
-                        client,
-                        new SimpleMeterRegistry(),
-                        OpenTelemetry.noop())) {
-            webhook.start(true);
-            await().atMost(LIMIT).until(() -> webhook.port() != 0);
-            try (HttpClient http =
-                    HttpClient.newBuilder().sslContext(trust(certificates)).build()) {
-                URI uri = URI.create("https://127.0.0.1:" + webhook.port() + WebhookServer.PATH);
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            HttpResponse<String> bomb = webhook.post(REVIEW.formatted(namespace, ",{}".repeat(1_000_000)));
+            HttpResponse<String> pod = webhook.post(REVIEW.formatted(namespace, ",{}".repeat(10)));
 
-                HttpResponse<String> bomb = post(http, uri, REVIEW.formatted(namespace, ",{}".repeat(1_000_000)));
-                HttpResponse<String> pod = post(http, uri, REVIEW.formatted(namespace, ",{}".repeat(10)));
+            assertThat(bomb.statusCode()).isEqualTo(400);
+            assertThat(bomb.body()).contains("no pod needs that many");
+            assertThat(pod.statusCode()).isEqualTo(200);
+            assertThat(pod.body()).contains("\"allowed\":true");
+        }
+    }
 
-                assertThat(bomb.statusCode()).isEqualTo(400);
-                assertThat(bomb.body()).contains("no pod needs that many");
-                assertThat(pod.statusCode()).isEqualTo(200);
-                assertThat(pod.body()).contains("\"allowed\":true");
-            }
-        } finally {
-            vertx.close().toCompletionStage().toCompletableFuture().join();
+    /** One that listens, and a client that trusts it. */
+    private static final class Webhook implements AutoCloseable {
+        private final CertificateStore certificates;
+        private final WebhookServer server;
+        private final HttpClient http;
+
+        Webhook(KubernetesClient client, String namespace) throws GeneralSecurityException, IOException {
+            OperatorConfig config = TestSettings.of(Map.of(
+                    "sidewarp.operator.namespace", namespace,
+                    "sidewarp.operator.webhook.host", "127.0.0.1",
+                    "sidewarp.operator.webhook.port", "0",
+                    "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
+            certificates = new CertificateStore(client, config);
+            server = new WebhookServer(
+                    config,
+                    certificates,
+                    new NamespaceFacts(client),
+                    client,
+                    new SimpleMeterRegistry(),
+                    OpenTelemetry.noop());
+            server.start(true);
+            await().atMost(LIMIT).until(() -> server.port() != 0);
+            http = HttpClient.newBuilder().sslContext(trust(certificates)).build();
+        }
+
+        HttpResponse<String> post(String review) throws IOException, InterruptedException {
+            return WebhookServerTest.post(
+                    http, URI.create("https://127.0.0.1:" + server.port() + WebhookServer.PATH), review);
+        }
+
+        @Override
+        public void close() {
+            http.close();
+            server.close();
+            certificates.close();
         }
     }
 

@@ -1,0 +1,44 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.config;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What the types of the settings do not tell: values that cannot work. */
+public final class SettingRules {
+    /**
+     * Of one review: twice of what the API server takes for an object, since a review has the object and its former state.
+     */
+    public static final int MAX_REVIEW_OCTETS = 6 << 20;
+
+    private SettingRules() {}
+
+    /** What is wrong, and what would not be. */
+    public static List<String> problems(OperatorConfig config) {
+        List<String> problems = new ArrayList<>();
+        OperatorConfig.Webhook webhook = config.webhook();
+        if (webhook.connections() < 1) {
+            problems.add("sidewarp.operator.webhook.connections is " + webhook.connections() + "; allowed: 1 and more");
+        }
+        if (webhook.pendingOctets() < MAX_REVIEW_OCTETS) {
+            problems.add("sidewarp.operator.webhook.pending-octets is " + webhook.pendingOctets() + "; allowed: "
+                    + MAX_REVIEW_OCTETS + ", which the largest review takes, and more");
+        }
+        positive("sidewarp.operator.webhook.request-timeout", webhook.requestTimeout(), problems);
+        positive("sidewarp.operator.webhook.idle-timeout", webhook.idleTimeout(), problems);
+        return problems;
+    }
+
+    private static void positive(String name, Duration value, List<String> problems) {
+        if (!value.isPositive()) {
+            problems.add(name + " is " + seconds(value) + "; allowed: more than 0s");
+        }
+    }
+
+    private static String seconds(Duration value) {
+        return value.toSeconds() + "s";
+    }
+}

@@ -1,0 +1,104 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.X509ExtendedKeyManager;
+
+/**
+ * Where the API server connects. A few lines over Netty: a framework's HTTP server counts connections only when their
+ * handshake is over, and bounds neither what their bodies take together nor the time that a body takes.
+ */
+final class ReviewListener implements AutoCloseable {
+    /** One thread for all connections, so that they are counted in the order in which they were accepted. */
+    private static final int EVENT_LOOPS = 1;
+
+    /** Threads of the decisions, which may have to ask the API server. */
+    private static final int DECISIONS = 8;
+
+    private static final int IDLE_THREAD_SECONDS = 60;
+
+    private final EventLoopGroup loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory("webhook", true));
+    private final ExecutorService decisions = decisions();
+    private final OperatorConfig.Webhook config;
+    private final X509ExtendedKeyManager keys;
+    private final Reviewer reviewer;
+    private final ReviewConnections connections;
+
+    ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer) {
+        this.config = config;
+        this.keys = keys;
+        this.reviewer = reviewer;
+        this.connections = new ReviewConnections(config.connections(), config.pendingOctets());
+    }
+
+    /** As many wait for a thread as there are connections, at most. */
+    private static ExecutorService decisions() {
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(
+                DECISIONS,
+                DECISIONS,
+                IDLE_THREAD_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                Thread.ofPlatform().daemon().name("review-", 0).factory());
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
+    }
+
+    /** Listens, and gives the port. */
+    int start() throws IOException {
+        SslContext tls = SslContextBuilder.forServer(keys)
+                .protocols("TLSv1.3", "TLSv1.2")
+                .sessionCacheSize(config.connections())
+                .build();
+        ChannelFuture bound = new ServerBootstrap()
+                .group(loops)
+                .channel(NioServerSocketChannel.class)
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel channel) {
+                        connections.open(channel).ifPresent(connection -> {
+                            SslHandler handshake = tls.newHandler(channel.alloc());
+                            // It has to be over with the first request.
+                            handshake.setHandshakeTimeoutMillis(0);
+                            channel.pipeline()
+                                    .addLast(
+                                            handshake,
+                                            new HttpServerCodec(),
+                                            new ReviewHandler(connection, config, decisions, reviewer));
+                        });
+                    }
+                })
+                .bind(new InetSocketAddress(config.host(), config.port()))
+                .awaitUninterruptibly();
+        if (!bound.isSuccess()) {
+            throw new IOException(bound.cause().getMessage(), bound.cause());
+        }
+        return ((InetSocketAddress) bound.channel().localAddress()).getPort();
+    }
+
+    @Override
+    public void close() {
+        loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        decisions.shutdownNow();
+    }
+}

@@ -1,0 +1,17 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.netty.handler.codec.http.HttpHeaders;
+
+/** Decides about reviews. */
+@FunctionalInterface
+interface Reviewer {
+    /**
+     * Answers an AdmissionReview, both as JSON.
+     *
+     * @throws IllegalArgumentException if it makes no sense
+     */
+    byte[] review(HttpHeaders headers, byte[] review) throws InterruptedException;
+}

@@ -1,0 +1,35 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.operator.controller.TestSettings;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class SettingRulesTest {
+    private static final String WEBHOOK = "sidewarp.operator.webhook.";
+
+    @Test
+    void theDefaultsWork() {
+        assertThat(SettingRules.problems(TestSettings.of(Map.of()))).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+                    connections              | 0       | connections is 0; allowed: 1 and more
+                    pending-octets           | 6291455 | pending-octets is 6291455; allowed: 6291456, which
+                    request-timeout          | 0s      | request-timeout is 0s; allowed: more than 0s
+                    idle-timeout             | 0s      | idle-timeout is 0s; allowed: more than 0s
+                    """)
+    void aSettingThatCannotWorkIsNamedWithWhatCould(String name, String value, String problem) {
+        assertThat(SettingRules.problems(TestSettings.of(Map.of(WEBHOOK + name, value))))
+                .singleElement()
+                .asString()
+                .startsWith(WEBHOOK + problem);
+    }
+}
