@@ -14,12 +14,37 @@ public final class SettingRules {
      */
     public static final int MAX_REVIEW_OCTETS = 6 << 20;
 
+    /** Clocks may differ by some minutes. */
+    private static final Duration LEAST_VALIDITY = Duration.ofMinutes(15);
+
+    /** A certificate cannot tell of years with more than four digits. */
+    private static final Duration MOST_VALIDITY = Duration.ofDays(36_500);
+
+    /** A third of the validity is left when a certificate is replaced, and half of that is for all but the delay. */
+    private static final int VALIDITY_PER_DELAY = 6;
+
     private SettingRules() {}
 
     /** What is wrong, and what would not be. */
     public static List<String> problems(OperatorConfig config) {
         List<String> problems = new ArrayList<>();
         OperatorConfig.Webhook webhook = config.webhook();
+        if (webhook.manageCertificate()) {
+            Duration validity = webhook.certificateValidity();
+            Duration delay = webhook.certificateSwitchDelay();
+            if (validity.compareTo(LEAST_VALIDITY) < 0 || validity.compareTo(MOST_VALIDITY) > 0) {
+                problems.add("sidewarp.operator.webhook.certificate-validity is " + seconds(validity)
+                        + "; allowed: 15m to 36500d");
+            } else if (delay.multipliedBy(VALIDITY_PER_DELAY).compareTo(validity) > 0) {
+                problems.add("sidewarp.operator.webhook.certificate-switch-delay is " + seconds(delay)
+                        + ": a certificate would expire before the next one is served; allowed: a sixth of"
+                        + " sidewarp.operator.webhook.certificate-validity, which is " + seconds(validity));
+            }
+            if (delay.isNegative()) {
+                problems.add("sidewarp.operator.webhook.certificate-switch-delay is " + seconds(delay)
+                        + "; allowed: 0s and more");
+            }
+        }
         if (webhook.connections() < 1) {
             problems.add("sidewarp.operator.webhook.connections is " + webhook.connections() + "; allowed: 1 and more");
         }

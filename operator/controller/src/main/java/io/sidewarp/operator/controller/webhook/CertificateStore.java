@@ -14,6 +14,7 @@ import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.HttpURLConnection;
 import java.net.URI;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -22,6 +23,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -37,8 +39,8 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class CertificateStore implements AutoCloseable {
     private static final Logger LOG = Logger.getLogger(CertificateStore.class);
-    private static final long CHECK_MINUTES = 60;
-    private static final long RETRY_SECONDS = 5;
+    private static final Duration CHECK_INTERVAL = Duration.ofHours(1);
+    private static final Duration RETRY = Duration.ofSeconds(5);
 
     private final KubernetesClient client;
     private final OperatorConfig config;
@@ -48,6 +50,9 @@ public class CertificateStore implements AutoCloseable {
     private final List<Runnable> authorityListeners = new CopyOnWriteArrayList<>();
     private final ScheduledExecutorService checks = Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("webhook-certificate").factory());
+    /** Of the thread of the checks alone. */
+    private @Nullable ScheduledFuture<?> nextCheck;
+
     private @Nullable SharedIndexInformer<Secret> secrets;
     private @Nullable SharedIndexInformer<MutatingWebhookConfiguration> configurations;
 
@@ -93,7 +98,6 @@ public class CertificateStore implements AutoCloseable {
                 }
             });
             checks.execute(this::checkSafely);
-            checks.scheduleWithFixedDelay(this::checkSafely, CHECK_MINUTES, CHECK_MINUTES, TimeUnit.MINUTES);
         }
         Optional.ofNullable(served.get()).ifPresent(server);
     }
@@ -170,16 +174,36 @@ public class CertificateStore implements AutoCloseable {
     }
 
     private void checkSafely() {
+        Duration wait = RETRY;
         try {
             check(Instant.now());
+            wait = untilNextCheck(Instant.now());
         } catch (RuntimeException e) {
             LOG.warnf(
                     "event=certificate-check-failed secret=%s retry-seconds=%d reason=\"%s\"",
-                    config.webhook().certificateSecret(), RETRY_SECONDS, e.getMessage());
-            if (!checks.isShutdown()) {
-                checks.schedule(this::checkSafely, RETRY_SECONDS, TimeUnit.SECONDS);
-            }
+                    config.webhook().certificateSecret(), RETRY.toSeconds(), e.getMessage());
         }
+        if (nextCheck != null) {
+            // A Secret that is deleted is a reason for a check between.
+            nextCheck.cancel(false);
+        }
+        if (!checks.isShutdown()) {
+            nextCheck = checks.schedule(this::checkSafely, wait.toMillis(), TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private Duration untilNextCheck(Instant now) {
+        WebhookCertificate present = newest.get();
+        return present == null || !config.webhook().manageCertificate()
+                ? CHECK_INTERVAL
+                : untilNextCheck(now, present.dueAt());
+    }
+
+    /** One whose validity is short is due before the usual time is over. */
+    static Duration untilNextCheck(Instant now, Instant due) {
+        Duration untilDue = Duration.between(now, due);
+        Duration wait = untilDue.isNegative() ? RETRY : untilDue.plus(RETRY);
+        return wait.compareTo(CHECK_INTERVAL) < 0 ? wait : CHECK_INTERVAL;
     }
 
     /** Makes a certificate if there is none, or one that is due or lacks a name, and takes what is in the cluster then. */

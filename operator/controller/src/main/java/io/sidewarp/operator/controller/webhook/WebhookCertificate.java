@@ -90,11 +90,21 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
             if (!namesOf(parsed).containsAll(CertificateMaker.names(names))) {
                 return true;
             }
-            Instant from = parsed.getNotBefore().toInstant();
-            Instant until = parsed.getNotAfter().toInstant();
-            return now.isAfter(until.minus(Duration.between(from, until).dividedBy(3)));
+            return now.isAfter(dueAt());
         } catch (IOException | CertificateException | RuntimeException e) {
             return true;
+        }
+    }
+
+    /** When a third of its validity is left; long ago if it is none at all. */
+    Instant dueAt() {
+        try {
+            X509Certificate parsed = parse(certificate).getFirst();
+            Instant from = parsed.getNotBefore().toInstant();
+            Instant until = parsed.getNotAfter().toInstant();
+            return until.minus(Duration.between(from, until).dividedBy(3));
+        } catch (IOException | CertificateException | RuntimeException e) {
+            return Instant.EPOCH;
         }
     }
 

@@ -21,6 +21,10 @@ class SettingRulesTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
+                    certificate-validity     | 14m     | certificate-validity is 840s; allowed: 15m to 36500d
+                    certificate-validity     | 40000d  | certificate-validity is 3456000000s; allowed: 15m to 36500d
+                    certificate-switch-delay | 61d     | certificate-switch-delay is 5270400s: a certificate would expire
+                    certificate-switch-delay | -1s     | certificate-switch-delay is -1s; allowed: 0s and more
                     connections              | 0       | connections is 0; allowed: 1 and more
                     pending-octets           | 6291455 | pending-octets is 6291455; allowed: 6291456, which
                     request-timeout          | 0s      | request-timeout is 0s; allowed: more than 0s
@@ -31,5 +35,12 @@ class SettingRulesTest {
                 .singleElement()
                 .asString()
                 .startsWith(WEBHOOK + problem);
+    }
+
+    @Test
+    void theValidityDoesNotMatterWhereSomebodyElseMakesTheCertificate() {
+        assertThat(SettingRules.problems(TestSettings.of(
+                        Map.of(WEBHOOK + "certificate-validity", "1m", WEBHOOK + "manage-certificate", "false"))))
+                .isEmpty();
     }
 }

@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -43,6 +44,32 @@ class WebhookCertificateTest {
         assertThat(made.isDue(NOW, List.of("a"))).isFalse();
         assertThat(made.isDue(NOW.plus(Duration.ofDays(59)), List.of("a"))).isFalse();
         assertThat(made.isDue(NOW.plus(Duration.ofDays(61)), List.of("a"))).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // validity, seconds until it is looked at again; five minutes of the validity are over from the start
+        "15m, 505",
+        "60m, 2305",
+        "90m, 3505",
+        "95m, 3600",
+        "8760h, 3600",
+    })
+    void itIsLookedAtEachHourAndWhenItIsDue(String validity, long seconds) {
+        WebhookCertificate made =
+                CertificateMaker.make(List.of("a"), NOW, Duration.parse("PT" + validity.toUpperCase(Locale.ROOT)), "");
+
+        Duration wait = CertificateStore.untilNextCheck(NOW, made.dueAt());
+
+        assertThat(wait).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(made.isDue(NOW.plus(wait), List.of("a"))).isEqualTo(seconds < 3600);
+    }
+
+    @Test
+    void oneThatIsDueAndCannotBeReplacedIsLookedAtAgainAfterAMoment() {
+        assertThat(CertificateStore.untilNextCheck(NOW, NOW.minusSeconds(1))).isEqualTo(Duration.ofSeconds(5));
+        assertThat(CertificateStore.untilNextCheck(NOW, new WebhookCertificate("x", "y", "z").dueAt()))
+                .isEqualTo(Duration.ofSeconds(5));
     }
 
     @ParameterizedTest
