@@ -89,6 +89,10 @@ public final class InjectionRules {
 
     private InjectionDecision inject(
             Pod pod, String namespace, Map<String, String> annotations, boolean askedByPod, InjectionFacts facts) {
+        if (pod.getSpec() == null || pod.getSpec().getContainers() == null) {
+            // The API server, too, refuses it, but only after the webhook has answered.
+            throw new RefusedException("the pod has no containers");
+        }
         int size = pod.getSpec().getInitContainers().size()
                 + pod.getSpec().getContainers().size();
         if (size > MAX_CONTAINERS) {

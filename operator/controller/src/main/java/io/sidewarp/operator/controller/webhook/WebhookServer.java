@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.webhook;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.admission.v1.AdmissionReview;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.javaoperatorsdk.webhook.admission.AdmissionController;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -31,6 +32,8 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class WebhookServer implements AutoCloseable {
     static final String PATH = "/mutate-pods";
+
+    private static final String NO_REVIEW = "no AdmissionReview of version v1 with a request";
 
     private static final Logger LOG = Logger.getLogger(WebhookServer.class);
     static final int MAX_REVIEW_OCTETS = SettingRules.MAX_REVIEW_OCTETS;
@@ -130,10 +133,9 @@ public class WebhookServer implements AutoCloseable {
 
     private byte[] decide(byte[] body) {
         KubernetesSerialization serialization = client.getKubernetesSerialization();
-        AdmissionReview review =
-                serialization.unmarshal(new String(body, StandardCharsets.UTF_8), AdmissionReview.class);
-        if (review.getRequest() == null || review.getRequest().getUid() == null || admission == null) {
-            throw new IllegalArgumentException("no AdmissionReview of version v1 with a request");
+        AdmissionReview review = parse(serialization, body);
+        if (admission == null) {
+            throw new IllegalStateException("reviews come before the start");
         }
         Timer.Sample sample = Timer.start(meters);
         try {
@@ -141,6 +143,20 @@ public class WebhookServer implements AutoCloseable {
         } finally {
             sample.stop(meters.timer("sidewarp.operator.admission.duration"));
         }
+    }
+
+    /** What is none is the fault of who sent it, and nothing for the log. */
+    private static AdmissionReview parse(KubernetesSerialization serialization, byte[] body) {
+        AdmissionReview review;
+        try {
+            review = serialization.unmarshal(new String(body, StandardCharsets.UTF_8), AdmissionReview.class);
+        } catch (IllegalArgumentException | KubernetesClientException e) {
+            throw new IllegalArgumentException(NO_REVIEW, e);
+        }
+        if (review == null || review.getRequest() == null || review.getRequest().getUid() == null) {
+            throw new IllegalArgumentException(NO_REVIEW);
+        }
+        return review;
     }
 
     @Override

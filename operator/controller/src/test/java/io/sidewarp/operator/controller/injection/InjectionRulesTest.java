@@ -30,6 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class InjectionRulesTest {
     private static final String NAMESPACE = "shop";
@@ -402,6 +403,14 @@ class InjectionRulesTest {
 
         assertThat(inject.networks()).isEmpty();
         assertThat(inject.rnicResource()).isEqualTo("sidewarp.io/rnic");
+    }
+
+    /** As the API server sends a pod without any. */
+    @ParameterizedTest
+    @ValueSource(strings = {"{apiVersion: v1, kind: Pod, spec: {containers: null}}", "{apiVersion: v1, kind: Pod}"})
+    void aPodWithoutContainersIsRefused(String pod) {
+        assertThat(decide(true, Yaml.parse(pod, Pod.class), Map.of("sidewarp.io/inject", "enabled")))
+                .isEqualTo(new Refuse("the pod has no containers"));
     }
 
     private static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {

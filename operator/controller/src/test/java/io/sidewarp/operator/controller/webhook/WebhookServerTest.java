@@ -24,6 +24,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
@@ -51,6 +52,28 @@ class WebhookServerTest {
             assertThat(bomb.body()).contains("no pod needs that many");
             assertThat(pod.statusCode()).isEqualTo(200);
             assertThat(pod.body()).contains("\"allowed\":true");
+        }
+    }
+
+    @Test
+    void whatIsNoReviewIsTheFaultOfTheClient(KubernetesClient client, TestNamespaces namespaces) throws Exception {
+        String request = "{\"apiVersion\": \"admission.k8s.io/v1\", \"kind\": \"AdmissionReview\", \"request\": %s}";
+        try (Webhook webhook = new Webhook(client, namespaces.create())) {
+            for (String review : List.of(
+                    "null",
+                    "[]",
+                    "1",
+                    "{}",
+                    "{\"apiVersion\": \"v1\", \"kind\": \"Pod\"}",
+                    request.formatted("[]"),
+                    request.formatted("{\"uid\": null}"),
+                    request.formatted(
+                            "{\"uid\": \"1\", \"object\": {\"apiVersion\": \"v1\", \"kind\": \"Pod\", \"spec\": 1}}"))) {
+                HttpResponse<String> answer = webhook.post(review);
+
+                assertThat(answer.statusCode()).as(review).isEqualTo(400);
+                assertThat(answer.body()).isEqualTo("no AdmissionReview of version v1 with a request\n");
+            }
         }
     }
 
