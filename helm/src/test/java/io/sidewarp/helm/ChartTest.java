@@ -19,6 +19,7 @@ import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -247,6 +248,30 @@ class ChartTest {
                 """, scratch)))
                 .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_URL", "https://10.0.0.1:9443/mutate-pods")
                 .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "webhook.example.com");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "http://collector.observability:4317, 4317",
+        "http://[fd00::1]:4317, 4317",
+        "https://[fd00::1], 443",
+        "https://collector, 443",
+        "http://10.0.0.1, 80",
+        "https://10.0.0.1:1, 1",
+    })
+    void letsTheControllerReachTheCollectorOfTraces(String endpoint, int port, @TempDir Path scratch)
+            throws IOException {
+        String rendered =
+                Chart.renderWith(Chart.RECENT, "{telemetry: {otlpEndpoint: \"%s\"}}".formatted(endpoint), scratch);
+
+        assertThat(controllerEnvironment(rendered)).containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint);
+        assertThat(Chart.find(rendered, NetworkPolicy.class, "sidewarp-controller")
+                        .getSpec()
+                        .getEgress()
+                        .getLast()
+                        .getPorts())
+                .singleElement()
+                .satisfies(allowed -> assertThat(allowed.getPort().getIntVal()).isEqualTo(port));
     }
 
     @Test

@@ -43,6 +43,8 @@ class ValuesTest {
                     {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef
                     {networkPolicy: {apiServerPorts: []}}                  | apiServerPorts
                     {telemetry: {otlpEndpoint: collector:4317}}            | otlpEndpoint
+                    {telemetry: {otlpEndpoint: "http://fd00::1:4317"}}     | otlpEndpoint
+                    {telemetry: {otlpEndpoint: "http://collector/v1"}}     | otlpEndpoint
                     {monitoring: {rules: true}}                            | rules
                     """)
     void refusesABadValueAndNamesIt(String yaml, String name) {
