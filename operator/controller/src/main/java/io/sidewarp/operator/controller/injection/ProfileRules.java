@@ -11,20 +11,29 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Whether a profile can be used: what the schema of the custom resource cannot say. */
 public final class ProfileRules {
     private static final String PREFIX = "sidewarp.";
     private static final Pattern AMOUNT = Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?(k|Ki|[MGTPE]i?)?");
 
-    /** Settings that follow from the profile's other fields, or from the pod. */
-    private static final Set<String> RESERVED = Set.of(
-            "sidewarp.api.socket",
-            "sidewarp.api.socket-mode",
-            "sidewarp.shared-volume",
-            "sidewarp.management.enabled",
-            "sidewarp.management.host",
-            "sidewarp.management.port");
+    /**
+     * Variables of settings that follow from the profile's other fields, or from the pod. Several names stand for one
+     * variable: sidewarp.api.socket and sidewarp.api-socket.
+     */
+    private static final Set<String> RESERVED = Stream.of(
+                    "sidewarp.api",
+                    "sidewarp.api.socket",
+                    "sidewarp.api.socket-mode",
+                    "sidewarp.shared-volume",
+                    "sidewarp.volume",
+                    "sidewarp.management.enabled",
+                    "sidewarp.management.host",
+                    "sidewarp.management.port")
+            .map(PodMutator::variableOf)
+            .collect(Collectors.toUnmodifiableSet());
 
     private ProfileRules() {}
 
@@ -48,7 +57,7 @@ public final class ProfileRules {
                         "settings has \"" + name + "\", which is no setting of the sidecar; names start with " + PREFIX
                                 + " and are listed in docs/configuration.md");
             }
-            if (RESERVED.contains(name)) {
+            if (RESERVED.contains(PodMutator.variableOf(name))) {
                 return Optional.of("settings has " + name + ", which the operator sets itself; remove it");
             }
         }

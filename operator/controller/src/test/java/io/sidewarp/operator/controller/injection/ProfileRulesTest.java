@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
 import java.util.Optional;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -68,6 +69,26 @@ class ProfileRulesTest {
             })
     void aLimitOfHugePagesWithTheSameRequestOrNoneIsNot(String resources) {
         assertThat(whatIsWrong("{resources: " + resources + "}")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sidewarp.api.socket",
+                "sidewarp.api-socket",
+                "sidewarp.shared.volume",
+                "sidewarp.management-port",
+                "sidewarp.volume",
+            })
+    void aSettingThatTheOperatorSetsIsWrongHoweverItIsWritten(String name) {
+        assertThat(whatIsWrong("{settings: {" + name + ": x}}"))
+                .hasValue("settings has " + name + ", which the operator sets itself; remove it");
+    }
+
+    @Test
+    void anotherSettingIsNot() {
+        assertThat(whatIsWrong("{settings: {sidewarp.management.connections: '16'}}"))
+                .isEmpty();
     }
 
     private static Optional<String> whatIsWrong(String profile) {
