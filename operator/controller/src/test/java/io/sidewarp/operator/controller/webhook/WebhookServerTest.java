@@ -9,6 +9,14 @@ import static org.awaitility.Awaitility.await;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -24,8 +32,10 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
@@ -77,6 +87,50 @@ class WebhookServerTest {
         }
     }
 
+    @Test
+    void aDecisionIsPartOfTheTraceOfWhoAsks(KubernetesClient client, TestNamespaces namespaces) throws Exception {
+        String trace = "4bf92f3577b34da6a3ce929d0e0e4736";
+        String parent = "00f067aa0ba902b7";
+        String namespace = namespaces.create();
+        Spans spans = new Spans();
+        try (OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder()
+                        .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
+                        .setTracerProvider(SdkTracerProvider.builder()
+                                .addSpanProcessor(SimpleSpanProcessor.create(spans))
+                                .build())
+                        .build();
+                Webhook webhook = new Webhook(client, namespace, telemetry)) {
+            webhook.post(REVIEW.formatted(namespace, ""), "traceparent", "00-" + trace + "-" + parent + "-01");
+            webhook.post(REVIEW.formatted(namespace, ""));
+        }
+
+        assertThat(spans.ended).extracting(SpanData::getName).containsExactly("admit pod", "admit pod");
+        assertThat(spans.ended.getFirst().getTraceId()).isEqualTo(trace);
+        assertThat(spans.ended.getFirst().getParentSpanId()).isEqualTo(parent);
+        assertThat(spans.ended.getLast().getTraceId()).isNotEqualTo(trace);
+    }
+
+    /** All that have ended. */
+    private static final class Spans implements SpanExporter {
+        private final List<SpanData> ended = new CopyOnWriteArrayList<>();
+
+        @Override
+        public CompletableResultCode export(Collection<SpanData> spans) {
+            ended.addAll(spans);
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode flush() {
+            return CompletableResultCode.ofSuccess();
+        }
+
+        @Override
+        public CompletableResultCode shutdown() {
+            return CompletableResultCode.ofSuccess();
+        }
+    }
+
     /** One that listens, and a client that trusts it. */
     private static final class Webhook implements AutoCloseable {
         private final CertificateStore certificates;
@@ -84,6 +138,11 @@ class WebhookServerTest {
         private final HttpClient http;
 
         Webhook(KubernetesClient client, String namespace) throws GeneralSecurityException, IOException {
+            this(client, namespace, OpenTelemetry.noop());
+        }
+
+        Webhook(KubernetesClient client, String namespace, OpenTelemetry telemetry)
+                throws GeneralSecurityException, IOException {
             OperatorConfig config = TestSettings.of(Map.of(
                     "sidewarp.operator.namespace", namespace,
                     "sidewarp.operator.webhook.host", "127.0.0.1",
@@ -91,20 +150,21 @@ class WebhookServerTest {
                     "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
             certificates = new CertificateStore(client, config);
             server = new WebhookServer(
-                    config,
-                    certificates,
-                    new NamespaceFacts(client),
-                    client,
-                    new SimpleMeterRegistry(),
-                    OpenTelemetry.noop());
+                    config, certificates, new NamespaceFacts(client), client, new SimpleMeterRegistry(), telemetry);
             server.start(true);
             await().atMost(LIMIT).until(() -> server.port() != 0);
             http = HttpClient.newBuilder().sslContext(trust(certificates)).build();
         }
 
-        HttpResponse<String> post(String review) throws IOException, InterruptedException {
-            return WebhookServerTest.post(
-                    http, URI.create("https://127.0.0.1:" + server.port() + WebhookServer.PATH), review);
+        HttpResponse<String> post(String review, String... headers) throws IOException, InterruptedException {
+            HttpRequest.Builder request = HttpRequest.newBuilder(
+                            URI.create("https://127.0.0.1:" + server.port() + WebhookServer.PATH))
+                    .POST(HttpRequest.BodyPublishers.ofString(review))
+                    .timeout(LIMIT);
+            if (headers.length > 0) {
+                request.headers(headers);
+            }
+            return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
         }
 
         @Override
@@ -113,16 +173,6 @@ class WebhookServerTest {
             server.close();
             certificates.close();
         }
-    }
-
-    private static HttpResponse<String> post(HttpClient http, URI uri, String review)
-            throws IOException, InterruptedException {
-        return http.send(
-                HttpRequest.newBuilder(uri)
-                        .POST(HttpRequest.BodyPublishers.ofString(review))
-                        .timeout(LIMIT)
-                        .build(),
-                HttpResponse.BodyHandlers.ofString());
     }
 
     private static SSLContext trust(CertificateStore certificates) throws GeneralSecurityException, IOException {
