@@ -22,6 +22,7 @@ import java.util.function.Predicate;
 final class ReviewConnections {
     private final int mostConnections;
     private final long mostOctets;
+    private final Runnable tally;
 
     /** Those whose clients have to do the next step, in the order in which they got to know. Guarded by this. */
     private final Set<Connection> waiting = new LinkedHashSet<>();
@@ -29,9 +30,11 @@ final class ReviewConnections {
     private int connections;
     private long octets;
 
-    ReviewConnections(int mostConnections, long mostOctets) {
+    /** @param tally hears of each that is cut off */
+    ReviewConnections(int mostConnections, long mostOctets, Runnable tally) {
         this.mostConnections = mostConnections;
         this.mostOctets = mostOctets;
+        this.tally = tally;
     }
 
     /** A new connection, or empty if there is no room: then its channel is closed. */
@@ -72,7 +75,8 @@ final class ReviewConnections {
     }
 
     /** At once: whoever does not read would hold up a polite end of TLS. */
-    private static void cutOff(Channel channel) {
+    private void cutOff(Channel channel) {
+        tally.run();
         ChannelHandlerContext first = channel.pipeline().firstContext();
         if (first == null) {
             channel.close();
@@ -136,8 +140,11 @@ final class ReviewConnections {
 
         /** Ends it without a word. */
         void cutOff() {
+            // First of all: who makes room must not come upon it again.
             remove(this);
-            ReviewConnections.cutOff(channel);
+            if (channel.isOpen()) {
+                ReviewConnections.this.cutOff(channel);
+            }
         }
     }
 }

@@ -44,11 +44,12 @@ final class ReviewListener implements AutoCloseable {
     private final Reviewer reviewer;
     private final ReviewConnections connections;
 
-    ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer) {
+    /** @param tally hears of each connection that is cut off */
+    ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer, Runnable tally) {
         this.config = config;
         this.keys = keys;
         this.reviewer = reviewer;
-        this.connections = new ReviewConnections(config.connections(), config.pendingOctets());
+        this.connections = new ReviewConnections(config.connections(), config.pendingOctets(), tally);
     }
 
     /** As many wait for a thread as there are connections, at most. */

@@ -111,7 +111,8 @@ public class WebhookServer implements AutoCloseable {
         if (server != null) {
             return;
         }
-        server = new ReviewListener(config.webhook(), keys, this::review);
+        server = new ReviewListener(
+                config.webhook(), keys, this::review, meters.counter("sidewarp.operator.webhook.cut.off")::increment);
         try {
             port = server.start();
             LOG.infof("event=webhook-listening port=%d", port);

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class ReviewConnectionsTest {
     private static final int OCTETS = 100;
 
-    private final ReviewConnections connections = new ReviewConnections(2, OCTETS);
+    private final ReviewConnections connections = new ReviewConnections(2, OCTETS, () -> {});
 
     @Test
     void aReviewWhoseClientHasGoneTakesItsPlaceUntilItIsDecidedAbout() {
@@ -34,7 +34,7 @@ class ReviewConnectionsTest {
 
     @Test
     void roomIsMadeByThoseThatHoldSomethingAndHaveBeenWaitedForLongest() {
-        ReviewConnections three = new ReviewConnections(3, OCTETS);
+        ReviewConnections three = new ReviewConnections(3, OCTETS, () -> {});
         EmbeddedChannel idle = new EmbeddedChannel();
         EmbeddedChannel unfinished = new EmbeddedChannel();
         assertThat(three.open(idle)).isPresent();

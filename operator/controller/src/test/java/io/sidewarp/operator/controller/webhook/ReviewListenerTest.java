@@ -36,6 +36,7 @@ class ReviewListenerTest {
 
     private final ServedKeys keys = new ServedKeys();
     private final AtomicInteger reviews = new AtomicInteger();
+    private final AtomicInteger cutOff = new AtomicInteger();
     private final Semaphore mayDecide = new Semaphore(0);
     private ReviewListener listener;
     private int port;
@@ -61,6 +62,7 @@ class ReviewListenerTest {
             try (SSLSocket fifth = TrustAll.connect(port)) {
                 assertThat(ask(fifth, "fifth")).endsWith("fifth");
                 assertThat(isCutOff(other)).isTrue();
+                assertThat(cutOff).hasValue(2);
             }
         }
     }
@@ -186,7 +188,7 @@ class ReviewListenerTest {
                 "sidewarp.operator.webhook.port", "0",
                 "sidewarp.operator.webhook.connections", Integer.toString(CONNECTIONS)));
         settings.putAll(changes);
-        listener = new ReviewListener(TestSettings.of(settings).webhook(), keys, reviewer);
+        listener = new ReviewListener(TestSettings.of(settings).webhook(), keys, reviewer, cutOff::incrementAndGet);
         port = listener.start();
     }
 

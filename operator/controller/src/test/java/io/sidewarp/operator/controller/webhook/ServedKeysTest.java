@@ -44,7 +44,7 @@ class ServedKeysTest {
     void noHandshakeFailsWhileTheCertificateIsReplaced() throws Exception {
         List<WebhookCertificate> certificates = List.of(made(), made(), made());
         keys.serve(certificates.getFirst());
-        try (ReviewListener server = new ReviewListener(SETTINGS, keys, (headers, review) -> review)) {
+        try (ReviewListener server = new ReviewListener(SETTINGS, keys, (headers, review) -> review, () -> {})) {
             int port = server.start();
             for (int i = 0; i < HANDSHAKES; i++) {
                 WebhookCertificate next = certificates.get(i % certificates.size());
