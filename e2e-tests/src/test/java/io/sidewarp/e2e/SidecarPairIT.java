@@ -329,6 +329,8 @@ class SidecarPairIT {
                 WorkRequest write = WorkRequest.write(link.initiator(), target.address(), source.slice());
                 queue.post(i, write.unsignaled());
                 queue.post(i, write.unsignaled());
+                Patience.await("they are carried out")
+                        .until(() -> link.initiator().info().getCounters().getWritesSent() == 2);
                 link.initiator().disconnect();
                 Patience.get(link.initiator().closed());
             }
