@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.netty.handler.codec.http.HttpHeaders;
 import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.testing.TrustAll;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

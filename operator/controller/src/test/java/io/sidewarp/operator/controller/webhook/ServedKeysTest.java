@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.testing.TrustAll;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.security.GeneralSecurityException;

@@ -12,13 +12,12 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
 import io.opentelemetry.context.propagation.ContextPropagators;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
-import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
-import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.io.ByteArrayInputStream;
@@ -32,10 +31,8 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
@@ -92,7 +89,7 @@ class WebhookServerTest {
         String trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         String parent = "00f067aa0ba902b7";
         String namespace = namespaces.create();
-        Spans spans = new Spans();
+        EndedSpans spans = new EndedSpans();
         try (OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder()
                         .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
                         .setTracerProvider(SdkTracerProvider.builder()
@@ -104,31 +101,10 @@ class WebhookServerTest {
             webhook.post(REVIEW.formatted(namespace, ""));
         }
 
-        assertThat(spans.ended).extracting(SpanData::getName).containsExactly("admit pod", "admit pod");
-        assertThat(spans.ended.getFirst().getTraceId()).isEqualTo(trace);
-        assertThat(spans.ended.getFirst().getParentSpanId()).isEqualTo(parent);
-        assertThat(spans.ended.getLast().getTraceId()).isNotEqualTo(trace);
-    }
-
-    /** All that have ended. */
-    private static final class Spans implements SpanExporter {
-        private final List<SpanData> ended = new CopyOnWriteArrayList<>();
-
-        @Override
-        public CompletableResultCode export(Collection<SpanData> spans) {
-            ended.addAll(spans);
-            return CompletableResultCode.ofSuccess();
-        }
-
-        @Override
-        public CompletableResultCode flush() {
-            return CompletableResultCode.ofSuccess();
-        }
-
-        @Override
-        public CompletableResultCode shutdown() {
-            return CompletableResultCode.ofSuccess();
-        }
+        assertThat(spans.ended()).extracting(SpanData::getName).containsExactly("admit pod", "admit pod");
+        assertThat(spans.ended().getFirst().getTraceId()).isEqualTo(trace);
+        assertThat(spans.ended().getFirst().getParentSpanId()).isEqualTo(parent);
+        assertThat(spans.ended().getLast().getTraceId()).isNotEqualTo(trace);
     }
 
     /** One that listens, and a client that trusts it. */

@@ -12,28 +12,23 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.sdk.OpenTelemetrySdk;
-import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
-import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
-import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
+import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -58,7 +53,7 @@ class NodeAgentTest {
                                 + "}, spec: {policies: [], fallback: [Software], software: {devices: 2}}}",
                         IwarpNode.class))
                 .create();
-        Spans spans = new Spans();
+        EndedSpans spans = new EndedSpans();
         try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
                 OpenTelemetrySdk telemetry = OpenTelemetrySdk.builder()
                         .setTracerProvider(SdkTracerProvider.builder()
@@ -75,7 +70,7 @@ class NodeAgentTest {
             agent.start(new StartupEvent());
             try {
                 await().atMost(LIMIT)
-                        .untilAsserted(() -> assertThat(spans.ended).anySatisfy(span -> {
+                        .untilAsserted(() -> assertThat(spans.ended()).anySatisfy(span -> {
                             assertThat(span.getName()).isEqualTo("look at node");
                             assertThat(span.getAttributes().asMap())
                                     .containsEntry(AttributeKey.stringKey("k8s.node.name"), NODE)
@@ -133,26 +128,5 @@ class NodeAgentTest {
                         "test-none-"))
                 .build()
                 .getConfigMapping(AgentConfig.class);
-    }
-
-    /** Keeps what is ended. */
-    private static final class Spans implements SpanExporter {
-        private final List<SpanData> ended = new CopyOnWriteArrayList<>();
-
-        @Override
-        public CompletableResultCode export(Collection<SpanData> spans) {
-            ended.addAll(spans);
-            return CompletableResultCode.ofSuccess();
-        }
-
-        @Override
-        public CompletableResultCode flush() {
-            return CompletableResultCode.ofSuccess();
-        }
-
-        @Override
-        public CompletableResultCode shutdown() {
-            return CompletableResultCode.ofSuccess();
-        }
     }
 }

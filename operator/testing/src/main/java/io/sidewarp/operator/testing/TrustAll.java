@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.operator.controller.webhook;
+package io.sidewarp.operator.testing;
 
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,12 +13,14 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 
-/** A client of the webhook that takes any certificate. */
-final class TrustAll implements X509TrustManager {
+/** A client of servers on the loopback interface that takes any certificate. */
+public final class TrustAll implements X509TrustManager {
     private static final int LIMIT_SECONDS = 60;
 
+    private TrustAll() {}
+
     /** A connection to a port of this machine, whose handshake is still to come. */
-    static SSLSocket connect(int port) throws IOException, GeneralSecurityException {
+    public static SSLSocket connect(int port) throws IOException, GeneralSecurityException {
         SSLContext trusting = SSLContext.getInstance("TLS");
         trusting.init(null, new TrustManager[] {new TrustAll()}, null);
         SSLSocket socket = (SSLSocket) trusting.getSocketFactory().createSocket(InetAddress.getLoopbackAddress(), port);
