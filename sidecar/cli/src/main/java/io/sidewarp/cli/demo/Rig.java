@@ -72,8 +72,8 @@ final class Rig implements AutoCloseable {
                             + ": build it (./sidewarp build), or tell by --service-jar where its"
                             + " quarkus-run.jar is");
         }
-        // Sidecars and addresses of sockets want absolute paths.
-        Rig rig = new Rig(Files.createTempDirectory(base.toAbsolutePath(), "sidewarp-demo-"));
+        // Sidecars and addresses of sockets want absolute paths, and short ones.
+        Rig rig = new Rig(Files.createTempDirectory(base.toRealPath(), "sidewarp-demo-"));
         try {
             rig.left = rig.startSide("a", jar);
             rig.right = rig.startSide("b", jar);

@@ -13,6 +13,7 @@ import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.provider.software.SoftwareSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -24,8 +25,11 @@ import java.util.regex.Pattern;
 /** Finds settings that cannot work, so that the sidecar refuses to start and says what to change. */
 public final class ConfigValidator {
 
-    /** Longest path of a Unix socket in Linux: sun_path less its closing zero. */
-    private static final int MAX_SOCKET_PATH = 107;
+    /** Longest path of a Unix socket in octets, as the JDK takes it: sun_path less two. */
+    private static final int MAX_SOCKET_PATH = 106;
+
+    /** Longest path of its directory: the socket is bound at {@code .abc/s} in it first. */
+    private static final int MAX_SOCKET_DIRECTORY = MAX_SOCKET_PATH - 7;
 
     private static final Pattern CONGESTION_CONTROL =
             Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
@@ -63,10 +67,14 @@ public final class ConfigValidator {
     }
 
     private void api(SidewarpConfig.Api api) {
-        if (api.socket().isBlank()
-                || !api.socket().startsWith("/")
-                || api.socket().length() > MAX_SOCKET_PATH) {
-            add("sidewarp.api.socket", api.socket(), "an absolute path of at most " + MAX_SOCKET_PATH + " characters");
+        if (!api.socket().startsWith("/")
+                || octets(api.socket()) > MAX_SOCKET_PATH
+                || octets(api.socket().substring(0, api.socket().lastIndexOf('/'))) > MAX_SOCKET_DIRECTORY) {
+            add(
+                    "sidewarp.api.socket",
+                    api.socket(),
+                    "an absolute path of at most " + MAX_SOCKET_PATH + " octets, of which its directory has at most "
+                            + MAX_SOCKET_DIRECTORY);
         }
         if (!api.socketMode().matches("0?[0-7]{3}")) {
             add("sidewarp.api.socket-mode", api.socketMode(), "an octal mode such as 0660");
@@ -93,6 +101,10 @@ public final class ConfigValidator {
         if (!loopback) {
             add("sidewarp.api.tcp.host", host, "a loopback address such as 127.0.0.1, since TCP peers are not known");
         }
+    }
+
+    private static int octets(String path) {
+        return path.getBytes(StandardCharsets.UTF_8).length;
     }
 
     private void management(SidewarpConfig.Management management) {

@@ -8,6 +8,7 @@ import java.net.ConnectException;
 import java.net.StandardProtocolFamily;
 import java.net.UnixDomainSocketAddress;
 import java.nio.channels.SocketChannel;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +29,12 @@ final class UnixSocketFile implements AutoCloseable {
 
     private static final int TYPE_MASK = 0xF000;
     private static final int TYPE_SOCKET = 0xC000;
+
+    /** The socket's name in its own directory. */
+    private static final String BOUND = "s";
+
+    /** How often another name is tried for that directory. */
+    private static final int ATTEMPTS = 100;
 
     private final Path path;
     private final int mode;
@@ -50,15 +58,35 @@ final class UnixSocketFile implements AutoCloseable {
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             checkStale();
         }
-        Path created = Files.createTempDirectory(
-                parent, ".s", PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        directory = created;
-        return created.resolve("s");
+        directory = createDirectory(parent);
+        return directory.resolve(BOUND);
+    }
+
+    /** A new directory, whose name is short, so that nearly each path that an address can hold can be served. */
+    private static Path createDirectory(Path parent) throws IOException {
+        var attribute = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+            Path candidate = parent.resolve(randomName());
+            try {
+                return Files.createDirectory(candidate, attribute);
+            } catch (FileAlreadyExistsException e) {
+                // Another process is about to serve here, or was killed while it was.
+            }
+        }
+        throw new IOException(parent + " is full of directories such as " + randomName()
+                + ", left by processes that were killed; remove those that are empty");
+    }
+
+    /** A dot and three letters. */
+    private static String randomName() {
+        StringBuilder name = new StringBuilder(".");
+        ThreadLocalRandom.current().ints(3, 'a', 'z' + 1).forEach(name::appendCodePoint);
+        return name.toString();
     }
 
     /** Puts the bound socket in its place, in place of a stale one. */
     void publish() throws IOException {
-        Path bound = Objects.requireNonNull(directory).resolve("s");
+        Path bound = Objects.requireNonNull(directory).resolve(BOUND);
         Files.setPosixFilePermissions(bound, permissions());
         fileKey = key(bound);
         Files.move(bound, path, StandardCopyOption.ATOMIC_MOVE);
@@ -76,7 +104,7 @@ final class UnixSocketFile implements AutoCloseable {
 
     private void removeDirectory() throws IOException {
         if (directory != null) {
-            Files.deleteIfExists(directory.resolve("s"));
+            Files.deleteIfExists(directory.resolve(BOUND));
             Files.deleteIfExists(directory);
             directory = null;
         }

@@ -47,6 +47,8 @@ class ConfigTest {
         "sidewarp.worker-threads, 0",
         "sidewarp.drain-timeout, PT-1S",
         "sidewarp.api.socket, relative.sock",
+        "sidewarp.api.socket, /long-directory/dddddddddddddddddddddddddddddddddddddddddddddddddddddd"
+                + "dddddddddddddddddddddddddddddd/a",
         "sidewarp.api.socket-mode, 9999",
         "sidewarp.api.allowed-uids, -5",
         "sidewarp.management.port, 70000",

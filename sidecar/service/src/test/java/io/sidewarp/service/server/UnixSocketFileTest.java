@@ -16,6 +16,8 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class UnixSocketFileTest {
 
@@ -48,6 +50,29 @@ class UnixSocketFileTest {
         }
 
         assertThat(path.getParent()).isEmptyDirectory();
+    }
+
+    /** 106 octets is what the JDK's clients can connect to. */
+    @ParameterizedTest
+    @ValueSource(strings = {"a", "api.sock"})
+    void thePathMayBeAsLongAsAnAddressHolds(String name) throws IOException {
+        int length = Math.min(106 - name.length() - 1, 99);
+        Path parent = directory.resolve("d".repeat(length - directory.toString().length() - 1));
+        Path path = parent.resolve(name);
+        for (int turn = 0; turn < 2; turn++) {
+            // The second time there is a stale one, which is tried.
+            ServerSocketChannel server;
+            UnixSocketFile file = new UnixSocketFile(path, 0600);
+            server = bind(file.prepare());
+            file.publish();
+            SocketChannel.open(UnixDomainSocketAddress.of(path)).close();
+            server.close();
+            if (turn == 1) {
+                file.close();
+            }
+        }
+
+        assertThat(parent).isEmptyDirectory();
     }
 
     @Test
