@@ -31,6 +31,9 @@ public final class ConfigValidator {
     /** Longest path of its directory: the socket is bound at {@code .abc/s} in it first. */
     private static final int MAX_SOCKET_DIRECTORY = MAX_SOCKET_PATH - 7;
 
+    /** Octets that one request of the API may have: the largest piece of Store, or the largest post that credits allow. */
+    public static final int MAX_REQUEST = 4 << 20;
+
     private static final Pattern CONGESTION_CONTROL =
             Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
 
@@ -116,6 +119,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.api-connections", limits.apiConnections(), 2, 1 << 20);
         range("sidewarp.limits.api-connection-calls", limits.apiConnectionCalls(), 1, 1 << 20);
         range("sidewarp.limits.api-calls", limits.apiCalls(), 2, 1 << 24);
+        range("sidewarp.limits.request-octets", limits.requestOctets(), 3L * MAX_REQUEST, Long.MAX_VALUE);
         range("sidewarp.limits.load-octets", limits.loadOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);

@@ -132,6 +132,10 @@ public interface SidewarpConfig {
         @WithDefault("9600")
         int apiCalls();
 
+        /** Octets of requests above 4 KiB that come in or wait. Shared as calls are. */
+        @WithDefault("33554432")
+        long requestOctets();
+
         /** Octets that Load calls send ahead of callers in large pieces; further ones go out in small pieces. */
         @WithDefault("16777216")
         long loadOctets();

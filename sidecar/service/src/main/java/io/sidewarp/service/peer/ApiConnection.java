@@ -9,6 +9,7 @@ import io.grpc.StatusRuntimeException;
 import io.netty.channel.Channel;
 import io.sidewarp.service.quota.Quota;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** One connection of a client with the API, and what it holds. Thread-safe. */
@@ -27,6 +28,8 @@ public final class ApiConnection {
     private final @Nullable StatusRuntimeException refusal;
     /** Refusals that the client has not taken. */
     private final AtomicInteger untold = new AtomicInteger();
+
+    private final AtomicLong requestOctets = new AtomicLong();
 
     /** @param refusal of each call, if there may be none */
     ApiConnection(
@@ -86,5 +89,29 @@ public final class ApiConnection {
 
     public void giveLoadOctets(int octets) {
         all.loadOctets().give(this, octets);
+    }
+
+    /**
+     * Takes octets of requests that are held.
+     *
+     * @return why not, and then nothing is taken
+     */
+    @Nullable
+    StatusRuntimeException takeRequestOctets(long octets) {
+        StatusRuntimeException failure = all.takeRequestOctets(peer, octets, requestOctets.get());
+        if (failure == null) {
+            requestOctets.addAndGet(octets);
+        }
+        return failure;
+    }
+
+    void giveRequestOctets(long octets) {
+        requestOctets.addAndGet(-octets);
+        all.giveRequestOctets(peer, octets);
+    }
+
+    /** On the thread of the connection's transport, soon. */
+    void execute(Runnable task) {
+        channel.eventLoop().execute(task);
     }
 }

@@ -26,6 +26,7 @@ public final class ApiConnections {
     private static final String CONNECTIONS = "sidewarp.limits.api-connections";
     private static final String CONNECTION_CALLS = "sidewarp.limits.api-connection-calls";
     private static final String CALLS = "sidewarp.limits.api-calls";
+    private static final String REQUEST_OCTETS = "sidewarp.limits.request-octets";
 
     /** Connections beyond the limit that stay for a moment, so that their calls can be told why. */
     static final int MAX_REFUSED = 64;
@@ -38,6 +39,7 @@ public final class ApiConnections {
     private final int connectionCalls;
     private final SharedQuota<Long> connections;
     private final SharedQuota<Long> calls;
+    private final SharedQuota<Long> requestOctets;
     private final SharedQuota<ApiConnection> loadOctets;
     private final QuotaRefusals refusals;
     /** Those beyond the limit, the oldest first. */
@@ -50,6 +52,7 @@ public final class ApiConnections {
         this.connectionCalls = limits.apiConnectionCalls();
         this.connections = new SharedQuota<>(limits.apiConnections());
         this.calls = new SharedQuota<>(limits.apiCalls());
+        this.requestOctets = new SharedQuota<>(limits.requestOctets());
         this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
     }
@@ -107,6 +110,22 @@ public final class ApiConnections {
 
     void giveCall(Peer peer) {
         calls.give(peer.uid(), 1);
+    }
+
+    /**
+     * More octets of requests that calls of the peer's user hold.
+     *
+     * @param own those of its connection
+     */
+    @Nullable
+    StatusRuntimeException takeRequestOctets(Peer peer, long octets, long own) {
+        return requestOctets.take(peer.uid(), octets, own)
+                ? null
+                : refusal(requestOctets, peer, "octets of large requests under way", REQUEST_OCTETS);
+    }
+
+    void giveRequestOctets(Peer peer, long octets) {
+        requestOctets.give(peer.uid(), octets);
     }
 
     /** One more refusal is on its way to its client; false when too many are. */

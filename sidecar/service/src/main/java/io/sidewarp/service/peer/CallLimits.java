@@ -5,7 +5,6 @@ package io.sidewarp.service.peer;
 
 import io.grpc.Context;
 import io.grpc.Contexts;
-import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -43,9 +42,7 @@ public final class CallLimits implements ServerInterceptor {
             return refuse(call, connection, e);
         }
         try {
-            ServerCall.Listener<Q> listener = Contexts.interceptCall(
-                    Context.current().withValue(ApiConnection.CONTEXT, connection), call, headers, next);
-            return new Ending<>(listener, connection::endCall);
+            return begin(call, connection, headers, next);
         } catch (RuntimeException | Error e) {
             connection.endCall();
             throw e;
@@ -54,11 +51,29 @@ public final class CallLimits implements ServerInterceptor {
         }
     }
 
+    private static <Q, R> ServerCall.Listener<Q> begin(
+            ServerCall<Q, R> call, ApiConnection connection, Metadata headers, ServerCallHandler<Q, R> next) {
+        RequestOctets octets = RequestOctets.CONTEXT.get();
+        if (octets == null) {
+            throw new IllegalStateException("the server does not count octets of requests");
+        }
+        EndableCall<Q, R> endable = new EndableCall<>(call, octets::done);
+        ServerCall.Listener<Q> handler = Contexts.interceptCall(
+                Context.current().withValue(ApiConnection.CONTEXT, connection), endable, headers, next);
+        Ending<Q> listener = new Ending<>(handler, connection::endCall);
+        octets.begin(connection, refusal -> {
+            endable.end(refusal.getStatus());
+            // Not from within what the transport does for the call just now.
+            connection.execute(listener::cancel);
+        });
+        return listener;
+    }
+
     private static <Q> ServerCall.Listener<Q> refuse(
             ServerCall<Q, ?> call, ApiConnection connection, StatusRuntimeException refusal) {
         connection.beginRefusal();
         call.close(refusal.getStatus(), new Metadata());
-        return new Ending<>(new ServerCall.Listener<>() {}, connection::endRefusal);
+        return new Ending<>(new ServerCall.Listener<Q>() {}, connection::endRefusal);
     }
 
     /** gRPC keeps them for as long as the call, and a client may send 8 KiB of them with each. */
@@ -72,26 +87,54 @@ public final class CallLimits implements ServerInterceptor {
         }
     }
 
-    /** Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. */
-    private static final class Ending<Q> extends SimpleForwardingServerCallListener<Q> {
+    /**
+     * Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. A handler may learn before
+     * that the call is cancelled, and then of nothing else.
+     */
+    private static final class Ending<Q> extends ServerCall.Listener<Q> {
 
+        private static final ServerCall.Listener<Object> NOBODY = new ServerCall.Listener<>() {};
+
+        private ServerCall.Listener<? super Q> handler;
         private final Runnable end;
 
-        Ending(ServerCall.Listener<Q> delegate, Runnable end) {
-            super(delegate);
+        Ending(ServerCall.Listener<Q> handler, Runnable end) {
+            this.handler = handler;
             this.end = end;
+        }
+
+        /** On the transport's thread. */
+        void cancel() {
+            ServerCall.Listener<? super Q> cancelled = handler;
+            handler = NOBODY;
+            cancelled.onCancel();
+        }
+
+        @Override
+        public void onMessage(Q message) {
+            handler.onMessage(message);
+        }
+
+        @Override
+        public void onHalfClose() {
+            handler.onHalfClose();
+        }
+
+        @Override
+        public void onReady() {
+            handler.onReady();
         }
 
         @Override
         public void onComplete() {
             end.run();
-            super.onComplete();
+            handler.onComplete();
         }
 
         @Override
         public void onCancel() {
             end.run();
-            super.onCancel();
+            handler.onCancel();
         }
     }
 }

@@ -13,6 +13,7 @@ import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.CallLimits;
 import io.sidewarp.service.peer.PeerCredentialsNegotiator;
+import io.sidewarp.service.peer.RequestOctets;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -30,9 +31,6 @@ import org.jspecify.annotations.Nullable;
  * our own rather than the framework's: it gives the peer's credentials, the socket's mode, and half the latency.
  */
 public final class ApiServer implements AutoCloseable {
-
-    /** Room for the largest piece of Store and for the largest post that the credits allow. */
-    private static final int MAX_MESSAGE = 4 << 20;
 
     /** A fixed window: gRPC asks no caller for an answer behind each of its messages to measure the way to it. */
     private static final int FLOW_CONTROL_WINDOW = 1 << 20;
@@ -111,9 +109,10 @@ public final class ApiServer implements AutoCloseable {
                 .protocolNegotiator(new PeerCredentialsNegotiator(connections))
                 .maxConcurrentCallsPerConnection(connections.connectionCalls() + CALLS_TO_REFUSE)
                 .flowControlWindow(FLOW_CONTROL_WINDOW)
-                .maxInboundMessageSize(MAX_MESSAGE)
+                .maxInboundMessageSize(ConfigValidator.MAX_REQUEST)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .permitKeepAliveWithoutCalls(true)
+                .addStreamTracerFactory(RequestOctets.FACTORY)
                 .directExecutor();
         services.forEach(builder::addService);
         // gRPC calls the interceptor that was added last first.

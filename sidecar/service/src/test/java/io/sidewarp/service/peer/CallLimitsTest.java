@@ -7,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Attributes;
+import io.grpc.Context;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServerCall;
+import io.grpc.ServerCallHandler;
 import io.grpc.Status;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.sidewarp.service.quota.QuotaRefusals;
@@ -18,6 +20,9 @@ import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.GetDeviceResponse;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class CallLimitsTest {
@@ -27,6 +32,8 @@ class CallLimitsTest {
 
     private final EmbeddedChannel channel = new EmbeddedChannel();
     private final CallLimits limits = new CallLimits();
+    /** Of the last call. */
+    private RequestOctets octets = new RequestOctets();
 
     @Test
     void theHeadersOfACallAreNotKeptAsLongAsTheCall() {
@@ -35,7 +42,7 @@ class CallLimitsTest {
         headers.put(Metadata.Key.of("octets-bin", Metadata.BINARY_BYTE_MARSHALLER), new byte[8000]);
         TestCall call = new TestCall(connection("sidewarp.limits.api-connection-calls", "1"), "localhost");
 
-        limits.interceptCall(call, headers, (begun, seen) -> {
+        begin(call, headers, (begun, seen) -> {
             assertThat(seen.keys()).hasSize(2);
             return NOTHING;
         });
@@ -47,7 +54,7 @@ class CallLimitsTest {
     void anAuthorityThatIsMuchTooLongIsRefused() {
         TestCall call = new TestCall(connection(), "x".repeat(8000));
 
-        limits.interceptCall(call, new Metadata(), (begun, headers) -> NOTHING);
+        begin(call);
 
         assertThat(call.closed.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
     }
@@ -73,10 +80,9 @@ class CallLimitsTest {
     @Test
     void aCallThatFailsAtItsBeginCountsNoMore() {
         ApiConnection connection = connection("sidewarp.limits.api-connection-calls", "1");
-        assertThatThrownBy(() ->
-                        limits.interceptCall(new TestCall(connection, "localhost"), new Metadata(), (call, headers) -> {
-                            throw new IllegalStateException("no");
-                        }))
+        assertThatThrownBy(() -> begin(new TestCall(connection, "localhost"), new Metadata(), (call, headers) -> {
+                    throw new IllegalStateException("no");
+                }))
                 .hasMessage("no");
 
         TestCall next = new TestCall(connection, "localhost");
@@ -99,8 +105,57 @@ class CallLimitsTest {
         assertThat(channel.isOpen()).isFalse();
     }
 
+    @Test
+    void aCallWhoseRequestsTakeTooMuchIsClosedAndItsHandlerTakesItAsCancelled() {
+        ApiConnection connection = connection("sidewarp.limits.request-octets", "12582912");
+        TestCall call = new TestCall(connection, "localhost");
+        List<String> seen = new ArrayList<>();
+        AtomicReference<ServerCall<GetDeviceRequest, GetDeviceResponse>> handlers = new AtomicReference<>();
+        ServerCall.Listener<GetDeviceRequest> listener = begin(call, new Metadata(), (begun, headers) -> {
+            handlers.set(begun);
+            return new ServerCall.Listener<>() {
+                @Override
+                public void onMessage(GetDeviceRequest message) {
+                    seen.add("message");
+                }
+
+                @Override
+                public void onCancel() {
+                    seen.add("cancel");
+                }
+            };
+        });
+
+        octets.inboundWireSize((4 << 20) + 1);
+
+        assertThat(call.closed.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(seen).isEmpty();
+        channel.runPendingTasks();
+        listener.onMessage(GetDeviceRequest.getDefaultInstance());
+        listener.onCancel();
+        assertThat(seen).containsExactly("cancel");
+        assertThat(handlers.get().isCancelled()).isTrue();
+        assertThat(handlers.get().isReady()).isFalse();
+        handlers.get().sendHeaders(new Metadata());
+        handlers.get().sendMessage(GetDeviceResponse.getDefaultInstance());
+        handlers.get().close(Status.OK, new Metadata());
+        assertThat(call.closed.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(call.sent).isZero();
+    }
+
     private ServerCall.Listener<GetDeviceRequest> begin(TestCall call) {
-        return limits.interceptCall(call, new Metadata(), (begun, headers) -> NOTHING);
+        return begin(call, new Metadata(), (begun, headers) -> NOTHING);
+    }
+
+    private ServerCall.Listener<GetDeviceRequest> begin(
+            TestCall call, Metadata headers, ServerCallHandler<GetDeviceRequest, GetDeviceResponse> handler) {
+        octets = new RequestOctets();
+        Context before = octets.filterContext(Context.ROOT).attach();
+        try {
+            return limits.interceptCall(call, headers, handler);
+        } finally {
+            Context.current().detach(before);
+        }
     }
 
     private ApiConnection connection(String... settings) {
@@ -115,6 +170,7 @@ class CallLimitsTest {
         private final ApiConnection connection;
         private final String authority;
         private Status closed = Status.OK;
+        private int sent;
 
         TestCall(ApiConnection connection, String authority) {
             this.connection = connection;
@@ -142,10 +198,14 @@ class CallLimitsTest {
         public void request(int messages) {}
 
         @Override
-        public void sendHeaders(Metadata headers) {}
+        public void sendHeaders(Metadata headers) {
+            sent++;
+        }
 
         @Override
-        public void sendMessage(GetDeviceResponse message) {}
+        public void sendMessage(GetDeviceResponse message) {
+            sent++;
+        }
 
         @Override
         public boolean isCancelled() {
