@@ -74,7 +74,6 @@ public class Controller implements QuarkusApplication {
         start.join(START_END_MILLIS);
         operator.stop();
         networks.close();
-        webhook.close();
         return exitCode;
     }
 

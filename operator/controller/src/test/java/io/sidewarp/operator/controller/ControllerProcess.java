@@ -73,6 +73,8 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_HOST", "127.0.0.1");
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(webhookPort));
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_NAMES", "127.0.0.1");
+        // There is one API server, and it is the test's.
+        environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);
         process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
     }
@@ -189,6 +191,20 @@ public final class ControllerProcess implements AutoCloseable {
         } catch (IOException e) {
             throw new IllegalStateException("no free port", e);
         }
+    }
+
+    /** Asks it to end, as the kubelet does. */
+    public void terminate() {
+        process.destroy();
+    }
+
+    public boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** What it has printed. */
+    public String log() throws IOException {
+        return Files.readString(log);
     }
 
     /** Ends it without warning; returns when it has ended. */

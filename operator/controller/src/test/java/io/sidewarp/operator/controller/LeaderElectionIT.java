@@ -6,22 +6,15 @@ package io.sidewarp.operator.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
-import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
-import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,8 +22,6 @@ import org.junit.jupiter.api.Test;
 @RealApiServer
 class LeaderElectionIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
-            List.of(IwarpNicPolicy.class, IwarpNode.class, SidecarProfile.class);
 
     private final KubeApiServer server;
     private final KubernetesClient client;
@@ -48,12 +39,7 @@ class LeaderElectionIT {
 
     @Test
     void oneReconcilesAndTheOtherGoesOnWhenItCrashes(TestNamespaces namespaces) throws Exception {
-        for (Class<? extends CustomResource<?, ?>> type : OWN) {
-            CustomResourceDefinitions.install(
-                    client,
-                    Objects.requireNonNull(LeaderElectionIT.class.getResource(
-                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
-        }
+        OwnDefinitions.install(client);
         String namespace = namespaces.create();
         try (ControllerProcess first = replica(namespace, "first")) {
             addNode("before");

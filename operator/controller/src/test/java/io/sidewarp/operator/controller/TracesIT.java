@@ -6,21 +6,14 @@ package io.sidewarp.operator.controller;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
-import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
-import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.OtlpReceiver;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -28,17 +21,10 @@ import org.junit.jupiter.api.Test;
 @RealApiServer
 class TracesIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
-            List.of(IwarpNicPolicy.class, IwarpNode.class, SidecarProfile.class);
 
     @BeforeAll
     static void install(KubernetesClient client) {
-        for (Class<? extends CustomResource<?, ?>> type : OWN) {
-            CustomResourceDefinitions.install(
-                    client,
-                    Objects.requireNonNull(TracesIT.class.getResource(
-                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
-        }
+        OwnDefinitions.install(client);
     }
 
     @Test

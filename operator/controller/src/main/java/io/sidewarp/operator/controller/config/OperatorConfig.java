@@ -94,6 +94,10 @@ public interface OperatorConfig {
         @WithDefault("2m")
         Duration idleTimeout();
 
+        /** How long it goes on once the program is to end, while API servers do not know yet that it does. */
+        @WithDefault("5s")
+        Duration shutdownDelay();
+
         /** Service in front of it; the certificate is made out to it. */
         @WithDefault("sidewarp-webhook")
         String service();

@@ -54,6 +54,10 @@ public final class SettingRules {
         }
         positive("sidewarp.operator.webhook.request-timeout", webhook.requestTimeout(), problems);
         positive("sidewarp.operator.webhook.idle-timeout", webhook.idleTimeout(), problems);
+        if (webhook.shutdownDelay().isNegative()) {
+            problems.add("sidewarp.operator.webhook.shutdown-delay is " + seconds(webhook.shutdownDelay())
+                    + "; allowed: 0s and more");
+        }
         return problems;
     }
 

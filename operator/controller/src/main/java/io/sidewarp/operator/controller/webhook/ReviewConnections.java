@@ -5,10 +5,13 @@ package io.sidewarp.operator.controller.webhook;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
@@ -29,6 +32,7 @@ final class ReviewConnections {
 
     private int connections;
     private long octets;
+    private volatile boolean ending;
 
     /** @param tally hears of each that is cut off */
     ReviewConnections(int mostConnections, long mostOctets, Runnable tally) {
@@ -50,6 +54,28 @@ final class ReviewConnections {
         return Optional.of(opened);
     }
 
+    /** From now on each connection ends when a request was answered. */
+    void endBehindAnswers() {
+        ending = true;
+    }
+
+    /** Ends those that have not begun a request, once the octets that came were looked at. */
+    void endWaiting() {
+        List<Connection> candidates;
+        synchronized (this) {
+            candidates = List.copyOf(waiting);
+        }
+        candidates.forEach(connection -> connection.channel.pipeline().fireUserEventTriggered(ReviewHandler.Event.END));
+    }
+
+    /** Returns when there are no connections any more, or behind that time. */
+    synchronized void awaitEnd(Duration patience) throws InterruptedException {
+        long end = System.nanoTime() + patience.toNanos();
+        for (long left = patience.toNanos(); connections > 0 && left > 0; left = end - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, left);
+        }
+    }
+
     /** A review is decided about, and takes its memory, even if nobody waits for the answer any more. */
     private synchronized void remove(Connection connection) {
         connection.open = false;
@@ -58,6 +84,7 @@ final class ReviewConnections {
             waiting.remove(connection);
             connections--;
             octets -= connection.octets;
+            notifyAll();
         }
     }
 
@@ -108,6 +135,11 @@ final class ReviewConnections {
                     remove(this);
                 }
             }
+        }
+
+        /** Whether another request may come. */
+        boolean goesOn() {
+            return !ending;
         }
 
         /** From now on, a decision is the next step. */

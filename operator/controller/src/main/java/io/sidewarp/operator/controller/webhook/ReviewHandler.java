@@ -39,6 +39,12 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private static final int FIRST_OCTETS = 4096;
     private static final byte[] NOTHING = {};
 
+    /** Events of the pipeline. */
+    enum Event {
+        /** The connection is to end, unless a request has begun. */
+        END
+    }
+
     private record Answer(HttpResponseStatus status, String type, byte[] body) {
         static Answer text(HttpResponseStatus status, @Nullable String text) {
             return new Answer(status, "text/plain", (text + "\n").getBytes(StandardCharsets.UTF_8));
@@ -52,6 +58,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     private final OperatorConfig.Webhook config;
     private final Executor decisions;
     private final Reviewer reviewer;
+    private final LogInterval failures;
 
     /** The request that is under way, until its answer has left. */
     private @Nullable HttpRequest request;
@@ -68,11 +75,13 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
             ReviewConnections.Connection connection,
             OperatorConfig.Webhook config,
             Executor decisions,
-            Reviewer reviewer) {
+            Reviewer reviewer,
+            LogInterval failures) {
         this.connection = connection;
         this.config = config;
         this.decisions = decisions;
         this.reviewer = reviewer;
+        this.failures = failures;
     }
 
     @Override
@@ -84,6 +93,13 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
     public void channelInactive(ChannelHandlerContext context) {
         body = NOTHING;
         settle();
+    }
+
+    @Override
+    public void userEventTriggered(ChannelHandlerContext context, Object event) {
+        if (event == Event.END && request == null) {
+            context.close();
+        }
     }
 
     @Override
@@ -190,12 +206,13 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
             return Answer.text(HttpResponseStatus.BAD_REQUEST, e.getMessage());
         } catch (InterruptedException | RuntimeException | Error e) {
             // Whatever it is, the client gets an answer, and the connection its next request.
-            LOG.errorf(e, "event=admission-failed");
+            failures.next().ifPresent(omitted -> LOG.errorf(e, "event=admission-failed omitted=%d", omitted));
             return Answer.text(HttpResponseStatus.INTERNAL_SERVER_ERROR, "see the controller's log");
         }
     }
 
-    private void answer(ChannelHandlerContext context, boolean keepAlive, Answer answer) {
+    private void answer(ChannelHandlerContext context, boolean wanted, Answer answer) {
+        boolean keepAlive = wanted && connection.goesOn();
         FullHttpResponse response = new DefaultFullHttpResponse(
                 HttpVersion.HTTP_1_1, answer.status(), Unpooled.wrappedBuffer(answer.body()));
         response.headers()
@@ -204,7 +221,7 @@ final class ReviewHandler extends SimpleChannelInboundHandler<HttpObject> {
         HttpUtil.setKeepAlive(response, keepAlive);
         await(context, config.requestTimeout());
         context.writeAndFlush(response).addListener(written -> {
-            if (keepAlive && written.isSuccess()) {
+            if (keepAlive && written.isSuccess() && connection.goesOn()) {
                 request = null;
                 release();
                 await(context, config.idleTimeout());

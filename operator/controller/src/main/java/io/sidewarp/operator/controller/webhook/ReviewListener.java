@@ -18,11 +18,13 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.X509ExtendedKeyManager;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where the API server connects. A few lines over Netty: a framework's HTTP server counts connections only when their
@@ -37,12 +39,17 @@ final class ReviewListener implements AutoCloseable {
 
     private static final int IDLE_THREAD_SECONDS = 60;
 
+    /** Of failures, which come with a stack trace. */
+    private static final Duration FAILURE_LOG_INTERVAL = Duration.ofMinutes(1);
+
     private final EventLoopGroup loops = new NioEventLoopGroup(EVENT_LOOPS, new DefaultThreadFactory("webhook", true));
     private final ExecutorService decisions = decisions();
     private final OperatorConfig.Webhook config;
     private final X509ExtendedKeyManager keys;
     private final Reviewer reviewer;
     private final ReviewConnections connections;
+    private final LogInterval failures = new LogInterval(FAILURE_LOG_INTERVAL, System::nanoTime);
+    private @Nullable Channel listening;
 
     /** @param tally hears of each connection that is cut off */
     ReviewListener(OperatorConfig.Webhook config, X509ExtendedKeyManager keys, Reviewer reviewer, Runnable tally) {
@@ -85,7 +92,7 @@ final class ReviewListener implements AutoCloseable {
                                     .addLast(
                                             handshake,
                                             new HttpServerCodec(),
-                                            new ReviewHandler(connection, config, decisions, reviewer));
+                                            new ReviewHandler(connection, config, decisions, reviewer, failures));
                         });
                     }
                 })
@@ -94,7 +101,23 @@ final class ReviewListener implements AutoCloseable {
         if (!bound.isSuccess()) {
             throw new IOException(bound.cause().getMessage(), bound.cause());
         }
+        listening = bound.channel();
         return ((InetSocketAddress) bound.channel().localAddress()).getPort();
+    }
+
+    /**
+     * Goes on for a while, as API servers do not know yet that this one ends, but sends each to another one behind its
+     * answer. Then takes no more connections, and returns when all requests that have begun are answered, or ran out of time.
+     */
+    void drain() throws InterruptedException {
+        connections.endBehindAnswers();
+        Thread.sleep(config.shutdownDelay().toMillis());
+        Channel socket = listening;
+        if (socket != null) {
+            socket.close().await();
+        }
+        connections.endWaiting();
+        connections.awaitEnd(config.requestTimeout());
     }
 
     @Override

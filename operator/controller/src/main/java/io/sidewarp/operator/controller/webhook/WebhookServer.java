@@ -16,12 +16,16 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapGetter;
+import io.quarkus.runtime.ShutdownEvent;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import io.sidewarp.operator.controller.injection.SidecarImage;
+import jakarta.annotation.Priority;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.event.Observes;
+import jakarta.interceptor.Interceptor;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
@@ -61,6 +65,7 @@ public class WebhookServer implements AutoCloseable {
     private @Nullable ReviewListener server;
     private @Nullable AdmissionController<Pod> admission;
     private volatile int port;
+    private volatile boolean ending;
 
     public WebhookServer(
             OperatorConfig config,
@@ -89,9 +94,9 @@ public class WebhookServer implements AutoCloseable {
         certificates.serve(this::use);
     }
 
-    /** Whether pods can be decided about. */
+    /** Whether pods can be decided about, and it goes on. */
     public boolean isReady() {
-        return port != 0 && facts.isReady();
+        return port != 0 && !ending && facts.isReady();
     }
 
     /** Where it listens, or 0 while it does not. */
@@ -160,12 +165,32 @@ public class WebhookServer implements AutoCloseable {
         return review;
     }
 
+    /** The program is to end: first of all, before what reviews need ends too. */
+    void end(@Observes @Priority(Interceptor.Priority.PLATFORM_BEFORE) ShutdownEvent event) {
+        ending = true;
+        ReviewListener listener = listener();
+        if (listener != null) {
+            LOG.infof("event=webhook-ending delay=%s", config.webhook().shutdownDelay());
+            try {
+                listener.drain();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        close();
+    }
+
+    private synchronized @Nullable ReviewListener listener() {
+        return server;
+    }
+
     @Override
     public void close() {
         certificates.close();
         facts.close();
-        if (server != null) {
-            server.close();
+        ReviewListener listener = listener();
+        if (listener != null) {
+            listener.close();
         }
     }
 }

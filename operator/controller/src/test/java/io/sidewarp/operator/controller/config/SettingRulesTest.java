@@ -29,6 +29,7 @@ class SettingRulesTest {
                     pending-octets           | 6291455 | pending-octets is 6291455; allowed: 6291456, which
                     request-timeout          | 0s      | request-timeout is 0s; allowed: more than 0s
                     idle-timeout             | 0s      | idle-timeout is 0s; allowed: more than 0s
+                    shutdown-delay           | -1s     | shutdown-delay is -1s; allowed: 0s and more
                     """)
     void aSettingThatCannotWorkIsNamedWithWhatCould(String name, String value, String problem) {
         assertThat(SettingRules.problems(TestSettings.of(Map.of(WEBHOOK + name, value))))

@@ -6,18 +6,14 @@ package io.sidewarp.operator.controller.scale;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
-import io.sidewarp.operator.api.v1alpha1.IwarpNode;
-import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.ControllerProcess;
+import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.Yaml;
-import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
@@ -51,9 +47,6 @@ class ScaleIT {
     private static final Duration POLL = Duration.ofMillis(250);
     /** The default of {@code sidewarp.operator.policy-status-interval}. */
     private static final double STATUS_INTERVAL_SECONDS = 2;
-
-    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
-            List.of(IwarpNicPolicy.class, IwarpNode.class, SidecarProfile.class);
 
     /** What the controller has written: IwarpNodes, statuses of policies, and events. */
     private record Writes(long nodes, long policies, long events) {
@@ -91,12 +84,7 @@ class ScaleIT {
         server = shared;
         namespace = namespaces.create();
         applications = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
-        for (Class<? extends CustomResource<?, ?>> type : OWN) {
-            CustomResourceDefinitions.install(
-                    server.client(),
-                    Objects.requireNonNull(ScaleIT.class.getResource(
-                            "/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml")));
-        }
+        OwnDefinitions.install(server.client());
         controller = ControllerProcess.start(server, namespace, Map.of());
         nodes = new SimulatedNodes(server, NODES);
     }

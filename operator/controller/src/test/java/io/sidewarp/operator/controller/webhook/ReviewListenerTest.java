@@ -12,6 +12,7 @@ import io.sidewarp.operator.testing.TrustAll;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
@@ -21,6 +22,8 @@ import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -176,6 +179,56 @@ class ReviewListenerTest {
         }
     }
 
+    @Test
+    void whatHasBegunIsAnsweredBeforeTheEndAndConnectionsEndBehindTheirAnswers() throws Exception {
+        start(this::decideWhenAllowed, Map.of("sidewarp.operator.webhook.shutdown-delay", "1s"));
+        try (SSLSocket idle = TrustAll.connect(port);
+                SSLSocket busy = TrustAll.connect(port)) {
+            mayDecide.release();
+            assertThat(ask(idle, "first")).doesNotContain("connection: close").endsWith("first");
+            send(busy, "under way");
+            await().atMost(LIMIT).until(() -> reviews.get() == 2);
+
+            CompletableFuture<Void> end = drain();
+            try (SSLSocket late = TrustAll.connect(port)) {
+                send(late, "late");
+                await().atMost(LIMIT).until(() -> reviews.get() == 3);
+                assertThat(isCutOff(idle)).isTrue();
+                await().atMost(LIMIT).until(this::refusesConnections);
+                assertThat(end).isNotDone();
+
+                mayDecide.release(2);
+                assertThat(answer(busy)).contains("connection: close").endsWith("under way");
+                assertThat(answer(late)).contains("connection: close").endsWith("late");
+                assertThat(end).succeedsWithin(LIMIT);
+            }
+        }
+    }
+
+    @Test
+    void aRequestThatDoesNotGoOnHoldsUpTheEndForItsTimeOnly() throws Exception {
+        start(
+                (headers, review) -> review,
+                Map.of(
+                        "sidewarp.operator.webhook.shutdown-delay", "0s",
+                        "sidewarp.operator.webhook.request-timeout", "1s"));
+        try (SSLSocket slow = TrustAll.connect(port)) {
+            sendHalf(slow);
+
+            assertThat(drain()).succeedsWithin(LIMIT);
+        }
+    }
+
+    private CompletableFuture<Void> drain() {
+        return CompletableFuture.runAsync(() -> {
+            try {
+                listener.drain();
+            } catch (InterruptedException e) {
+                throw new CompletionException(e);
+            }
+        });
+    }
+
     private byte[] decideWhenAllowed(HttpHeaders headers, byte[] review) throws InterruptedException {
         reviews.incrementAndGet();
         assertThat(mayDecide.tryAcquire(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
@@ -197,6 +250,14 @@ class ReviewListenerTest {
         Socket socket = new Socket(InetAddress.getLoopbackAddress(), port);
         socket.setSoTimeout((int) LIMIT.toMillis());
         return socket;
+    }
+
+    private boolean refusesConnections() throws IOException {
+        try (Socket connected = connect()) {
+            return !connected.isConnected();
+        } catch (ConnectException e) {
+            return true;
+        }
     }
 
     private static byte[] head(int length) {
