@@ -105,9 +105,14 @@ public final class CallLimits implements ServerInterceptor {
 
         /** On the transport's thread. */
         void cancel() {
-            ServerCall.Listener<? super Q> cancelled = handler;
+            leaveHandler().onCancel();
+        }
+
+        /** The handler hears of one thing more, if it has not heard of the end. */
+        private ServerCall.Listener<? super Q> leaveHandler() {
+            ServerCall.Listener<? super Q> left = handler;
             handler = NOBODY;
-            cancelled.onCancel();
+            return left;
         }
 
         @Override
@@ -128,13 +133,13 @@ public final class CallLimits implements ServerInterceptor {
         @Override
         public void onComplete() {
             end.run();
-            handler.onComplete();
+            leaveHandler().onComplete();
         }
 
         @Override
         public void onCancel() {
             end.run();
-            handler.onCancel();
+            leaveHandler().onCancel();
         }
     }
 }

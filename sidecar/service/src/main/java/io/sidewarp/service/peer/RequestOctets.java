@@ -99,10 +99,9 @@ public final class RequestOctets extends ServerStreamTracer {
     }
 
     private void release() {
-        long octets = held.getAndSet(0);
         ApiConnection holder = connection;
-        if (octets > 0 && holder != null) {
-            holder.giveRequestOctets(octets);
+        if (holder != null && held.get() > 0) {
+            holder.giveRequestOctets(held.getAndSet(0));
         }
     }
 }
