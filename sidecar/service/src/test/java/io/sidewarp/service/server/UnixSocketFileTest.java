@@ -59,17 +59,16 @@ class UnixSocketFileTest {
         int length = Math.min(106 - name.length() - 1, 99);
         Path parent = directory.resolve("d".repeat(length - directory.toString().length() - 1));
         Path path = parent.resolve(name);
-        for (int turn = 0; turn < 2; turn++) {
-            // The second time there is a stale one, which is tried.
-            ServerSocketChannel server;
-            UnixSocketFile file = new UnixSocketFile(path, 0600);
-            server = bind(file.prepare());
+        try (ServerSocketChannel left = bind(Files.createDirectories(parent).resolve(name))) {
+            SocketChannel.open(UnixDomainSocketAddress.of(path)).close();
+            assertThat(left.isOpen()).isTrue();
+        }
+        // What was left is tried, and replaced.
+        try (UnixSocketFile file = new UnixSocketFile(path, 0600);
+                ServerSocketChannel server = bind(file.prepare())) {
             file.publish();
             SocketChannel.open(UnixDomainSocketAddress.of(path)).close();
-            server.close();
-            if (turn == 1) {
-                file.close();
-            }
+            assertThat(server.isOpen()).isTrue();
         }
 
         assertThat(parent).isEmptyDirectory();

@@ -181,7 +181,7 @@ class ReviewListenerTest {
 
     @Test
     void whatHasBegunIsAnsweredBeforeTheEndAndConnectionsEndBehindTheirAnswers() throws Exception {
-        start(this::decideWhenAllowed, Map.of("sidewarp.operator.webhook.shutdown-delay", "1s"));
+        start(this::decideWhenAllowed, Map.of("sidewarp.operator.webhook.shutdown-delay", "5s"));
         try (SSLSocket idle = TrustAll.connect(port);
                 SSLSocket busy = TrustAll.connect(port)) {
             mayDecide.release();
