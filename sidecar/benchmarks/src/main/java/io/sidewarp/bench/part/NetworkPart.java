@@ -61,7 +61,9 @@ public final class NetworkPart implements PartRunner {
                 return;
             }
             if (!network.useCongestionControl(USUAL)) {
-                lab.progress().accept("not with " + USUAL + ", which the kernel does not have");
+                lab.progress()
+                        .accept("not with " + USUAL
+                                + ", which net.ipv4.tcp_allowed_congestion_control of the machine does not name");
                 return;
             }
             lab.progress().accept("with " + USUAL);

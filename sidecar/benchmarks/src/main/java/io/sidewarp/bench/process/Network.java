@@ -56,7 +56,8 @@ public final class Network implements AutoCloseable {
         private void setCongestionControl(String name) {
             List<String> command = new ArrayList<>(prefix());
             command.addAll(List.of("sh", "-c", "echo \"$1\" > \"$0\"", CONGESTION_CONTROL, name));
-            Command.run("the kernel does not have it", command);
+            Command.run(
+                    "namespaces can have what net.ipv4.tcp_allowed_congestion_control of the machine names", command);
         }
 
         private void remove() throws IOException {
@@ -138,7 +139,7 @@ public final class Network implements AutoCloseable {
     /**
      * Gives connections and listeners that begin from now on another congestion control.
      *
-     * @return false when the kernel does not have it
+     * @return false when namespaces cannot have it: it is none that the machine allows everybody
      */
     public boolean useCongestionControl(String name) {
         try {
