@@ -20,7 +20,7 @@ import java.io.IOException;
 
 /**
  * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run, and that
- * counts connections. gRPC offers no public way to do this: protocol negotiation is where a transport gets its attributes.
+ * counts connections and limits what clients leave in them. gRPC offers no public way to do this: protocol negotiation is where a transport gets its attributes.
  */
 public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
 
@@ -67,6 +67,7 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
                         .set(ApiConnection.ATTRIBUTE, connections.open(peer, context.channel()))
                         .set(Peer.LOOP_ATTRIBUTE, context.channel().eventLoop())
                         .build();
+                context.pipeline().addFirst(new OutputLimit());
                 context.pipeline().replace(context.name(), null, next);
                 context.pipeline()
                         .fireUserEventTriggered(
