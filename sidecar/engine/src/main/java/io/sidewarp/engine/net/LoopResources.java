@@ -109,6 +109,11 @@ final class LoopResources {
         return outputsInUse + outputsKept < limit;
     }
 
+    /** Whether somebody waits for a buffer. */
+    boolean isOutputShort() {
+        return !waiting.isEmpty();
+    }
+
     /** One who waits, or whose turn has come, leaves it to others. */
     void giveUp(OutputTurn turn) {
         if (turn.isWaiting()) {

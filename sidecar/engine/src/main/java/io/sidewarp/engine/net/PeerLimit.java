@@ -5,7 +5,10 @@ package io.sidewarp.engine.net;
 
 /** Limits whose excess costs the peer the TCP connection, or the SCTP association. */
 public enum PeerLimit {
-    /** The peer read, or acknowledged, nothing for {@link NetSettings#stallTimeout}. */
+    /**
+     * The peer read, or acknowledged, nothing for {@link NetSettings#stallTimeout}; or it read less than a buffer while others
+     * waited for one.
+     */
     STALL,
     /** The peer left an FPDU incomplete for {@link NetSettings#stallTimeout}. */
     INCOMPLETE_FPDU,

@@ -72,6 +72,16 @@ final class SocketWriter {
         alignment.end();
     }
 
+    /** Octets of the buffers that the socket took so far and of which its owner has taken note. */
+    long doneOctets() {
+        return doneOctets;
+    }
+
+    /** Octets of the buffer that is pending. */
+    int pendingOctets() {
+        return pendingOctets;
+    }
+
     /** Octets that the socket took so far. */
     long progress() {
         if (pending == null) {

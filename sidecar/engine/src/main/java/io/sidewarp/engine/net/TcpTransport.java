@@ -403,15 +403,19 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
-    /** Octets that the socket took so far, while it is full. */
+    /** Octets that the socket took so far, while it is full; those of whole buffers while others wait for one. */
     private long progress() {
-        return writer.isPending() && !lost ? writer.progress() : StallWatch.NOT_WAITING;
+        if (!writer.isPending() || lost) {
+            return StallWatch.NOT_WAITING;
+        }
+        return resources.isOutputShort() ? writer.doneOctets() : writer.progress();
     }
 
     private void onStall() {
-        loseTo(
-                PeerLimit.STALL,
-                "the peer read nothing for " + settings.stallTimeout().toMillis() + " ms");
+        String what = resources.isOutputShort()
+                ? "did not read " + writer.pendingOctets() + " octets, for whose buffer others wait, in "
+                : "read nothing for ";
+        loseTo(PeerLimit.STALL, "the peer " + what + settings.stallTimeout().toMillis() + " ms");
     }
 
     @Override

@@ -257,7 +257,10 @@ public interface SidewarpConfig {
         @WithDefault("10s")
         Duration timeout();
 
-        /** Time that a peer may read nothing of what it is sent, or leave an FPDU incomplete. */
+        /**
+         * Time that a peer may read nothing of what it is sent, or leave an FPDU incomplete, or not read what is in a buffer
+         * for which others wait.
+         */
         @WithDefault("60s")
         Duration stallTimeout();
 
