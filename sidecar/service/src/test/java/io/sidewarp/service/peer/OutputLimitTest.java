@@ -14,7 +14,11 @@ import java.net.UnixDomainSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,6 +66,39 @@ class OutputLimitTest {
         Thread rest = Thread.ofVirtual().start(() -> writeAll(calls));
         assertThat(readAnswers()).isEqualTo(CALLS);
         rest.join();
+    }
+
+    @Test
+    void aClientThatLeavesMeanwhileIsGone() throws Exception {
+        client.configureBlocking(false);
+        writeUntilStuck(callsOfNoMethod());
+        int others = sockets() - 2;
+
+        client.close();
+
+        Awaitility.await().until(() -> sockets() <= others);
+    }
+
+    /** Of this process, which has both ends. */
+    private static int sockets() throws IOException {
+        int sockets = 0;
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                if (isSocket(descriptor)) {
+                    sockets++;
+                }
+            }
+        }
+        return sockets;
+    }
+
+    private static boolean isSocket(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString().startsWith("socket:");
+        } catch (IOException e) {
+            // It was closed.
+            return false;
+        }
     }
 
     private void writeUntilStuck(ByteBuffer octets) throws IOException, InterruptedException {
