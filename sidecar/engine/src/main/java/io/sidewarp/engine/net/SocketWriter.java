@@ -72,19 +72,14 @@ final class SocketWriter {
         alignment.end();
     }
 
-    /** Octets of the buffers that the socket took so far and of which its owner has taken note. */
-    long doneOctets() {
-        return doneOctets;
-    }
-
     /** Octets of the buffer that is pending. */
     int pendingOctets() {
         return pendingOctets;
     }
 
-    /** Octets that the socket took so far. */
+    /** Octets that the socket took so far; of whole buffers only, while other connections wait for one. */
     long progress() {
-        if (pending == null) {
+        if (pending == null || resources.isOutputShort()) {
             return doneOctets;
         }
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();

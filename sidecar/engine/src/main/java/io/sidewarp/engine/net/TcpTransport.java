@@ -403,12 +403,9 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
-    /** Octets that the socket took so far, while it is full; those of whole buffers while others wait for one. */
+    /** What the socket took so far, while it is full. */
     private long progress() {
-        if (!writer.isPending() || lost) {
-            return StallWatch.NOT_WAITING;
-        }
-        return resources.isOutputShort() ? writer.doneOctets() : writer.progress();
+        return writer.isPending() && !lost ? writer.progress() : StallWatch.NOT_WAITING;
     }
 
     private void onStall() {

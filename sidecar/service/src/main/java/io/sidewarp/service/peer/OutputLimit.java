@@ -18,7 +18,7 @@ final class OutputLimit extends ChannelDuplexHandler {
      * Octets that wait for a full socket, above those of messages: HTTP/2 gives a channel no more of these than the mark
      * from which it is not writable, 64 KiB.
      */
-    static final int MAX_OCTETS = 256 << 10;
+    private static final int MAX_OCTETS = 256 << 10;
 
     private boolean holding;
 
