@@ -38,6 +38,9 @@ public final class CongestionControl {
     /** Octets of a name at most: TCP_CA_NAME_MAX of Linux less the closing zero. */
     public static final int MAX_NAME = 15;
 
+    /** How the names of its versions begin. */
+    private static final String BBR = "bbr";
+
     private static final Logger LOG = LoggerFactory.getLogger(CongestionControl.class);
 
     private static final int IPPROTO_TCP = 6;
@@ -102,6 +105,17 @@ public final class CongestionControl {
                 && remote != null
                 && (remote.getAddress().isLoopbackAddress()
                         || remote.getAddress().equals(local.getAddress()));
+    }
+
+    /** Whether that of a connection spreads over time what the connection may send, as those by the name of BBR do. */
+    static boolean paces(EpollSocketChannel channel) {
+        try {
+            ByteBuffer name = channel.config().getOption(OPTION);
+            return US_ASCII.decode(name).toString().startsWith(BBR);
+        } catch (ChannelException e) {
+            // The connection is gone.
+            return false;
+        }
     }
 
     private static void set(SocketChannel channel, String name) {

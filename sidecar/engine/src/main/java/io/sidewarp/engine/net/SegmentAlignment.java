@@ -16,14 +16,17 @@ import org.jspecify.annotations.Nullable;
  * its own, and buffers are small, as a cut shifts what is left of its buffer. While the socket is full TCP is to send full
  * segments only (TCP_CORK), which no window cuts; not while it keeps up, since the last segment of each buffer would wait
  * for the next buffer: where BBR paces, a stream of messages of 64 KiB got a fifth of its rate so.
+ *
+ * <p>A socket that keeps up for long has a processor for its bottleneck and no window. It gets large buffers, which cost the
+ * kernel less per octet; but not where TCP paces, as BBR then takes what this side can make for what the path can carry.
  */
 final class SegmentAlignment {
 
-    /**
-     * Octets of a buffer at most where segments are aligned: twice what the kernel makes segments of at a time, so that
-     * ending there costs it little.
-     */
-    static final int BUFFER = 128 * 1024;
+    /** Octets of a buffer at most, unless the socket keeps up. */
+    static final int SMALL = 128 * 1024;
+
+    /** Octets that the kernel makes segments of at a time at most: 64 KiB less room for its headers. */
+    private static final int KERNEL_BATCH = 65_215;
 
     /** FPDUs are padded to a multiple of so many octets (RFC 5044 section 4.1). */
     private static final int FPDU_MULTIPLE = 4;
@@ -34,12 +37,35 @@ final class SegmentAlignment {
     private final @Nullable EpollSocketChannel channel;
     private boolean aligning;
     private boolean corked;
+    private int givenOctets;
+    private long keptUpOctets;
+    private boolean paced;
 
     SegmentAlignment(SocketChannel channel) {
         this.channel = channel instanceof EpollSocketChannel epoll ? epoll : null;
         if (this.channel != null) {
             this.channel.config().setTcpNotSentLowAt(NetSettings.LARGE_OUTPUT_CAPACITY);
         }
+    }
+
+    /**
+     * Octets of the next buffer at most: as many segments as the kernel makes at a time, or a multiple, so that ending there
+     * costs it little.
+     *
+     * @param most octets, at least {@link #SMALL}
+     * @param emss octets of a segment
+     */
+    int room(int most, int emss) {
+        if (!isPossible(emss)) {
+            return most;
+        }
+        int batch = Math.max(1, KERNEL_BATCH / emss) * emss;
+        return (keepsUp() ? most : SMALL) / batch * batch;
+    }
+
+    /** Whether the socket took more than it holds unsent, and was never full meanwhile. */
+    private boolean keepsUp() {
+        return keptUpOctets > NetSettings.LARGE_OUTPUT_CAPACITY && !paced;
     }
 
     /**
@@ -51,18 +77,24 @@ final class SegmentAlignment {
      * @return the flags to send them with
      */
     int begin(int octets, int emss) {
+        givenOctets = octets;
         aligning = octets > MUCH && isPossible(emss);
         return aligning ? SocketCalls.MSG_EOR : 0;
     }
 
     /** To be called when the buffer was given to the socket, with whether that took all of it. */
     void given(boolean all) {
+        boolean keptUp = keepsUp();
+        keptUpOctets = all ? keptUpOctets + givenOctets : 0;
+        if (channel != null && !keptUp && keepsUp()) {
+            paced = CongestionControl.paces(channel);
+        }
         cork(aligning && !all);
     }
 
     /** Whether FPDUs can fill segments of so many octets. */
-    static boolean isPossible(int emss) {
-        return emss % FPDU_MULTIPLE == 0;
+    private boolean isPossible(int emss) {
+        return channel != null && emss % FPDU_MULTIPLE == 0;
     }
 
     /** There is nothing more to send for now: TCP may send a last segment that is not full. */

@@ -62,9 +62,13 @@ final class SocketWriter {
         return outbound != null && outbound.isEmpty();
     }
 
-    /** Whether segments begin with FPDUs, as far as the kernel can be told. */
-    boolean aligns() {
-        return stagedWrite != null && SegmentAlignment.isPossible(segmentSize.last());
+    /**
+     * Octets of the next buffer at most.
+     *
+     * @param most what else bounds them, at least {@link SegmentAlignment#SMALL}
+     */
+    int room(int most) {
+        return alignment.room(most, segmentSize.last());
     }
 
     /** What was given so far is all for now. */

@@ -375,11 +375,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             return false;
         }
         outputWanted = false;
-        int room = writer.aligns() ? SegmentAlignment.BUFFER : ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop());
+        int most = Math.min(buffer.wire().capacity(), ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop()));
         int octets = 0;
         try {
-            octets = connection.produce(
-                    buffer.wire(), 0, Math.min(room, buffer.wire().capacity()));
+            octets = connection.produce(buffer.wire(), 0, writer.room(most));
         } finally {
             if (octets == 0) {
                 resources.releaseOutput(buffer, true);
