@@ -28,12 +28,14 @@ public final class DdpReceiver {
     private final ProtectionDomain protectionDomain;
     private final long queuePair;
     private final int[] expectedMsn;
+    /** Per queue number: whether a message has come in part. */
+    private final boolean[] insideUntagged;
 
     private int version = 1;
     private boolean failed;
     private long segments;
     private int segmentLength;
-    private boolean insideMessage;
+    private boolean insideTagged;
 
     /**
      * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
@@ -50,6 +52,7 @@ public final class DdpReceiver {
         this.protectionDomain = protectionDomain;
         this.queuePair = queuePair;
         this.expectedMsn = new int[queues];
+        this.insideUntagged = new boolean[queues];
         Arrays.fill(expectedMsn, msn);
     }
 
@@ -68,9 +71,13 @@ public final class DdpReceiver {
         return segments;
     }
 
-    /** True when the last segment of the message that the latest valid segment belongs to has not arrived. */
+    /** Whether the last segment of a message has not arrived of which an earlier one has. */
     public boolean isInsideMessage() {
-        return insideMessage;
+        boolean inside = insideTagged;
+        for (boolean insideQueue : insideUntagged) {
+            inside |= insideQueue;
+        }
+        return inside;
     }
 
     /** Octets of the segment that is being received, header included. */
@@ -110,7 +117,7 @@ public final class DdpReceiver {
             return;
         }
         segments++;
-        insideMessage = !tagged.last();
+        insideTagged = !tagged.last();
         user.onTagged(tagged, payload);
     }
 
@@ -167,7 +174,7 @@ public final class DdpReceiver {
             }
         }
         segments++;
-        insideMessage = !untagged.last();
+        insideUntagged[qn] = !untagged.last();
         if (untagged.last()) {
             expectedMsn[qn]++;
             user.onUntagged(untagged, mo + payload);

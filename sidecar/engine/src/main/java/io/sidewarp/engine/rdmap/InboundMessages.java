@@ -56,7 +56,9 @@ final class InboundMessages implements DdpUser {
     /** Per queue number: opcode of a message whose last segment has not come, or {@link #NO_OPCODE}. */
     private final int[] unfinished = new int[RdmapControl.QUEUES];
 
-    private final InboundLimits limits;
+    private final InboundLimits taggedLimits;
+    /** Per queue number. */
+    private final InboundLimits[] untaggedLimits = new InboundLimits[RdmapControl.QUEUES];
 
     private int version = 1;
 
@@ -74,7 +76,8 @@ final class InboundMessages implements DdpUser {
         this.counters = stream.counters();
         this.outboundRequests = outboundRequests;
         this.inboundRequests = inboundRequests;
-        this.limits = new InboundLimits(settings.maxShortSegments());
+        this.taggedLimits = new InboundLimits(settings.maxShortSegments());
+        Arrays.setAll(untaggedLimits, qn -> new InboundLimits(settings.maxShortSegments()));
         this.atomics = new AtomicResponder(settings);
         this.extensions = stream.extensions();
         int queues = extensions ? RdmapControl.QUEUES : RdmapControl.QUEUES_WITHOUT_EXTENSIONS;
@@ -97,7 +100,7 @@ final class InboundMessages implements DdpUser {
         if (RdmapControl.version(control) != version) {
             return RdmapError.INVALID_VERSION;
         }
-        if (!limits.admit(header, payload)) {
+        if (!taggedLimits.admit(header, payload)) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
         stream.ready().onOther();
@@ -180,7 +183,7 @@ final class InboundMessages implements DdpUser {
         if (RdmapControl.queueOf(opcode) != qn) {
             return DdpError.INVALID_QN;
         }
-        boolean excess = !limits.admit(header, payload);
+        boolean excess = !untaggedLimits[qn].admit(header, payload);
         if (excess || RdmapControl.isRequest(opcode) && inboundRequests.isFull()) {
             return RdmapError.CATASTROPHIC_STREAM;
         }

@@ -66,6 +66,32 @@ class InboundLimitsTest {
     }
 
     @Test
+    void aMessageOfAnotherQueueInBetweenDoesNotBeginTheCountAnew() {
+        stream.endpoint().receive(1).with(region).post();
+        for (int i = 0; i < MOST; i++) {
+            stream.input(sendMore(1, 0, CRUMB), write(region.stag(), 0, new byte[0]));
+        }
+        assertThat(stream.output()).isEmpty();
+
+        stream.input(sendMore(1, 0, CRUMB));
+
+        assertTerminated();
+    }
+
+    @Test
+    void aSendInBetweenDoesNotBeginTheCountOfAWriteAnew() {
+        for (int i = 0; i < MOST; i++) {
+            stream.endpoint().receive(i).with(region).post();
+            stream.input(writeMore(region.stag(), 0, CRUMB), send(i + 1, CRUMB));
+        }
+        assertThat(stream.output()).isEmpty();
+
+        stream.input(writeMore(region.stag(), 0, CRUMB));
+
+        assertTerminated();
+    }
+
+    @Test
     void anyNumberOfSegmentsThatAreNotShortAndOfShortMessagesIsTaken() {
         stream.endpoint().receive(1).with(region).post();
         for (int i = 0; i < 20 * MOST; i++) {

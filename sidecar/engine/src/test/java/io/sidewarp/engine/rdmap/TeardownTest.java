@@ -207,6 +207,31 @@ class TeardownTest {
     }
 
     @Test
+    @Requirement({"RDMAP-7.1-01", "RDMAP-6.2.1-01"})
+    void aWholeMessageOfAnotherQueueDoesNotEndTheOneInWhoseMiddleThePeerCloses() {
+        stream.endpoint().receive(1).with(region, 0, 10).post();
+        stream.input(sendMore(1, 0, ONE), write(region.stag(), 20, ONE));
+
+        stream.wire().peerClosed();
+
+        assertThat(stream.stream().error()).isNotNull();
+        assertThat(stream.stream().error().code()).isEqualTo(LlpError.CONNECTION_LOST.code());
+        assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 01 00 00"));
+    }
+
+    @Test
+    @Requirement({"RDMAP-7.1-01", "RDMAP-6.2.1-01"})
+    void aWholeSendDoesNotEndTheWriteInWhoseMiddleThePeerCloses() {
+        stream.endpoint().receive(1).with(region, 0, 10).post();
+        stream.input(writeMore(region.stag(), 20, ONE), send(1, ONE));
+
+        stream.wire().peerClosed();
+
+        assertThat(stream.stream().error()).isNotNull();
+        assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 01 00 00"));
+    }
+
+    @Test
     void aCloseOfThePeerBehindAWholeMessageIsNone() {
         stream.endpoint().receive(1).with(region, 0, 10).post();
         stream.input(
