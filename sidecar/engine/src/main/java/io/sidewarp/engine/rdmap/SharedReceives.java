@@ -5,12 +5,14 @@ package io.sidewarp.engine.rdmap;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Receives that several streams share: a message takes the oldest one when its first segment arrives, on whichever
  * stream that is. The sequence numbers of messages stay each stream's own (RFC 5041 section 4.3). Any number of threads
- * post, any number of event loops take. No locks; an element is allocated when it is used for the first time.
+ * post, any number of event loops take. No locks, but in {@link #post}; an element is allocated when it is used for the
+ * first time.
  */
 public final class SharedReceives {
 
@@ -69,6 +71,25 @@ public final class SharedReceives {
             } else if (made.compareAndSet(count, count + 1)) {
                 return new Wqe();
             }
+        }
+    }
+
+    /**
+     * Claims an element, fills and publishes it, one poster at a time: a receive that was posted is there for a message. Not to
+     * be called by who takes completions as the streams tell them.
+     *
+     * @param fill gets the request and the element
+     * @return false when the queue is full
+     */
+    public <T> boolean post(T request, BiConsumer<T, Wqe> fill) {
+        synchronized (posted) {
+            Wqe wqe = claim();
+            if (wqe == null) {
+                return false;
+            }
+            fill.accept(request, wqe);
+            publish(wqe);
+            return true;
         }
     }
 

@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * Send or receive queue: a ring of {@link Wqe} slots between any number of posting threads and one event loop. A poster
  * claims a slot, fills it and publishes it; the loop starts elements in order, and completes and retires each in order. An
  * element that is complete counts no more while it is still read, for which the ring has a slot more than the queue holds.
- * No locks; a slot is allocated when it is used for the first time.
+ * No locks, but in {@link #post}; a slot is allocated when it is used for the first time.
  */
 public final class WorkQueue {
 
@@ -83,6 +84,25 @@ public final class WorkQueue {
     /** Hands a filled slot to the event loop. */
     public void publish(long sequence) {
         slot(sequence).publish(sequence);
+    }
+
+    /**
+     * Claims a slot, fills and publishes it, one poster at a time: what was posted is there, with all before it. So a peer may
+     * use it at once, as it may a receive.
+     *
+     * @param fill gets the request and the slot
+     * @return false when the queue is full
+     */
+    public <T> boolean post(T request, BiConsumer<T, Wqe> fill) {
+        synchronized (slots) {
+            long sequence = claim();
+            if (sequence < 0) {
+                return false;
+            }
+            fill.accept(request, slot(sequence));
+            publish(sequence);
+            return true;
+        }
     }
 
     /** Elements claimed and not complete. */

@@ -146,14 +146,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         if (check != PostResult.POSTED) {
             return check;
         }
-        long sequence = receiveQueue.claim();
-        if (sequence < 0) {
+        if (!receiveQueue.post(request, SoftwareQueuePair::fillReceive)) {
             return PostResult.QUEUE_FULL;
         }
-        Wqe wqe = receiveQueue.slot(sequence);
-        wqe.begin(request.id(), RdmapControl.SEND, true, false);
-        copyElements(request, wqe);
-        receiveQueue.publish(sequence);
         if (!loop.inEventLoop()) {
             // As in Doorbell: the queue pair may end meanwhile, and somebody has to flush this one too.
             VarHandle.fullFence();
@@ -190,7 +185,12 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         }
     }
 
-    static void copyElements(WorkRequest request, Wqe wqe) {
+    static void fillReceive(WorkRequest request, Wqe wqe) {
+        wqe.begin(request.id(), RdmapControl.SEND, true, false);
+        copyElements(request, wqe);
+    }
+
+    private static void copyElements(WorkRequest request, Wqe wqe) {
         for (int i = 0; i < request.sgeCount(); i++) {
             wqe.addSge(request.region(i), request.offset(i), request.length(i));
         }

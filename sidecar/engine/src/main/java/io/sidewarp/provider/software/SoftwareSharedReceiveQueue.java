@@ -4,9 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.RdmapControl;
 import io.sidewarp.engine.rdmap.SharedReceives;
-import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkRequest;
@@ -43,14 +41,7 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
         if (check != PostResult.POSTED) {
             return check;
         }
-        Wqe wqe = receives.claim();
-        if (wqe == null) {
-            return PostResult.QUEUE_FULL;
-        }
-        wqe.begin(request.id(), RdmapControl.SEND, true, false);
-        SoftwareQueuePair.copyElements(request, wqe);
-        receives.publish(wqe);
-        return PostResult.POSTED;
+        return receives.post(request, SoftwareQueuePair::fillReceive) ? PostResult.POSTED : PostResult.QUEUE_FULL;
     }
 
     @Override
