@@ -48,6 +48,9 @@ public final class RdmapStream implements UpperLayer {
     private boolean outputClosed;
     private boolean peerClosed;
     private boolean aborted;
+    /** The lower layer's is the event loop's to ask for. */
+    private volatile int mulpdu;
+
     private @Nullable TerminateMessage terminate;
     private @Nullable StreamError error;
 
@@ -62,6 +65,7 @@ public final class RdmapStream implements UpperLayer {
         this.extensions = settings.extensions() && llp.protocolVersion() == 1;
         this.inbound = new InboundMessages(this, settings, work.requests(), inboundRequests);
         inbound.setVersion(llp.protocolVersion());
+        this.mulpdu = llp.mulpdu();
     }
 
     public StreamState state() {
@@ -82,9 +86,9 @@ public final class RdmapStream implements UpperLayer {
         return counters;
     }
 
-    /** Octets of the largest segment that is sent now. */
+    /** Octets of the largest segment, as of the last output. Any thread. */
     public int mulpdu() {
-        return llp.mulpdu();
+        return mulpdu;
     }
 
     /** Segments committed to the lower layer. */
@@ -174,6 +178,7 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void produce() {
+        mulpdu = llp.mulpdu();
         while (!outputClosed) {
             try {
                 if (!sender.isActive() && !begin()) {

@@ -12,8 +12,10 @@ import io.sidewarp.engine.rdmap.StreamListener;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.StreamState;
 import io.sidewarp.engine.testing.WireEnd;
+import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.engine.verbs.WorkRequest;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -53,6 +55,30 @@ final class SoftwareQueuePairTest {
                         listener));
         wire.attach(stream);
         queuePair.onEstablished(stream, ConnectionSetup.NO_ATTRIBUTES);
+    }
+
+    @Test
+    void theMulpduIsThatOfTheLastOutputForTheLowerLayerIsTheEventLoopsOwn() throws Exception {
+        wire.mulpdu(1000);
+        queuePair
+                .loop()
+                .submit(() -> {
+                    establish(queuePair);
+                    wire.mulpdu(2000);
+                })
+                .get(10, TimeUnit.SECONDS);
+        assertThat(queuePair.attributes().mulpdu()).isEqualTo(1000);
+
+        queuePair
+                .loop()
+                .submit(() -> {
+                    endpoint.postSend(new WorkRequest().reset(1, Opcode.SEND));
+                    wire.output();
+                })
+                .get(10, TimeUnit.SECONDS);
+
+        assertThat(queuePair.attributes().mulpdu()).isEqualTo(2000);
+        queuePair.loop().submit(() -> wire.over(false, "reset")).get(10, TimeUnit.SECONDS);
     }
 
     @Test
