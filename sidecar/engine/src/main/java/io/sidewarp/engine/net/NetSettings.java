@@ -14,11 +14,11 @@ import java.time.Duration;
  *     wait for one; and as many in which connections have the beginning of a long FPDU, those of further ones are copied
  * @param largeOutputBuffers of them, how many have {@link #LARGE_OUTPUT_CAPACITY} instead of {@link #stagingCapacity}
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
- * @param lingerTimeout how long a connection whose output is closed waits for the peer while nothing arrives
+ * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
  * @param connectTimeout for the TCP connection
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
- *     it is sent over SCTP, before its connection or association is aborted; and while all output buffers are in use and
- *     other connections wait, how long it may take to read one
+ *     it is sent over SCTP, or before a FIN, until its connection or association is aborted; and while all output buffers
+ *     are in use and other connections wait, how long it may take to read one
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
  * @param congestionControl name of that of TCP, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps

@@ -71,7 +71,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
         this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
-        this.closing = new TcpClosing(channel, settings.lingerTimeout(), this::onPeerLingers);
+        this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
         this.connectionInput = new ConnectionInput(resources);
@@ -477,6 +477,12 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     private void onPeerLingers() {
         loseTo(PeerLimit.LINGER, "the peer did not close its side in time");
+    }
+
+    private void onLastOutputStalls() {
+        loseTo(
+                PeerLimit.STALL,
+                "the peer acknowledged nothing for " + settings.stallTimeout().toMillis() + " ms");
     }
 
     // Facts.

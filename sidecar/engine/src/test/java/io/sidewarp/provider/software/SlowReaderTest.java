@@ -34,11 +34,17 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Peers that accept a connection and then read nothing. */
+/** Peers that accept a connection and then read nothing, or late. */
 final class SlowReaderTest {
 
     private static final int MIB = 1 << 20;
     private static final int WRITES = 32;
+    private static final Duration SHORT = Duration.ofMillis(300);
+    private static final Duration LONG = Duration.ofSeconds(30);
+    /** More than {@link #LITTLE} holds, and less than the socket of this side. */
+    private static final int MUCH = 64 << 10;
+
+    private static final int LITTLE = 4 << 10;
 
     private final WorkRequest request = new WorkRequest();
     private SoftwareProvider provider;
@@ -47,16 +53,27 @@ final class SlowReaderTest {
 
     @BeforeEach
     void open() throws Exception {
+        open(Duration.ofSeconds(1), SHORT);
+    }
+
+    private void open(Duration lingerTimeout, Duration stallTimeout) throws Exception {
         NetSettings net = NetSettings.defaults()
                 .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
                 .withOutputBuffers(1, 1)
-                .withLingerTimeout(Duration.ofSeconds(1))
-                .withStallTimeout(Duration.ofMillis(300))
+                .withLingerTimeout(lingerTimeout)
+                .withStallTimeout(stallTimeout)
                 .withBusyPoll(Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
         device = provider.open();
-        server = new ServerSocket(0, 8, InetAddress.getLoopbackAddress());
+        server = new ServerSocket();
+        server.setReceiveBufferSize(LITTLE);
+        server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 8);
+    }
+
+    private void openWith(Duration lingerTimeout, Duration stallTimeout) throws Exception {
+        close();
+        open(lingerTimeout, stallTimeout);
     }
 
     @AfterEach
@@ -110,6 +127,59 @@ final class SlowReaderTest {
             assertThat(waiting.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(reader.getInputStream().readNBytes(2 + 14 + 1000 + 4)).hasSize(1020);
         }
+    }
+
+    /** Closes the connection when the socket has taken all that the peer does not read. */
+    private void writeMuchAndClose(Endpoint endpoint) {
+        endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                .addSge(endpoint.region, 0, MUCH)
+                .remote(1, 0));
+        assertThat(endpoint.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+        endpoint.queuePair.disconnect();
+    }
+
+    /** Waits as long as a connection that is closed on this side only is kept. */
+    private void awaitLinger() throws Exception {
+        Endpoint endpoint = new Endpoint(device, 16);
+        try (Socket silent = connect(endpoint)) {
+            assertThat(silent.isConnected()).isTrue();
+            endpoint.queuePair.disconnect();
+            endpoint.awaitState(QueuePairState.CLOSED);
+        }
+    }
+
+    @Test
+    void aPeerThatReadsLateGetsAllThatWasSentBeforeTheClose() throws Exception {
+        openWith(SHORT, LONG);
+        Endpoint endpoint = new Endpoint(device, MUCH);
+        List<StreamError> errors = new CopyOnWriteArrayList<>();
+        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> {
+            if (error != null) {
+                errors.add(error);
+            }
+        });
+        try (Socket late = connect(endpoint)) {
+            writeMuchAndClose(endpoint);
+            awaitLinger();
+
+            assertThat(late.getInputStream().readAllBytes()).hasSizeGreaterThan(MUCH);
+        }
+        endpoint.awaitState(QueuePairState.CLOSED);
+        assertThat(errors).isEmpty();
+    }
+
+    @Test
+    void aPeerThatNeverReadsWhatWasSentBeforeTheCloseLosesTheConnectionAfterTheStallTime() throws Exception {
+        openWith(SHORT, SHORT);
+        Endpoint endpoint = new Endpoint(device, MUCH);
+        List<String> messages = new CopyOnWriteArrayList<>();
+        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> messages.add(message));
+        try (Socket deaf = connect(endpoint)) {
+            assertThat(deaf.isConnected()).isTrue();
+            writeMuchAndClose(endpoint);
+            endpoint.awaitState(QueuePairState.CLOSED);
+        }
+        assertThat(messages.getLast()).contains("acknowledged nothing for 300 ms");
     }
 
     @Test

@@ -258,13 +258,13 @@ public interface SidewarpConfig {
         Duration timeout();
 
         /**
-         * Time that a peer may read nothing of what it is sent, or leave an FPDU incomplete, or not read what is in a buffer
-         * for which others wait.
+         * Time that a peer may read nothing of what it is sent, also when this side has closed, or leave an FPDU incomplete,
+         * or not read what is in a buffer for which others wait.
          */
         @WithDefault("60s")
         Duration stallTimeout();
 
-        /** Time that a peer gets to close its side after this side did. */
+        /** Time that a peer gets to close its side, from when it has acknowledged the close of this side. */
         @WithDefault("5s")
         Duration lingerTimeout();
 

@@ -17,8 +17,8 @@ import java.time.Duration;
  *     32768
  * @param earlySessions sessions of one association of which later chunks are there, but not the Initiate
  * @param unacknowledged chunks that are sent without an acknowledgement, at most 32767 (section 10)
- * @param lingerTimeout how long a session whose output has ended waits for the peer while nothing arrives, and one of
- *     which later chunks are there for its Initiate
+ * @param lingerTimeout how long a session whose Terminate is acknowledged waits for the peer while nothing arrives, and
+ *     one of which later chunks are there for its Initiate
  */
 public record AdaptationSettings(
         int reorderOctets,

@@ -46,6 +46,7 @@ public final class DdpStreamSession implements LowerLayer {
 
     private boolean closing;
     private boolean aborted;
+    private boolean lastWordDue;
     private boolean abandoned;
 
     /** @param former what the stream carried before, if chunks of it may be in flight */
@@ -345,7 +346,8 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void deliverSent() {
         switch (output.takeSent()) {
-            case NOTHING -> {}
+            // What follows the Terminate is settled when it is through.
+            case NOTHING, TERMINATE -> {}
             case SEGMENT -> {
                 if (phase == Phase.OPEN && upper != null) {
                     upper.onTransferred();
@@ -356,7 +358,6 @@ public final class DdpStreamSession implements LowerLayer {
                     exchange.onControlSent();
                 }
             }
-            case TERMINATE -> awaitLastWord();
         }
     }
 
@@ -473,26 +474,40 @@ public final class DdpStreamSession implements LowerLayer {
         } else if (phase == Phase.OPEN) {
             endUpper(false, aborted ? "aborted by this side" : "the peer did not end the session in time");
         }
-        if (phase == Phase.OVER && output.isFinished()) {
-            abandon();
-        } else if (phase == Phase.OVER) {
-            awaitLastWord();
+        if (phase == Phase.OVER) {
+            if (output.isFinished() && (!output.isTerminateSent() || isLastWordThrough())) {
+                abandon();
+            } else {
+                awaitLastWord();
+            }
         }
         settle();
     }
 
     /** Ends what has come to its end. */
     private void settle() {
+        boolean through = isLastWordThrough();
         if (phase == Phase.OPEN) {
             if (aborted) {
                 endUpper(false, "aborted by this side");
-            } else if (output.isTerminateSent() && (peerTerminated || closing && output.isAcknowledged())) {
+            } else if (output.isTerminateSent() && (peerTerminated || closing && through)) {
                 endUpper(true, "closed");
             }
         }
         if (phase == Phase.OVER && peerFinished && output.isFinished() && output.isAcknowledged()) {
             association.release(this);
+        } else if (through && !lastWordDue) {
+            lastWordDue = true;
+            awaitLastWord();
         }
+    }
+
+    /**
+     * Whether the Terminate is out, and the peer has it. Much may be in front of it, for which the peer needs its time; but
+     * for that of a session that never opened, nobody waits.
+     */
+    private boolean isLastWordThrough() {
+        return output.isTerminateSent() && (upper == null || output.isAcknowledged());
     }
 
     private void endUpper(boolean graceful, String cause) {

@@ -5,7 +5,7 @@ package io.sidewarp.engine.llp.sctp;
 
 /**
  * The time that a session waits for what its peer owes it: an Initiate that later chunks have overtaken, or the last
- * word when this side has said its own ({@link AdaptationSettings#lingerTimeout}). RFC 5043 sets none.
+ * word when it has this side's ({@link AdaptationSettings#lingerTimeout}). RFC 5043 sets none.
  */
 final class Linger {
 

@@ -196,6 +196,67 @@ class SessionEndTest {
     }
 
     @Test
+    void theLingerTimeoutBeginsWhenThePeerHasAcknowledgedTheTerminate() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        active.session().closeOutput();
+        end.rest();
+
+        end.advance(LINGER);
+        end.advance(LINGER);
+        assertThat(active.events()).containsExactly("established");
+        end.acknowledge();
+        end.advance(LINGER - 1);
+        assertThat(active.events()).containsExactly("established");
+        end.advance(1);
+
+        assertThat(active.events()).containsExactly("established", "broken");
+        assertThat(end.events()).containsExactly("established", "idle");
+    }
+
+    @Test
+    void aSessionThatThePeerEndedFirstKeepsTheAssociationUntilAllIsAcknowledged() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate().staysOpen();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        active.send(SEGMENT);
+        end.rest();
+        end.inject(0, 17, "0001 0004");
+        active.session().closeOutput();
+        end.rest();
+        assertThat(active.events()).containsExactly("established", "peer closed", "closed");
+
+        end.advance(LINGER);
+        end.advance(LINGER);
+        assertThat(end.events()).containsExactly("established");
+        end.acknowledge();
+
+        assertThat(end.events()).containsExactly("established", "idle");
+    }
+
+    @Test
+    void anAbortedSessionKeepsTheAssociationUntilItsTerminateIsAcknowledged() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        active.session().abort();
+        end.rest();
+        assertThat(active.events()).containsExactly("established", "broken");
+
+        end.advance(LINGER);
+        end.advance(LINGER);
+        assertThat(end.events()).containsExactly("established");
+        end.acknowledge();
+        end.advance(LINGER);
+
+        assertThat(end.events()).containsExactly("established", "idle");
+    }
+
+    @Test
     void whatComesBehindACloseIsDiscarded() {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.initiate();
