@@ -42,9 +42,14 @@ public final class DdpAssociation implements SctpUser {
     private final WireBuffer staging = WireBuffer.allocate(MAX_MESSAGE);
 
     private final ArrayDeque<DdpStreamSession> ready = new ArrayDeque<>();
+    /** One for each stream at most: it stands for the session that the stream has when its turn comes. */
     private final ArrayDeque<DdpStreamSession> waiting = new ArrayDeque<>();
+
     private final ArrayDeque<DdpStreamSession> touched = new ArrayDeque<>();
     private @Nullable DdpStreamSession[] sessions = new DdpStreamSession[0];
+    /** By stream, which are in {@link #waiting}. */
+    private boolean[] waitingStreams = new boolean[0];
+
     private int occupied;
     private int live;
     private int early;
@@ -97,6 +102,11 @@ public final class DdpAssociation implements SctpUser {
     /** What chunks that wait for earlier ones count against the budget now. */
     public int earlyOctets() {
         return budget.held();
+    }
+
+    /** Sessions that get a turn when the peer has acknowledged something. */
+    int waitingSessions() {
+        return waiting.size();
     }
 
     /** Whether a session can be begun. */
@@ -156,6 +166,7 @@ public final class DdpAssociation implements SctpUser {
             return;
         }
         sessions = new DdpStreamSession[Math.min(inboundStreams, outboundStreams)];
+        waitingStreams = new boolean[sessions.length];
         established = true;
         listener.onEstablished();
     }
@@ -244,7 +255,12 @@ public final class DdpAssociation implements SctpUser {
             return;
         }
         for (int i = waiting.size(); i > 0; i--) {
-            enqueue(waiting.remove());
+            int stream = waiting.remove().stream();
+            waitingStreams[stream] = false;
+            DdpStreamSession session = sessions[stream];
+            if (session != null) {
+                enqueue(session);
+            }
         }
         transport.requestOutput();
     }
@@ -384,7 +400,8 @@ public final class DdpAssociation implements SctpUser {
     }
 
     private void awaitAcknowledgement(DdpStreamSession session) {
-        if (!waiting.contains(session)) {
+        if (!waitingStreams[session.stream()]) {
+            waitingStreams[session.stream()] = true;
             waiting.add(session);
         }
         transport.requestAcknowledged();

@@ -418,6 +418,26 @@ class SessionEndTest {
     }
 
     @Test
+    void aPeerThatBeginsAndEndsSessionsWithoutAcknowledgingAnyLeavesOneForEachStreamAtMost() {
+        SctpEnd end = SctpEnd.alone(1);
+        for (int i = 0; i < 100; i++) {
+            end.inject(0, 17, "0000 0001");
+            end.inject(0, 17, "0001 0004");
+            end.rest();
+        }
+
+        assertThat(end.asked()).hasSizeGreaterThan(50);
+        assertThat(end.association().waitingSessions())
+                .isLessThanOrEqualTo(end.association().streams());
+        end.acknowledge();
+        end.acknowledge();
+        end.inject(0, 17, "0000 0001");
+        end.rest();
+        end.acknowledge();
+        assertThat(end.asked().getLast().events()).containsExactly("established");
+    }
+
+    @Test
     void aPeerWhoseSessionWasTerminatedMayBeginAnother() {
         SctpEnd end = SctpEnd.alone(1);
         end.inject(0, 17, "0000 0001");
