@@ -32,6 +32,7 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
     private boolean decided;
     private boolean givenUp;
     private int transfers;
+    private int inputsDone;
 
     void bind(DdpStreamSession newSession) {
         session = newSession;
@@ -80,6 +81,11 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
     /** How often it was told that segments were taken by SCTP. */
     public int transfers() {
         return transfers;
+    }
+
+    /** How often it was told that there is no more input for now. */
+    public int inputsDone() {
+        return inputsDone;
     }
 
     /** Segments that it has sent, in hexadecimal digits. */
@@ -174,7 +180,9 @@ public final class SessionRecorder implements SessionListener, UpperLayer {
     }
 
     @Override
-    public void onInputDone() {}
+    public void onInputDone() {
+        inputsDone++;
+    }
 
     @Override
     public void produce() {

@@ -159,6 +159,10 @@ public final class DdpStreamSession implements LowerLayer {
             bound.onError(error);
         }
         input.resume();
+        if (phase == Phase.OPEN) {
+            // What was kept is no part of a batch.
+            bound.onInputDone();
+        }
     }
 
     /**

@@ -420,4 +420,19 @@ class SessionStartTest {
         assertThat(end.sent()).first().isEqualTo("0:17 00 00 00 02");
         assertThat(passive.events()).startsWith("established", "peer closed");
     }
+
+    @Test
+    void theInputThatWasKeptUntilTheAcceptHasAnEnd() {
+        SctpEnd end = SctpEnd.alone(1);
+        end.onInitiate(recorder -> true);
+        end.inject(0, 17, "0000 0001");
+        end.inject(0, 16, "0001 41");
+        SessionRecorder passive = end.asked().getFirst();
+
+        passive.accept();
+        end.rest();
+
+        assertThat(passive.segments()).containsExactly("41");
+        assertThat(passive.inputsDone()).isOne();
+    }
 }
