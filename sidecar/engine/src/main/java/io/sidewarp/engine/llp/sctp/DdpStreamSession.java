@@ -155,7 +155,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
         LlpError error = agreed.error();
         if (error != null) {
-            discarding = true;
+            discard();
             bound.onError(error);
         }
         input.resume();
@@ -193,6 +193,12 @@ public final class DdpStreamSession implements LowerLayer {
     /** Whether DDP Segments are of no use any more. */
     boolean isDiscarding() {
         return discarding;
+    }
+
+    /** DDP Segments are of no use from now on. */
+    private void discard() {
+        discarding = true;
+        input.dropSegments();
     }
 
     /** The DDP Segment that is due. */
@@ -265,7 +271,6 @@ public final class DdpStreamSession implements LowerLayer {
             }
             return;
         }
-        discarding = true;
         output.dropUnsentControl();
         output.terminate();
         if (phase == Phase.OPEN) {
@@ -443,7 +448,7 @@ public final class DdpStreamSession implements LowerLayer {
     @Override
     public void close() {
         closing = true;
-        discarding = true;
+        discard();
         closeOutput();
         association.enqueue(this);
     }
@@ -452,7 +457,7 @@ public final class DdpStreamSession implements LowerLayer {
     public void abort() {
         if (phase == Phase.OPEN) {
             aborted = true;
-            discarding = true;
+            discard();
             closeOutput();
             linger.cutShort();
         }
@@ -516,7 +521,6 @@ public final class DdpStreamSession implements LowerLayer {
 
     private void endUpper(boolean graceful, String cause) {
         end();
-        discarding = true;
         if (upper != null) {
             upper.onClosed(graceful, cause);
         }
@@ -528,6 +532,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
         phase = Phase.OVER;
         outputEnded = true;
+        discard();
         association.enqueue(this);
     }
 

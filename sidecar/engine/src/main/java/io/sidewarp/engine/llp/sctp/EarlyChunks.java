@@ -23,6 +23,15 @@ final class EarlyChunks {
         private void giveBack() {
             pool.giveBack(length + OVERHEAD);
         }
+
+        private boolean isSegment() {
+            return payloadProtocol == ChunkFlyweight.DDP_SEGMENT;
+        }
+
+        private Chunk emptied() {
+            pool.giveBack(length);
+            return new Chunk(payloadProtocol, WireBuffer.allocate(0), 0, pool);
+        }
     }
 
     private final EarlyBudget budget;
@@ -63,6 +72,11 @@ final class EarlyChunks {
             chunk.giveBack();
         }
         return chunk;
+    }
+
+    /** Keeps the numbers of DDP Segments only, and gives back what their octets count. */
+    void dropSegments() {
+        chunks.replaceAll((ssn, chunk) -> chunk.isSegment() ? chunk.emptied() : chunk);
     }
 
     void clear() {

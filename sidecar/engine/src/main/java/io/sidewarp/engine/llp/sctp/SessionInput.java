@@ -151,6 +151,11 @@ final class SessionInput {
         return begun;
     }
 
+    /** DDP Segments are of no use any more, though their numbers are. */
+    void dropSegments() {
+        early.dropSegments();
+    }
+
     /** Forgets what was kept. */
     void clear() {
         early.clear();

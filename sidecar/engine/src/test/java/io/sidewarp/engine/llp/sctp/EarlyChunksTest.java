@@ -12,6 +12,8 @@ import io.sidewarp.engine.testing.SessionRecorder;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** How much chunks may hold that cannot be taken yet (RFC 5043 section 10). */
 class EarlyChunksTest {
@@ -20,6 +22,19 @@ class EarlyChunksTest {
     private static final int COST = 100 + EarlyChunks.OVERHEAD;
 
     private static final String REST = "00".repeat(98);
+
+    /** How this side ends a session. */
+    enum End {
+        CLOSE,
+        ABORT;
+
+        void happen(DdpStreamSession session) {
+            switch (this) {
+                case CLOSE -> session.close();
+                case ABORT -> session.abort();
+            }
+        }
+    }
 
     private static AdaptationSettings settings(int chunks, int totalChunks, int strangersChunks) {
         return new AdaptationSettings(
@@ -101,6 +116,29 @@ class EarlyChunksTest {
         injectEarly(other, 0, 2);
 
         assertThat(session.events()).containsExactly("established");
+    }
+
+    @ParameterizedTest
+    @EnumSource(End.class)
+    void aSessionThatEndsHereGivesBackTheOctetsOfSegmentsThatNobodyWillTake(End way) {
+        SctpEnd end = SctpEnd.alone(settings(3, 100, 100), 1);
+        SessionRecorder session = openPassive(end, 0);
+        injectEarly(end, 0, 2);
+        injectEarly(end, 0, 3);
+        assertThat(end.association().earlyOctets()).isEqualTo(2 * COST);
+
+        way.happen(session.session());
+        end.rest();
+        assertThat(end.association().earlyOctets()).isEqualTo(2 * EarlyChunks.OVERHEAD);
+
+        // What the peer sends until it knows is still told apart.
+        end.inject(0, 16, "0001 41");
+        end.inject(0, 17, "0004 0004");
+        end.acknowledge();
+        end.acknowledge();
+        assertThat(session.segments()).isEmpty();
+        assertThat(end.association().earlyOctets()).isZero();
+        assertThat(end.association().occupiedStreams()).isZero();
     }
 
     @Test
