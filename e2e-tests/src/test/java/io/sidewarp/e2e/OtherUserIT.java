@@ -21,6 +21,7 @@ import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -181,9 +182,22 @@ class OtherUserIT {
             Path readable = Files.write(sidecar.volume().resolve("readable"), new byte[4096]);
             Files.setPosixFilePermissions(readable, PosixFilePermissions.fromString("rw-r--r--"));
 
+            Path sparse = sidecar.volume().resolve("sparse");
+            try (RandomAccessFile file = new RandomAccessFile(sparse.toFile(), "rw")) {
+                file.setLength(4096);
+            }
+            Files.setPosixFilePermissions(sparse, PosixFilePermissions.fromString("rw-------"));
+
             assertThat(open(sidecar, "own")).isEqualTo(RegionOpener.OPENED);
             assertThat(open(sidecar, "readable"))
                     .startsWith("PERMISSION_DENIED user " + UID + " may not read and write readable");
+            assertThat(open(sidecar, "sparse"))
+                    .startsWith("PERMISSION_DENIED user " + UID + " may not read and write sparse");
+            // Nor does it cost the volume anything.
+            try (OwnedProcess stat = OwnedProcess.start("stat", List.of("stat", "-c", "%b", sparse.toString()))) {
+                assertThat(stat.awaitExit()).isZero();
+                assertThat(stat.text()).isEqualTo("0");
+            }
         }
     }
 

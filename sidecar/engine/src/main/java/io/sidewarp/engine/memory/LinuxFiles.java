@@ -220,15 +220,18 @@ final class LinuxFiles {
         }
     }
 
-    /** Gives an empty file a length and, where the file system can do so in advance, its blocks. */
-    static int extend(int descriptor, long length) {
-        int result = allocate(descriptor, 0, 0, length);
+    /**
+     * Extends an empty file to the end of a part and gives the part, where the file system can do so in advance, its
+     * blocks. What is in front of it has none.
+     */
+    static int extend(int descriptor, long offset, long length) {
+        int result = allocate(descriptor, 0, offset, length);
         if (result != -EOPNOTSUPP) {
             return result;
         }
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) FTRUNCATE.invokeExact(state, descriptor, length));
+            return result(state, (int) FTRUNCATE.invokeExact(state, descriptor, offset + length));
         } catch (Throwable e) {
             throw rethrown(e);
         }

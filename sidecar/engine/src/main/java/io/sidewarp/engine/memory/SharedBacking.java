@@ -52,20 +52,6 @@ public final class SharedBacking implements RegionBacking {
         return path;
     }
 
-    /**
-     * Whether a user of this host may use the file, as far as its owner and mode tell; what its group may do counts for
-     * everybody.
-     *
-     * @param write also change it
-     */
-    public synchronized boolean permits(long user, boolean write) {
-        try {
-            return !closed && LinuxFiles.stat(file).permits(user, write);
-        } catch (LinuxFiles.ErrnoException e) {
-            return false;
-        }
-    }
-
     @Override
     public synchronized boolean verify() {
         if (closed) {

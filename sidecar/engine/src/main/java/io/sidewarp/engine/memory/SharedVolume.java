@@ -22,6 +22,32 @@ public final class SharedVolume {
 
     private final Path root;
 
+    /** Decides about a part of a file before the file is created or the part gets memory. */
+    @FunctionalInterface
+    public interface Admission {
+
+        /**
+         * Refuses by throwing: then nothing is created and nothing gets memory.
+         *
+         * @param length octets of the part
+         * @param access who may use the file; a file to create, everybody
+         */
+        void admit(long length, Access access);
+    }
+
+    /** Who may use a file. */
+    @FunctionalInterface
+    public interface Access {
+
+        /**
+         * Whether a user of this host may, as far as the file's owner and mode tell; what its group may do counts for
+         * everybody.
+         *
+         * @param write also change it
+         */
+        boolean permits(long user, boolean write);
+    }
+
     /** @param root an existing directory; it may be named through symbolic links, since the operator chose it */
     public SharedVolume(Path root) {
         this.root = root;
@@ -48,6 +74,11 @@ public final class SharedVolume {
         return whole < octets ? octets : whole;
     }
 
+    /** As {@link #open(String, long, long, boolean, Admission)}, for any file and length. */
+    public SharedBacking open(String relativePath, long offset, long length, boolean create) {
+        return open(relativePath, offset, length, create, (octets, access) -> {});
+    }
+
     /**
      * Opens or creates a file, maps a part of it and gives every page of that part its memory, so that no first access
      * is slow and a lack of space shows now.
@@ -56,10 +87,12 @@ public final class SharedVolume {
      * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
      * @param length octets, or 0 for the rest of the file
      * @param create true: the file must not exist; it is created with mode 0660 and offset plus length octets, and is
-     *     removed when the backing is closed; of huge pages it has whole ones. False: it must exist and be long enough
+     *     removed when the backing is closed; of huge pages it has whole ones. Only the part gets memory, not what is in
+     *     front of it. False: it must exist and be long enough
+     * @param admission is asked before anything gets memory
      * @throws RegionException when that is impossible
      */
-    public SharedBacking open(String relativePath, long offset, long length, boolean create) {
+    public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
         List<String> names = names(relativePath);
         checkRange(relativePath, offset, length, create);
         int directory = openParent(relativePath, names);
@@ -69,10 +102,11 @@ public final class SharedVolume {
             checkOffset(relativePath, offset, page);
             String name = names.getLast();
             if (create) {
+                admission.admit(length, (user, write) -> true);
                 directoryPassedOn = true;
                 return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length, page);
             }
-            return openExisting(relativePath, directory, name, offset, length, page);
+            return openExisting(relativePath, directory, name, offset, length, page, admission);
         } finally {
             if (!directoryPassedOn) {
                 LinuxFiles.close(directory);
@@ -81,7 +115,7 @@ public final class SharedVolume {
     }
 
     private static SharedBacking openExisting(
-            String path, int directory, String name, long offset, long length, long page) {
+            String path, int directory, String name, long offset, long length, long page, Admission admission) {
         int file = LinuxFiles.openFile(directory, name);
         if (file < 0) {
             throw failure(-file, path, directory, name);
@@ -99,6 +133,7 @@ public final class SharedVolume {
                                 + " do not fit, extend the file first");
             }
             long octets = length == 0 ? stat.length() - offset : length;
+            admission.admit(octets, (user, write) -> permits(file, user, write));
             // Before population, which would use up the volume before it finds that there is too little.
             int result = LinuxFiles.reserve(file, offset, octets);
             if (result < 0) {
@@ -113,6 +148,14 @@ public final class SharedVolume {
             if (!done) {
                 LinuxFiles.close(file);
             }
+        }
+    }
+
+    private static boolean permits(int file, long user, boolean write) {
+        try {
+            return LinuxFiles.stat(file).permits(user, write);
+        } catch (LinuxFiles.ErrnoException e) {
+            return false;
         }
     }
 
@@ -133,8 +176,8 @@ public final class SharedVolume {
             int result = LinuxFiles.changeMode(file, MODE);
             if (result == 0) {
                 // A file of huge pages whose length is no whole number of them could not be extended any more.
-                long end = offset + length;
-                result = LinuxFiles.extend(file, page > LinuxFiles.pageSize() ? wholePages(end, page) : end);
+                result = LinuxFiles.extend(
+                        file, offset, page > LinuxFiles.pageSize() ? wholePages(length, page) : length);
             }
             if (result < 0) {
                 throw failure(-result, path, created.directory(), created.name());

@@ -10,12 +10,15 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.sidewarp.conformance.Requirement;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,22 +70,33 @@ class SharedVolumeTest {
             String mode, boolean ownerReads, boolean ownerWrites, boolean othersRead, boolean othersWrite)
             throws Exception {
         Path file = Files.write(root.resolve("file"), new byte[8]);
-        long owner = 4711;
-        try (SharedBacking backing = volume.open("file", 0, 0, false)) {
+        List<Long> asked = new ArrayList<>();
+        volume.open("file", 0, 0, false, (length, access) -> {
+                    long owner = setOwnerAndMode(file, mode);
+
+                    assertThat(access.permits(owner, false)).isEqualTo(ownerReads);
+                    assertThat(access.permits(owner, true)).isEqualTo(ownerWrites);
+                    assertThat(access.permits(owner + 1, false)).isEqualTo(othersRead);
+                    assertThat(access.permits(owner + 1, true)).isEqualTo(othersWrite);
+                    assertThat(access.permits(0, true)).isTrue();
+                    asked.add(length);
+                })
+                .close();
+        assertThat(asked).containsExactly(8L);
+    }
+
+    /** Root may do anything, so that files of root cannot show what an owner may do: the owner is another user. */
+    private static long setOwnerAndMode(Path file, String mode) {
+        try {
             Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(mode));
             int own = (int) Files.getAttribute(file, "unix:uid");
-            // Root may do anything, so that files of root cannot show what an owner may do.
-            if (own == 0) {
-                Files.setAttribute(file, "unix:uid", (int) owner);
-            } else {
-                owner = Integer.toUnsignedLong(own);
+            if (own != 0) {
+                return Integer.toUnsignedLong(own);
             }
-
-            assertThat(backing.permits(owner, false)).isEqualTo(ownerReads);
-            assertThat(backing.permits(owner, true)).isEqualTo(ownerWrites);
-            assertThat(backing.permits(owner + 1, false)).isEqualTo(othersRead);
-            assertThat(backing.permits(owner + 1, true)).isEqualTo(othersWrite);
-            assertThat(backing.permits(0, true)).isTrue();
+            Files.setAttribute(file, "unix:uid", 4711);
+            return 4711;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -139,6 +153,38 @@ class SharedVolumeTest {
         try (SharedBacking ignored = volume.open("sparse", 0, 0, false)) {
             long blocks = 512 * blocks(root.resolve("sparse"));
             assertThat(blocks).isGreaterThanOrEqualTo(64L * PAGE);
+        }
+    }
+
+    @Test
+    void aCreatedFileHasNoMemoryInFrontOfItsPart() throws Exception {
+        try (SharedBacking ignored = volume.open("new", 64L * PAGE, PAGE, true)) {
+            assertThat(Files.size(root.resolve("new"))).isEqualTo(65L * PAGE);
+            assertThat(512 * blocks(root.resolve("new"))).isBetween((long) PAGE, 16L * PAGE);
+        }
+    }
+
+    @Test
+    void whatIsNotAdmittedIsNeitherCreatedNorGetsMemory() throws Exception {
+        try (RandomAccessFile sparse =
+                new RandomAccessFile(root.resolve("sparse").toFile(), "rw")) {
+            sparse.setLength(64L * PAGE);
+        }
+        SharedVolume.Admission nobody = (length, access) -> {
+            throw new IllegalStateException("not " + length / PAGE + " pages");
+        };
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> volume.open("sparse", PAGE, 0, false, nobody))
+                .withMessage("not 63 pages");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> volume.open("new", PAGE, 2L * PAGE, true, nobody))
+                .withMessage("not 2 pages");
+
+        assertThat(blocks(root.resolve("sparse"))).isZero();
+        assertThat(root.resolve("new")).doesNotExist();
+        try (var descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            assertThat(descriptors.filter(this::isBelowRoot)).isEmpty();
         }
     }
 

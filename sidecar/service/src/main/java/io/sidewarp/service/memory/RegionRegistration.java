@@ -13,6 +13,7 @@ import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.quota.SessionQuotas;
 import java.util.ArrayList;
 import java.util.List;
@@ -110,35 +111,28 @@ final class RegionRegistration {
 
     private RegisteredRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared) {
         SharedVolume volume = context.sharedVolume().orElseThrow();
-        long known = Math.max(0, shared.length());
-        context.quotas().registeredOctets().take(known);
-        long taken = known;
+        Grant octets = new Grant();
         try {
-            SharedBacking backing = volume.open(shared.path(), shared.offset(), shared.length(), shared.create());
-            try {
-                checkPermitted(plan, shared, backing);
-                // The length of "to the end of the file" is known only now.
-                context.quotas().registeredOctets().take(backing.length() - known);
-            } catch (RuntimeException e) {
-                backing.close();
-                throw e;
-            }
-            taken = backing.length();
+            SharedBacking backing =
+                    volume.open(shared.path(), shared.offset(), shared.length(), shared.create(), (length, access) -> {
+                        checkPermitted(plan, shared.path(), access);
+                        octets.take(context.quotas().registeredOctets(), length);
+                    });
             return register(plan, backing, false);
         } catch (RuntimeException e) {
-            context.quotas().registeredOctets().give(taken);
+            octets.close();
             throw e;
         }
     }
 
     /** The sidecar may be able to open what its caller is not (RFC 5040 section 8.1.2 item 4). */
-    private void checkPermitted(RegionPlan plan, RegionPlan.Shared shared, SharedBacking backing) {
+    private void checkPermitted(RegionPlan plan, String path, SharedVolume.Access access) {
         long user = context.peer().uid();
         boolean write = plan.attributes().access().stream().anyMatch(AccessRight::permitsChange);
-        if (user != Peer.UNKNOWN && !shared.create() && !backing.permits(user, write)) {
+        if (user != Peer.UNKNOWN && !access.permits(user, write)) {
             throw ApiError.of(
                     Status.Code.PERMISSION_DENIED,
-                    "user " + user + " may not " + (write ? "read and write " : "read ") + shared.path()
+                    "user " + user + " may not " + (write ? "read and write " : "read ") + path
                             + "; change the file's owner or mode, or ask for less access");
         }
     }

@@ -32,6 +32,7 @@ import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteWork;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -165,6 +166,45 @@ class MemoryTest {
         assertThat(Waiting.status(() -> session.shared("large", 31_000_001)).getDescription())
                 .contains("sidewarp.limits.registered-octets");
         session.shared("fits", 31_000_000);
+    }
+
+    @Test
+    void whatIsRegisteredOfAFileIsAllThatGetsMemory() throws IOException {
+        long offset = 32 << 20;
+
+        session.memory()
+                .registerRegion(RegisterRegionRequest.newBuilder()
+                        .setSession(session.token())
+                        .setShared(SharedBacking.newBuilder()
+                                .setPath("far")
+                                .setOffset(offset)
+                                .setLength(4096)
+                                .setCreate(true))
+                        .build());
+
+        Path file = sidecar.sharedVolume().resolve("far");
+        assertThat(Files.size(file)).isEqualTo(offset + 4096);
+        assertThat(allocatedOctets(file)).isBetween(4096L, offset / 2);
+    }
+
+    @Test
+    void aFileOfMoreOctetsThanTheQuotaHasGetsNoMemory() throws IOException {
+        Path file = sidecar.sharedVolume().resolve("sparse");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(40_000_001);
+        }
+
+        Status status = shared("sparse");
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("sidewarp.limits.registered-octets");
+        assertThat(allocatedOctets(file)).isZero();
+    }
+
+    private static long allocatedOctets(Path file) throws IOException {
+        Process stat = new ProcessBuilder("stat", "-c", "%b", file.toString()).start();
+        return 512
+                * Long.parseLong(new String(stat.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip());
     }
 
     @Test
