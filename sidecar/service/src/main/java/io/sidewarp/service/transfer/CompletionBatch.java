@@ -19,7 +19,7 @@ import java.util.Arrays;
 
 /**
  * A QueueResponse under construction: completions are encoded when they arrive, and the octets are copied once, to the
- * transport. Used again after it was sent: no allocation per completion once warm. Not thread-safe.
+ * transport. Used again after it was sent: no allocation per completion once warm, unless it was large. Not thread-safe.
  */
 final class CompletionBatch {
 
@@ -60,7 +60,11 @@ final class CompletionBatch {
 
     private static final int SUCCESS = io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS_VALUE;
 
-    private byte[] data = new byte[512];
+    private static final int INITIAL_CAPACITY = 512;
+    /** Octets that a batch keeps after it was sent, so that many calls that wait do not hold much. */
+    private static final int MAX_KEPT = 8 * 1024;
+
+    private byte[] data = new byte[INITIAL_CAPACITY];
     private int begin = HEAD;
     private int end = HEAD;
     private int count;
@@ -75,7 +79,15 @@ final class CompletionBatch {
         return end - HEAD;
     }
 
+    /** Octets that it holds for completions, used or not. */
+    int capacity() {
+        return data.length;
+    }
+
     void clear() {
+        if (data.length > MAX_KEPT) {
+            data = new byte[INITIAL_CAPACITY];
+        }
         begin = HEAD;
         end = HEAD;
         count = 0;

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One Queue call. A message is decoded while its work is posted; the next message is asked for when the last one is
  * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
- * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit.
+ * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
+ * that is refused holds nothing else, so that a caller who does not read is held back by it too.
  *
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
@@ -29,6 +30,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     /** Completions go out in messages of about this many octets at most. */
     private static final int MAX_MESSAGE = 64 * 1024;
+
+    /** Octets of completions from which on a caller that does not read them gets no more work refused. */
+    private static final int MAX_UNREAD = 2 * 1024;
 
     private final ServerCall<QueueFrame, CompletionBatch> call;
     private final QueueSessions sessions;
@@ -50,6 +54,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private boolean initialUnsent;
     /** A decoded work request waits for space on its connection's send queue. */
     private boolean held;
+    /** The rest of the message waits until the caller reads why work was refused. */
+    private boolean paused;
 
     private boolean frameDone = true;
     private boolean halfClosed;
@@ -169,9 +175,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
                             + " were granted"));
                     return;
                 }
+                int told = batch.count();
                 held = post(current);
                 if (held) {
                     flush();
+                    return;
+                }
+                paused = batch.count() > told && !hasRoom();
+                if (paused) {
                     return;
                 }
             }
@@ -183,6 +194,23 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         flush();
         call.request(1);
         closeWhenDone();
+    }
+
+    /** Sends the batch when it has much; false when the caller has to read first. */
+    private boolean hasRoom() {
+        if (batch.octets() < (call.isReady() ? MAX_MESSAGE : MAX_UNREAD)) {
+            return true;
+        }
+        flush();
+        return batch.count() == 0;
+    }
+
+    /** The caller reads. */
+    private void goOn(SessionTransfers current) {
+        if (paused && !closed) {
+            paused = false;
+            postFrame(current);
+        }
     }
 
     /** Posts the decoded work request; true when it has to wait for space. */
@@ -284,6 +312,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             if (initialUnsent) {
                 initialUnsent = false;
                 claims.forEach(InitialReceives::sent);
+            }
+            SessionTransfers current = session;
+            if (paused && current != null) {
+                // Not from within the completion of other work.
+                current.context().loop().execute(() -> goOn(current));
             }
         }
         closeWhenDone();

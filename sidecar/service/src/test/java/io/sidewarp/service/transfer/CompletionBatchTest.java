@@ -55,6 +55,21 @@ class CompletionBatchTest {
         assertThat(batch.count()).isZero();
     }
 
+    @Test
+    void onlyTheOctetsOfASmallBatchAreKept() {
+        add();
+        int small = batch.capacity();
+        batch.clear();
+        assertThat(batch.capacity()).isEqualTo(small);
+        while (batch.octets() < 64 * 1024) {
+            add();
+        }
+
+        batch.clear();
+
+        assertThat(batch.capacity()).isEqualTo(small);
+    }
+
     private WorkCompletion add() {
         if (random.nextInt(10) == 0) {
             WorkCompletion failed = WorkCompletion.newBuilder()

@@ -162,12 +162,21 @@ class QueueAllocationTest {
         transfers = onLoop(() -> new SessionTransfers(
                 context, memory, new OneConnection(work), id -> id == SHARED_RECEIVES ? shared : null));
         sent = new SentMessages();
-        call = new QueueCall(sent, (token, peer) -> transfers, Peer.CONTEXT.get());
+        call = call(sent, WORK_PER_MESSAGE);
+    }
+
+    private QueueCall call(SentMessages to, int credits) throws Exception {
+        QueueCall opened = new QueueCall(to, (token, peer) -> transfers, Peer.CONTEXT.get());
         QueueRequest open = QueueRequest.newBuilder()
-                .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(WORK_PER_MESSAGE))
+                .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(credits))
                 .build();
+        receive(opened, open);
+        return opened;
+    }
+
+    private void receive(QueueCall by, QueueRequest request) throws Exception {
         onLoop(() -> {
-            call.onMessage(received(open.toByteArray()));
+            by.onMessage(received(request.toByteArray()));
             return true;
         });
     }
@@ -248,6 +257,34 @@ class QueueAllocationTest {
         assertThat(allocated / MEASURED).isLessThan(message.length + PER_MESSAGE);
     }
 
+    @Test
+    void aCallerThatDoesNotReadWhyItsWorkIsRefusedGetsNoMoreRefused() throws Exception {
+        int count = 8192;
+        SentMessages unread = new SentMessages();
+        QueueCall refusing = call(unread, count);
+        QueuePost.Builder nothing = QueuePost.newBuilder();
+        for (int i = 0; i < count; i++) {
+            nothing.addWork(WorkRequest.newBuilder().setId(i));
+        }
+        assertThat(unread.requested).isEqualTo(1);
+
+        unread.ready = false;
+        receive(refusing, QueueRequest.newBuilder().setPost(nothing).build());
+        assertThat(unread.requested).as("messages asked for").isEqualTo(1);
+        unread.ready = true;
+        refusing.onReady();
+        onLoop(refusing::toString);
+
+        assertThat(unread.completions).isPositive();
+        assertThat(unread.largest).isLessThan(3 * 1024);
+        // The rest of the message was posted behind that.
+        onLoop(refusing::toString);
+        assertThat(unread.completions).isEqualTo(count);
+        assertThat(unread.largest).isBetween(60 * 1024, 65 * 1024);
+        assertThat(unread.requested).isEqualTo(2);
+        assertThat(unread.closed).isNull();
+    }
+
     /** What the loop allocates while the message comes again and again. */
     private long allocated(byte[] message) throws Exception {
         Turns turns = new Turns(message);
@@ -310,10 +347,16 @@ class QueueAllocationTest {
         private static final OutputStream FORGET = OutputStream.nullOutputStream();
 
         private int messages;
+        private int completions;
+        private int largest;
+        private int requested;
+        private boolean ready = true;
         private @Nullable Status closed;
 
         @Override
-        public void request(int count) {}
+        public void request(int count) {
+            requested += count;
+        }
 
         @Override
         public void sendHeaders(Metadata headers) {}
@@ -322,16 +365,17 @@ class QueueAllocationTest {
         public void sendMessage(CompletionBatch message) {
             try (InputStream octets = CompletionBatch.MARSHALLER.stream(message)) {
                 // As gRPC does.
-                ((Drainable) octets).drainTo(FORGET);
+                largest = Math.max(largest, ((Drainable) octets).drainTo(FORGET));
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
             messages++;
+            completions += message.count();
         }
 
         @Override
         public boolean isReady() {
-            return true;
+            return ready;
         }
 
         @Override
