@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.api;
 
+import com.google.protobuf.MessageLite;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
@@ -39,17 +40,27 @@ final class Calls {
     }
 
     /** Answers with what the session has; without a token, with what all sessions have that the caller may see. */
-    <T, R> void list(
+    <T, R extends MessageLite> void list(
             String token, StreamObserver<R> observer, Function<Session, List<T>> list, Function<List<T>, R> response) {
         if (token.isEmpty()) {
-            answer(
+            answerList(
                     observer,
                     registry.collect(Peer.CONTEXT.get(), list)
                             .thenApply(lists -> response.apply(
                                     lists.stream().flatMap(List::stream).toList())));
         } else {
-            unary(token, observer, session -> CompletableFuture.completedFuture(response.apply(list.apply(session))));
+            AnswerOctets octets = new AnswerOctets(observer);
+            unary(
+                    token,
+                    observer,
+                    session -> CompletableFuture.completedFuture(octets.count(response.apply(list.apply(session)))));
         }
+    }
+
+    /** Ends the call with the result of a stage, which may be large. On the thread of the caller. */
+    <R extends MessageLite> void answerList(StreamObserver<R> observer, CompletionStage<R> stage) {
+        AnswerOctets octets = new AnswerOctets(observer);
+        answer(observer, stage.thenApply(octets::count));
     }
 
     /** Runs the body on the thread of the session; a failure of it ends the call. */

@@ -153,7 +153,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                 ? CompletableFuture.completedFuture(every -> true)
                 : registry.collect(peer, session -> session.connections().list())
                         .thenApply(ConnectionApi::carriesOneOf);
-        calls.answer(
+        calls.answerList(
                 observer,
                 visible.thenCombine(
                         registry.device().associations(),

@@ -69,7 +69,7 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
 
     @Override
     public void listSessions(ListSessionsRequest request, StreamObserver<ListSessionsResponse> observer) {
-        calls.answer(
+        calls.answerList(
                 observer,
                 calls.registry()
                         .collect(Peer.CONTEXT.get(), Session::info)

@@ -120,6 +120,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.api-connection-calls", limits.apiConnectionCalls(), 1, 1 << 20);
         range("sidewarp.limits.api-calls", limits.apiCalls(), 2, 1 << 24);
         range("sidewarp.limits.request-octets", limits.requestOctets(), 3L * MAX_REQUEST, Long.MAX_VALUE);
+        range("sidewarp.limits.answer-octets", limits.answerOctets(), 1 << 20, Long.MAX_VALUE);
         range("sidewarp.limits.load-octets", limits.loadOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);

@@ -136,6 +136,10 @@ public interface SidewarpConfig {
         @WithDefault("33554432")
         long requestOctets();
 
+        /** Octets of answers of List calls above 4 KiB that callers did not read. Shared as calls are. */
+        @WithDefault("33554432")
+        long answerOctets();
+
         /** Octets that Load calls send ahead of callers in large pieces; further ones go out in small pieces. */
         @WithDefault("16777216")
         long loadOctets();

@@ -30,6 +30,7 @@ public final class ApiConnection {
     private final AtomicInteger untold = new AtomicInteger();
 
     private final AtomicLong requestOctets = new AtomicLong();
+    private final AtomicLong answerOctets = new AtomicLong();
 
     /** @param refusal of each call, if there may be none */
     ApiConnection(
@@ -108,6 +109,24 @@ public final class ApiConnection {
     void giveRequestOctets(long octets) {
         requestOctets.addAndGet(-octets);
         all.giveRequestOctets(peer, octets);
+    }
+
+    /**
+     * Takes octets of a large answer.
+     *
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED, and then nothing is taken
+     */
+    public void takeAnswerOctets(long octets) {
+        StatusRuntimeException failure = all.takeAnswerOctets(peer, octets, answerOctets.get());
+        if (failure != null) {
+            throw failure;
+        }
+        answerOctets.addAndGet(octets);
+    }
+
+    public void giveAnswerOctets(long octets) {
+        answerOctets.addAndGet(-octets);
+        all.giveAnswerOctets(peer, octets);
     }
 
     /** On the thread of the connection's transport, soon. */

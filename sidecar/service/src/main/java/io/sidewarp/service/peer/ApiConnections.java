@@ -27,6 +27,7 @@ public final class ApiConnections {
     private static final String CONNECTION_CALLS = "sidewarp.limits.api-connection-calls";
     private static final String CALLS = "sidewarp.limits.api-calls";
     private static final String REQUEST_OCTETS = "sidewarp.limits.request-octets";
+    private static final String ANSWER_OCTETS = "sidewarp.limits.answer-octets";
 
     /** Connections beyond the limit that stay for a moment, so that their calls can be told why. */
     static final int MAX_REFUSED = 64;
@@ -40,6 +41,7 @@ public final class ApiConnections {
     private final SharedQuota<Long> connections;
     private final SharedQuota<Long> calls;
     private final SharedQuota<Long> requestOctets;
+    private final SharedQuota<Long> answerOctets;
     private final SharedQuota<ApiConnection> loadOctets;
     private final QuotaRefusals refusals;
     /** Those beyond the limit, the oldest first. */
@@ -53,6 +55,7 @@ public final class ApiConnections {
         this.connections = new SharedQuota<>(limits.apiConnections());
         this.calls = new SharedQuota<>(limits.apiCalls());
         this.requestOctets = new SharedQuota<>(limits.requestOctets());
+        this.answerOctets = new SharedQuota<>(limits.answerOctets());
         this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
     }
@@ -126,6 +129,22 @@ public final class ApiConnections {
 
     void giveRequestOctets(Peer peer, long octets) {
         requestOctets.give(peer.uid(), octets);
+    }
+
+    /**
+     * More octets of answers that callers of the peer's user did not read.
+     *
+     * @param own those of its connection
+     */
+    @Nullable
+    StatusRuntimeException takeAnswerOctets(Peer peer, long octets, long own) {
+        return answerOctets.take(peer.uid(), octets, own)
+                ? null
+                : refusal(answerOctets, peer, "octets of large answers that are not read", ANSWER_OCTETS);
+    }
+
+    void giveAnswerOctets(Peer peer, long octets) {
+        answerOctets.give(peer.uid(), octets);
     }
 
     /** One more refusal is on its way to its client; false when too many are. */

@@ -9,8 +9,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * Reads nothing more from a client that leaves much of what it is sent. Windows of HTTP/2 limit messages, but headers,
- * trailers and acknowledgements have none: who asks for those and does not take them would fill the memory.
+ * Reads nothing more from a client that leaves much of what it is sent. Messages wait for the window of HTTP/2, and who
+ * sends them bounds what waits; but headers, trailers and acknowledgements have no window: who asks for those and does not
+ * take them would fill the memory.
  */
 final class OutputLimit extends ChannelDuplexHandler {
 
