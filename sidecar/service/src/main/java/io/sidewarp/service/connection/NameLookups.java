@@ -31,6 +31,8 @@ final class NameLookups {
     private final ArrayDeque<Lookup> waiting = new ArrayDeque<>();
     private final Set<Lookup> open = new HashSet<>();
     private int running;
+    private final CompletableFuture<Void> settled = new CompletableFuture<>();
+    private boolean released;
 
     NameLookups(SessionContext context) {
         this.context = context;
@@ -46,10 +48,23 @@ final class NameLookups {
         return lookup;
     }
 
-    /** Ends all look-ups. */
+    /** Ends all look-ups, and begins no more. */
     void release() {
         for (Lookup lookup : List.copyOf(open)) {
             lookup.end(null, ApiError.of(Status.Code.CANCELLED, "the session ended"));
+        }
+        released = true;
+        settle();
+    }
+
+    /** Complete when they were released and none has a thread any more, which takes as long as the DNS does. */
+    CompletableFuture<Void> settled() {
+        return settled;
+    }
+
+    private void settle() {
+        if (released && running == 0) {
+            settled.complete(null);
         }
     }
 
@@ -66,6 +81,7 @@ final class NameLookups {
                                 running--;
                                 next.end(address, failure);
                                 run();
+                                settle();
                             },
                             context.loop());
         }

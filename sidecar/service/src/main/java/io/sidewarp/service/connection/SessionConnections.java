@@ -229,6 +229,11 @@ public final class SessionConnections implements ConnectionLookup {
         return all(SessionConnection::abort);
     }
 
+    /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
+    public CompletableFuture<Void> lookupsSettled() {
+        return names.settled();
+    }
+
     private CompletableFuture<Void> all(java.util.function.Function<SessionConnection, CompletableFuture<Void>> end) {
         List<CompletableFuture<Void>> ends = new ArrayList<>(open.size());
         for (SessionConnection connection : List.copyOf(open.values())) {

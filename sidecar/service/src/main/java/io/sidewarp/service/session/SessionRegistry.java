@@ -276,11 +276,12 @@ public final class SessionRegistry implements QueueSessions {
     private CompletableFuture<Void> end(Session session, @Nullable StatusRuntimeException status) {
         CompletableFuture<Void> released = session.release(status);
         if (sessions.remove(session.token()) != null) {
-            // The quota covers what is still being released, so that reconnecting in a loop cannot pile it up.
             releasing.add(released);
+            // The quota covers what is still being released, and threads that look up names, so that reconnecting in a
+            // loop cannot pile them up.
             released.whenComplete((ignored, failure) -> {
                 releasing.removeIf(CompletableFuture::isDone);
-                sessionQuota.give(1);
+                session.connections().lookupsSettled().thenRun(() -> sessionQuota.give(1));
             });
         }
         return released;

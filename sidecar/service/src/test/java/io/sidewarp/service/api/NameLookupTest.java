@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.Duration;
+import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -17,6 +18,8 @@ import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.OpenSessionRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -39,6 +42,7 @@ class NameLookupTest {
         domain = UnansweredNames.begin();
         sidecar = TestSidecar.start(
                 "sidewarp.connection.timeout", "1m",
+                "sidewarp.limits.sessions", "2",
                 "sidewarp.limits.connections", Integer.toString(CONNECTIONS),
                 "sidewarp.limits.lookups", "2");
         session = sidecar.session();
@@ -107,6 +111,38 @@ class NameLookupTest {
         session.close();
 
         Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
+    }
+
+    @Test
+    void aSessionThatEndedCountsUntilItsNamesAreAnswered() {
+        connects(CONNECTIONS);
+        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+        session.close();
+        Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
+        try (TestSession second = sidecar.session("second")) {
+            assertThat(second.token()).isNotEmpty();
+
+            Status status = Waiting.status(this::openSession);
+            UnansweredNames.end();
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(status.getDescription()).contains("sidewarp.limits.sessions");
+            Awaitility.await().ignoreExceptions().untilAsserted(this::openSession);
+        }
+    }
+
+    /** Opens one and leaves. */
+    private void openSession() {
+        ManagedChannel channel = sidecar.channel();
+        try {
+            assertThat(DeviceServiceGrpc.newBlockingStub(channel)
+                            .openSession(OpenSessionRequest.getDefaultInstance())
+                            .next()
+                            .hasOpened())
+                    .isTrue();
+        } finally {
+            TestSidecar.close(channel);
+        }
     }
 
     /** What a connect to the peer gets that waits for 50 ms. */
