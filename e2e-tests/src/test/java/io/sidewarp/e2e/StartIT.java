@@ -11,12 +11,15 @@ import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -135,6 +138,34 @@ class StartIT {
                 "/proc/sidewarp",
                 "mount a volume there",
                 "sidewarp.shared-volume");
+    }
+
+    @Test
+    void aVolumeThatTheSidecarsUserMayNotOpenIsRefused() throws IOException {
+        Path closed = Directories.temporary("closed");
+        Files.setPosixFilePermissions(closed, Set.of());
+        try {
+            assertRefused(
+                    SidecarProcess.with("closed")
+                            .prefix(withoutPrivilegeOnFiles())
+                            .set("sidewarp.shared-volume", closed.toString()),
+                    closed.toString(),
+                    "sidewarp.shared-volume",
+                    "user");
+        } finally {
+            Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+            Directories.delete(closed);
+        }
+    }
+
+    /** Modes of files do not count for root. */
+    private static List<String> withoutPrivilegeOnFiles() throws IOException {
+        boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        if (!root) {
+            return List.of();
+        }
+        Tools.need("setpriv", "util-linux");
+        return List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search");
     }
 
     @Test

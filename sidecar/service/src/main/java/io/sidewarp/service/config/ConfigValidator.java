@@ -14,6 +14,7 @@ import io.sidewarp.provider.software.SoftwareSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -71,6 +72,7 @@ public final class ConfigValidator {
 
     private void api(SidewarpConfig.Api api) {
         if (!api.socket().startsWith("/")
+                || Path.of(api.socket()).getParent() == null
                 || octets(api.socket()) > MAX_SOCKET_PATH
                 || octets(api.socket().substring(0, api.socket().lastIndexOf('/'))) > MAX_SOCKET_DIRECTORY) {
             add(

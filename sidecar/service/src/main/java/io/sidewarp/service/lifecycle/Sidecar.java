@@ -5,6 +5,7 @@ package io.sidewarp.service.lifecycle;
 
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException;
+import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.verbs.Device;
@@ -220,7 +221,15 @@ public final class Sidecar implements AutoCloseable {
                             + "); mount a volume there, or set sidewarp.shared-volume to another one or to nothing",
                     e);
         }
-        return Optional.of(new SharedVolume(path));
+        SharedVolume volume = new SharedVolume(path);
+        try {
+            volume.pageSize();
+        } catch (RegionException e) {
+            throw new IOException(
+                    e.getMessage() + " (setting sidewarp.shared-volume); the sidecar's user has to be able to open it",
+                    e);
+        }
+        return Optional.of(volume);
     }
 
     private static long ownUid() throws IOException {

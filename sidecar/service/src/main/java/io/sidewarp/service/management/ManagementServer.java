@@ -94,7 +94,8 @@ public final class ManagementServer implements AutoCloseable {
             throw new IOException(
                     "cannot listen at " + wanted + " for health and metrics: "
                             + bound.cause().getMessage()
-                            + "; set sidewarp.management.port to a free port, or to 0 for any",
+                            + "; set sidewarp.management.host to an address of this machine or pod, and"
+                            + " sidewarp.management.port to a free port, or to 0 for any",
                     bound.cause());
         }
         channels.add(bound.channel());

@@ -47,6 +47,7 @@ class ConfigTest {
         "sidewarp.worker-threads, 0",
         "sidewarp.drain-timeout, PT-1S",
         "sidewarp.api.socket, relative.sock",
+        "sidewarp.api.socket, /",
         "sidewarp.api.socket, /long-directory/dddddddddddddddddddddddddddddddddddddddddddddddddddddd"
                 + "dddddddddddddddddddddddddddddd/a",
         "sidewarp.api.socket-mode, 9999",

@@ -142,6 +142,15 @@ class DrainTest {
                         "sidewarp.connection.listen-address is 192.0.2.1, which is no address of this machine or pod");
     }
 
+    @Test
+    void anAddressOfAnotherMachineForHealthAndMetricsIsNamedAsSuch() {
+        assertThatThrownBy(() -> TestSidecar.start("sidewarp.management.host", "192.0.2.1"))
+                .isInstanceOf(StartFailedException.class)
+                .hasMessageContaining("192.0.2.1")
+                .hasMessageContaining("sidewarp.management.host")
+                .hasMessageContaining("sidewarp.management.port");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "127.0.0.2", "0.0.0.0", "::"})
     void anAddressOfThisMachineOrAWildcardIsOneToListenAt(String address) {
