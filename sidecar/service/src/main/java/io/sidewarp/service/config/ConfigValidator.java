@@ -35,6 +35,9 @@ public final class ConfigValidator {
     /** Octets that one request of the API may have: the largest piece of Store, or the largest post that credits allow. */
     public static final int MAX_REQUEST = 4 << 20;
 
+    /** Of those that are left to it, a connection can have one call beside that of its session. */
+    private static final int MIN_CALLS = 6;
+
     private static final Pattern CONGESTION_CONTROL =
             Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
 
@@ -120,7 +123,7 @@ public final class ConfigValidator {
     private void limits(SidewarpConfig.Limits limits) {
         range("sidewarp.limits.api-connections", limits.apiConnections(), 2, 1 << 20);
         range("sidewarp.limits.api-connection-calls", limits.apiConnectionCalls(), 1, 1 << 20);
-        range("sidewarp.limits.api-calls", limits.apiCalls(), 2, 1 << 24);
+        range("sidewarp.limits.api-calls", limits.apiCalls(), MIN_CALLS, 1 << 24);
         range("sidewarp.limits.request-octets", limits.requestOctets(), 3L * MAX_REQUEST, Long.MAX_VALUE);
         range("sidewarp.limits.answer-octets", limits.answerOctets(), 1 << 20, Long.MAX_VALUE);
         range("sidewarp.limits.load-octets", limits.loadOctets(), 0, Long.MAX_VALUE);

@@ -81,6 +81,14 @@ class ApiLimitsTest {
     }
 
     @Test
+    void theFewestCallsThatThereMayBeAreEnoughForASession() {
+        try (TestSidecar sidecar = TestSidecar.start("sidewarp.limits.api-calls", "6");
+                TestSession session = sidecar.session()) {
+            getDevice(session.channel());
+        }
+    }
+
+    @Test
     void oneConnectionMoreThanAUserMayHaveIsToldWhy() {
         try (TestSidecar sidecar = TestSidecar.start("sidewarp.limits.api-connections", "4");
                 TestSession first = sidecar.session();

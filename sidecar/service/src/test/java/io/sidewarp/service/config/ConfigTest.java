@@ -57,6 +57,7 @@ class ConfigTest {
         "sidewarp.limits.api-connections, 1",
         "sidewarp.limits.api-connection-calls, 0",
         "sidewarp.limits.api-calls, 0",
+        "sidewarp.limits.api-calls, 5",
         "sidewarp.limits.request-octets, 12582911",
         "sidewarp.limits.answer-octets, 1048575",
         "sidewarp.limits.load-octets, -1",
