@@ -27,8 +27,7 @@ final class AddressResolver {
         if (port < 1 || port > MAX_PORT) {
             throw ApiError.invalid("port", Integer.toUnsignedString(port), "1 to " + MAX_PORT);
         }
-        byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
-        return literal == null ? null : fromBytes(literal);
+        return parsed("address", address);
     }
 
     /** An address to listen at: an IP address of this host that the settings permit. */
@@ -55,11 +54,30 @@ final class AddressResolver {
     }
 
     private static InetAddress literal(String field, String address) {
-        byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
+        InetAddress literal = parsed(field, address);
         if (literal == null) {
             throw ApiError.invalid(field, "\"" + address + "\"", "an IP address, or nothing for all addresses");
         }
-        return fromBytes(literal);
+        return literal;
+    }
+
+    /** Null for what is no address. */
+    private static @Nullable InetAddress parsed(String field, String address) {
+        byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
+        if (literal == null) {
+            return null;
+        }
+        // Its octets do not have the zone (RFC 4007 section 11).
+        return address.indexOf('%') < 0 ? fromBytes(literal) : zoned(field, address);
+    }
+
+    private static InetAddress zoned(String field, String address) {
+        try {
+            return InetAddress.ofLiteral(address);
+        } catch (IllegalArgumentException e) {
+            throw ApiError.invalid(
+                    field, "\"" + address + "\"", "behind %, an interface of this pod that has addresses of this kind");
+        }
     }
 
     private static InetAddress fromBytes(byte[] literal) {
