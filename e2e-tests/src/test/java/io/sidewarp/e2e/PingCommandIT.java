@@ -18,6 +18,9 @@ import io.sidewarp.e2e.support.OwnedProcess;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Ports;
 import io.sidewarp.e2e.support.SidecarProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -92,6 +95,20 @@ class PingCommandIT {
         String nobody = "127.0.0.1:" + Ports.free();
         ping(nobody, "--count", "1")
                 .assertFailed(ExitCodes.TEMPORARY, nobody, "Connection refused", "sidewarp ping --listen");
+    }
+
+    @Test
+    void theSidecarsTimeForTheSetUpCountsUnlessAnotherIsGiven() throws IOException {
+        try (SidecarProcess brief = SidecarProcess.with("brief")
+                        .set("sidewarp.connection.timeout", "300ms")
+                        .start();
+                ServerSocket silent = new ServerSocket(0, 10, InetAddress.getLoopbackAddress())) {
+            String peer = "127.0.0.1:" + silent.getLocalPort();
+
+            CliProcess.run(brief, "ping", peer).assertFailed(ExitCodes.TEMPORARY, peer, "within 300 ms");
+            CliProcess.run(brief, "ping", peer, "--connect-timeout", "400ms")
+                    .assertFailed(ExitCodes.TEMPORARY, peer, "within 400 ms");
+        }
     }
 
     @Test

@@ -49,6 +49,7 @@ class SidewarpTest {
                 "perf write peer:1 --time soon",
                 "perf write peer:1 --time 0",
                 "perf write peer:1 --signal -1",
+                "perf write peer:1 --max-fpdu 2G",
                 "perftest",
                 "perftest write_bw",
                 "perftest send_lat peer:1",

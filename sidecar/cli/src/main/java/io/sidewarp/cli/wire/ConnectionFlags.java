@@ -15,9 +15,11 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
+import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
 
 /** Options about the connection that several commands have. */
 public final class ConnectionFlags {
@@ -36,6 +38,19 @@ public final class ConnectionFlags {
         @Override
         public String toString() {
             return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** A size that an FPDU can have. */
+    private static final class FpduSize implements ITypeConverter<Integer> {
+
+        @Override
+        public Integer convert(String value) {
+            long octets = new Sizes().convert(value);
+            if (octets > Integer.MAX_VALUE) {
+                throw new TypeConversionException("\"" + value + "\" is too much for an FPDU, which has less than 2G");
+            }
+            return (int) octets;
         }
     }
 
@@ -129,17 +144,19 @@ public final class ConnectionFlags {
             names = "--max-fpdu",
             paramLabel = "SIZE",
             defaultValue = "0",
-            converter = Sizes.class,
-            description = "Upper bound of an FPDU. Default: what the path allows.")
-    private long maxFpdu;
+            converter = FpduSize.class,
+            description =
+                    "Upper bound of an FPDU. Default: the sidecar's, which is what the path allows unless configured"
+                            + " otherwise.")
+    private int maxFpdu;
 
     @Option(
             names = "--connect-timeout",
             paramLabel = "TIME",
-            defaultValue = "10s",
             converter = Times.class,
-            description = "Time for the set-up of a connection (default: ${DEFAULT-VALUE}).")
-    private Duration connectTimeout = Duration.ofSeconds(10);
+            description = "Time for the set-up of a connection. Default: the sidecar's, which is 10s unless configured"
+                    + " otherwise.")
+    private Optional<Duration> connectTimeout = Optional.empty();
 
     @Spec(Spec.Target.MIXEE)
     private CommandSpec command;
@@ -151,11 +168,9 @@ public final class ConnectionFlags {
 
     /** Options to begin with, for connect or accept. */
     public ConnectionOptions.Builder options() {
-        ConnectionOptions.Builder options = ConnectionOptions.builder()
-                .llp(llp())
-                .receiveMarkers(markers)
-                .maxFpdu(Math.toIntExact(maxFpdu))
-                .timeout(connectTimeout);
+        ConnectionOptions.Builder options =
+                ConnectionOptions.builder().llp(llp()).receiveMarkers(markers).maxFpdu(maxFpdu);
+        connectTimeout.ifPresent(options::timeout);
         udpPort.ifPresent(options::udpPort);
         if (noCrc) {
             options.crc(false);
