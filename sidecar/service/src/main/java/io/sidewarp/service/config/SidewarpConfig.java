@@ -242,7 +242,7 @@ public interface SidewarpConfig {
         @WithDefault("128")
         int outputBuffers();
 
-        /** Of these, those of 1 MiB and a little more, which streams get as long as there are some. */
+        /** Of these, those of 784 KiB, which streams get as long as there are some. */
         @WithDefault("8")
         int largeOutputBuffers();
 
