@@ -31,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +51,9 @@ public final class InjectionRules {
 
     /** More than any node runs in a pod. What is added to each takes memory of the controller. */
     private static final int MAX_CONTAINERS = 250;
+
+    /** Of objects. The API server cannot be asked for others. */
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
 
@@ -100,6 +104,11 @@ public final class InjectionRules {
                     + " with a sidecar; make several pods of it, or opt out with " + INJECT + ": disabled");
         }
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
+        named.filter(name -> !NAME.matcher(name).matches()).ifPresent(name -> {
+            throw new RefusedException("the annotation " + PROFILE + " is \"" + name
+                    + "\", which no SidecarProfile can be named; give the name of one of namespace " + namespace
+                    + ", or remove the annotation");
+        });
         Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
         if (named.isPresent() && found.isEmpty()) {
             throw new RefusedException("the annotation " + PROFILE + " names the SidecarProfile " + named.get()

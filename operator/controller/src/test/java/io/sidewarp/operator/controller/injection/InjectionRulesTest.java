@@ -43,7 +43,7 @@ class InjectionRulesTest {
             "too-early", profile("{rnics: 1, nicPolicy: x722}"),
             "elsewhere", profile("{mountPath: /opt/rdma}"),
             "limited", profile("{sharedMemory: 1Gi, resources: {limits: {memory: 2Gi}}}"),
-            "2Mi", profile("{resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}}"),
+            "2mi", profile("{resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}}"),
             "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
 
     @ParameterizedTest
@@ -92,6 +92,27 @@ class InjectionRulesTest {
                         true,
                         pod("sidewarp.io/profile: slow", ""),
                         "SidecarProfile slow, which namespace shop does not have; create it there"),
+                argumentSet(
+                        "unsaid profile",
+                        true,
+                        pod("sidewarp.io/profile: ''", ""),
+                        "sidewarp.io/profile is \"\", which no SidecarProfile can be named; give the name of one of"
+                                + " namespace shop, or remove the annotation"),
+                argumentSet(
+                        "profile with a line end",
+                        true,
+                        pod("sidewarp.io/profile: \"fast\\n\"", ""),
+                        "which no SidecarProfile can be named"),
+                argumentSet(
+                        "profile of another namespace",
+                        true,
+                        pod("sidewarp.io/profile: other/fast", ""),
+                        "which no SidecarProfile can be named"),
+                argumentSet(
+                        "profile of a long name",
+                        true,
+                        pod("sidewarp.io/profile: " + "a".repeat(254), ""),
+                        "which no SidecarProfile can be named"),
                 argumentSet(
                         "unusable profile",
                         true,
@@ -205,7 +226,7 @@ class InjectionRulesTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"Memory, limited", "HugePages, 2Mi", "HugePages-2Mi, 2Mi", "HugePages-2048Ki, 2Mi"})
+    @CsvSource({"Memory, limited", "HugePages, 2mi", "HugePages-2Mi, 2mi", "HugePages-2048Ki, 2mi"})
     void aPodMayBringItsOwnSharedVolumeInMemory(String medium, String profile) {
         Pod pod = withSharedVolume(medium, "sidewarp.io/profile: " + profile, "{}");
 
@@ -220,11 +241,11 @@ class InjectionRulesTest {
                         + " for instance hugepages-2Mi: 1Gi",
                 "HugePages-2Mi; sidewarp.io/profile: limited; {hugepages-2Mi: 1Gi}; SidecarProfile limited gives the sidecar,"
                         + " which fills it, no limit of hugepages-2Mi; for instance hugepages-2Mi: 1Gi",
-                "HugePages-1Gi; sidewarp.io/profile: 2Mi; {}; no limit of hugepages-1Gi; for instance hugepages-1Gi: 1Gi",
+                "HugePages-1Gi; sidewarp.io/profile: 2mi; {}; no limit of hugepages-1Gi; for instance hugepages-1Gi: 1Gi",
                 "HugePages; sidewarp.io/profile: limited; {}; no limit of huge pages; for instance hugepages-2Mi: 1Gi",
                 "HugePages; sidewarp.io/profile: limited; {hugepages-1Gi: 1Gi}; no limit of huge pages; for instance"
                         + " hugepages-1Gi: 1Gi",
-                "HugePages; sidewarp.io/profile: 2Mi; {hugepages-1Gi: 1Gi}; limits of several (2Mi, 1Gi); make the medium"
+                "HugePages; sidewarp.io/profile: 2mi; {hugepages-1Gi: 1Gi}; limits of several (2Mi, 1Gi); make the medium"
                         + " HugePages-2Mi",
                 "HugePages-big; sidewarp.io/profile: limited; {}; which is not in memory; of the medium Memory or HugePages",
             })
@@ -284,7 +305,7 @@ class InjectionRulesTest {
             value = {
                 "sidewarp.io/profile: limited; {name: v, emptyDir: {}}",
                 "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 1.5Gi; {name: v, emptyDir: {}}",
-                "sidewarp.io/profile: 2Mi, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
+                "sidewarp.io/profile: 2mi, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
                         + " HugePages}}"
             })
     void sharedRegionsThatFitTheSidecarsMemoryAreLetIn(String annotations, String volume) {

@@ -36,6 +36,8 @@ import java.util.Map;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The webhook as the API server, or anybody else who reaches its port, calls it. */
 @RealApiServer
@@ -81,6 +83,24 @@ class WebhookServerTest {
                 assertThat(answer.statusCode()).as(review).isEqualTo(400);
                 assertThat(answer.body()).isEqualTo("no AdmissionReview of version v1 with a request\n");
             }
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "fast ", "fast\\n", "a/b", "..", "slow"})
+    void aPodWhoseProfileCannotBeFoundIsRefused(String profile, KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create();
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            HttpResponse<String> answer = webhook.post("""
+                    {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1",
+                     "operation": "CREATE", "namespace": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "metadata":
+                     {"annotations": {"sidewarp.io/inject": "enabled", "sidewarp.io/profile": "%s"}},
+                     "spec": {"containers": [{"name": "app"}]}}}}
+                    """.formatted(namespace, profile));
+
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(answer.body()).contains("\"allowed\":false").contains("sidewarp.io/profile");
         }
     }
 
