@@ -12,6 +12,7 @@ import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
+import io.sidewarp.operator.controller.webhook.NativeSidecars;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
 import java.util.List;
 import org.jboss.logging.Logger;
@@ -25,7 +26,6 @@ public class Controller implements QuarkusApplication {
     private static final Logger LOG = Logger.getLogger(Controller.class);
     private static final int USAGE_ERROR = 64;
     private static final int CONFIGURATION_ERROR = 78;
-    private static final int NATIVE_SIDECARS_SINCE = 29;
     private static final long START_END_MILLIS = 5_000;
 
     private final OperatorConfig config;
@@ -81,7 +81,7 @@ public class Controller implements QuarkusApplication {
         try {
             VersionInfo version = apiServer.await();
             LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
-            webhook.start(hasNativeSidecars(version));
+            webhook.start(NativeSidecars.areIn(version));
             networks.start();
             operator.start();
         } catch (InterruptedException e) {
@@ -91,11 +91,5 @@ public class Controller implements QuarkusApplication {
             exitCode = 1;
             Quarkus.asyncExit(exitCode);
         }
-    }
-
-    private static boolean hasNativeSidecars(VersionInfo version) {
-        // Providers append to the minor version: "29+".
-        String minor = version.getMinor().replaceAll("[^0-9].*", "");
-        return Integer.parseInt(version.getMajor()) > 1 || Integer.parseInt(minor) >= NATIVE_SIDECARS_SINCE;
     }
 }

@@ -7,7 +7,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 
 /** What kind of container the sidecar is. */
 public enum SidecarPlacement {
-    /** Native where the cluster has native sidecars. */
+    /** Native where the API server and all Linux nodes have native sidecars. */
     @JsonProperty("Auto")
     AUTO,
 

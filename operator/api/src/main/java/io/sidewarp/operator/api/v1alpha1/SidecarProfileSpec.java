@@ -89,7 +89,9 @@ public record SidecarProfileSpec(
 
         @JsonPropertyDescription(
                 "Auto: a native sidecar (an init container that keeps running) where the cluster has them, that"
-                        + " is from Kubernetes 1.29 on, an ordinary container otherwise. Native, Container: always so.")
+                        + " is Kubernetes 1.29 or later on the API server and on all Linux nodes, an ordinary container"
+                        + " otherwise. Native, Container: always so. A pod with a native one does not start on an older"
+                        + " node.")
         @Default("Auto")
         SidecarPlacement placement,
 

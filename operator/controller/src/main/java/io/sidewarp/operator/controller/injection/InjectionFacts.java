@@ -13,4 +13,7 @@ public interface InjectionFacts {
 
     /** The network of an IwarpNicPolicy; empty where there is no such policy or it has no network. */
     Optional<PodNetwork> network(String nicPolicy);
+
+    /** Whether all nodes have native sidecars that could run one; not while they are not known yet. */
+    boolean nodesHaveNativeSidecars();
 }

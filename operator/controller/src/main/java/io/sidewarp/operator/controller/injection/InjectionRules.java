@@ -59,7 +59,7 @@ public final class InjectionRules {
 
     private final boolean nativeSidecars;
 
-    /** @param nativeSidecars whether the cluster has native sidecars, that is Kubernetes 1.29 or later */
+    /** @param nativeSidecars whether the API server has native sidecars, that is Kubernetes 1.29 or later */
     public InjectionRules(boolean nativeSidecars) {
         this.nativeSidecars = nativeSidecars;
     }
@@ -124,7 +124,7 @@ public final class InjectionRules {
         }
 
         boolean asNative = profile.placement() == SidecarPlacement.NATIVE
-                || (profile.placement() == SidecarPlacement.AUTO && nativeSidecars);
+                || (profile.placement() == SidecarPlacement.AUTO && nativeSidecars && facts.nodesHaveNativeSidecars());
         if (asNative && !nativeSidecars) {
             throw new RefusedException(
                     "the SidecarProfile " + profileName + " asks for a native sidecar, which takes Kubernetes"
@@ -132,8 +132,8 @@ public final class InjectionRules {
         }
         if (!asNative && endsByItself(pod)) {
             String why = "a pod with restartPolicy " + pod.getSpec().getRestartPolicy()
-                    + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes 1.29 or later"
-                    + " and the placement Auto or Native";
+                    + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes 1.29 or later,"
+                    + " on each Linux node too, and the placement Auto or Native";
             if (askedByPod) {
                 throw new RefusedException(why);
             }

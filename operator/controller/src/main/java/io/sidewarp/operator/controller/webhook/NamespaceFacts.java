@@ -4,12 +4,14 @@
 package io.sidewarp.operator.controller.webhook;
 
 import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
+import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.injection.InjectionFacts;
 import io.sidewarp.operator.controller.injection.PodNetwork;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -19,15 +21,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the webhook needs to know of namespaces, from caches that follow the API server: a call per pod would double its load,
- * and pods could not be created while it is slow. Only what a cache does not have yet is asked for.
+ * What the webhook needs to know of namespaces and nodes, from caches that follow the API server: a call per pod would double
+ * its load, and pods could not be created while it is slow. Only what a cache does not have yet is asked for.
  */
 @ApplicationScoped
 public class NamespaceFacts implements AutoCloseable {
     private final KubernetesClient client;
+    private final NativeSidecars.Kubelets kubelets = new NativeSidecars.Kubelets();
     private @Nullable SharedIndexInformer<Namespace> namespaces;
     private @Nullable SharedIndexInformer<SidecarProfile> profiles;
     private @Nullable SharedIndexInformer<IwarpNicPolicy> policies;
+    private @Nullable SharedIndexInformer<Node> nodes;
 
     public NamespaceFacts(KubernetesClient client) {
         this.client = client;
@@ -38,14 +42,20 @@ public class NamespaceFacts implements AutoCloseable {
         namespaces = client.namespaces().runnableInformer(0);
         profiles = client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0);
         policies = client.resources(IwarpNicPolicy.class).runnableInformer(0);
+        nodes = client.nodes()
+                .withLimit(PrunedStore.LIST_LIMIT)
+                .runnableInformer(0)
+                .itemStore(kubelets);
         namespaces.start();
         profiles.start();
         policies.start();
+        nodes.start();
     }
 
     /** Whether the caches are filled. */
     boolean isReady() {
-        return Stream.of(namespaces, profiles, policies).allMatch(informer -> informer != null && informer.hasSynced());
+        return Stream.of(namespaces, profiles, policies, nodes)
+                .allMatch(informer -> informer != null && informer.hasSynced());
     }
 
     Map<String, String> labels(String name) {
@@ -68,6 +78,11 @@ public class NamespaceFacts implements AutoCloseable {
             @Override
             public Optional<PodNetwork> network(String nicPolicy) {
                 return NamespaceFacts.this.network(nicPolicy);
+            }
+
+            @Override
+            public boolean nodesHaveNativeSidecars() {
+                return nodes != null && nodes.hasSynced() && kubelets.values().allMatch(NativeSidecars::areIn);
             }
         };
     }
@@ -105,6 +120,9 @@ public class NamespaceFacts implements AutoCloseable {
         }
         if (policies != null) {
             policies.close();
+        }
+        if (nodes != null) {
+            nodes.close();
         }
     }
 }

@@ -82,7 +82,11 @@ public class WebhookServer implements AutoCloseable {
         this.telemetry = telemetry;
     }
 
-    /** Starts to listen as soon as there is a certificate. */
+    /**
+     * Starts to listen as soon as there is a certificate.
+     *
+     * @param nativeSidecars whether the API server has native sidecars
+     */
     public void start(boolean nativeSidecars) {
         admission = new AdmissionController<>(new PodAdmission(
                 new InjectionRules(nativeSidecars),

@@ -351,18 +351,45 @@ class InjectionRulesTest {
 
     @ParameterizedTest
     @CsvSource({
-        "true, fast, true",
-        "true, container, false",
-        "true, native, true",
-        "false, fast, false",
-        "false, container, false"
+        // API server and nodes that have native sidecars, profile, expected
+        "true, true, fast, true",
+        "true, true, container, false",
+        "true, true, native, true",
+        "true, false, fast, false",
+        "true, false, container, false",
+        "true, false, native, true",
+        "false, true, fast, false",
+        "false, true, container, false",
+        "false, false, fast, false"
     })
     void theSidecarIsNativeWhereTheClusterAndTheProfileAllowIt(
-            boolean nativeSidecars, String profile, boolean expected) {
-        Inject inject = (Inject) decide(
-                nativeSidecars, pod("sidewarp.io/profile: " + profile, ""), Map.of("sidewarp.io/inject", "enabled"));
+            boolean apiServer, boolean nodes, String profile, boolean expected) {
+        Inject inject = (Inject) new InjectionRules(apiServer)
+                .decide(
+                        pod("sidewarp.io/profile: " + profile, ""),
+                        NAMESPACE,
+                        Map.of("sidewarp.io/inject", "enabled"),
+                        facts(PROFILES, nodes));
 
         assertThat(inject.nativeSidecar()).isEqualTo(expected);
+    }
+
+    @Test
+    void aJobThatAnOldNodeMayGetRunsWithoutASidecarAndIsTold() {
+        InjectionDecision decision = new InjectionRules(true)
+                .decide(
+                        pod("", "restartPolicy: OnFailure"),
+                        NAMESPACE,
+                        Map.of("sidewarp.io/inject", "enabled"),
+                        facts(PROFILES, false));
+
+        assertThat(decision).isInstanceOfSatisfying(Skip.class, skip -> {
+            assertThat(skip.reason()).isEqualTo(SkipReason.NEVER_COMPLETES);
+            assertThat(skip.warnings())
+                    .singleElement()
+                    .asString()
+                    .contains("native sidecars take Kubernetes 1.29 or later, on each Linux node too");
+        });
     }
 
     @Test
@@ -439,6 +466,10 @@ class InjectionRulesTest {
     }
 
     private static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles) {
+        return facts(profiles, true);
+    }
+
+    private static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles, boolean nodesHaveNativeSidecars) {
         return new InjectionFacts() {
             @Override
             public Optional<SidecarProfileSpec> profile(String name) {
@@ -448,6 +479,11 @@ class InjectionRulesTest {
             @Override
             public Optional<PodNetwork> network(String nicPolicy) {
                 return nicPolicy.equals("e810") ? Optional.of(NETWORK) : Optional.empty();
+            }
+
+            @Override
+            public boolean nodesHaveNativeSidecars() {
+                return nodesHaveNativeSidecars;
             }
         };
     }

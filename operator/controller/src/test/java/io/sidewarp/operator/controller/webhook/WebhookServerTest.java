@@ -6,6 +6,8 @@ package io.sidewarp.operator.controller.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
@@ -16,6 +18,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.sidewarp.operator.controller.TestSettings;
+import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -31,6 +34,7 @@ import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.security.cert.CertificateFactory;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLContext;
@@ -105,6 +109,28 @@ class WebhookServerTest {
     }
 
     @Test
+    void aNodeThatIsTooOldMakesSidecarsOrdinaryContainers(KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
+        Node node = node("v1.27.3", "linux");
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(webhook.patch(namespace)).contains("/initContainers"));
+            client.resource(node).create();
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(webhook.patch(namespace)).doesNotContain("/initContainers"));
+            client.nodes().withName(node.getMetadata().getName()).editStatus(old -> {
+                old.getStatus().getNodeInfo().setKubeletVersion("v1.29.0+k3s1");
+                return old;
+            });
+            await().atMost(LIMIT)
+                    .untilAsserted(() -> assertThat(webhook.patch(namespace)).contains("/initContainers"));
+        } finally {
+            client.resource(node).delete();
+        }
+    }
+
+    @Test
     void aDecisionIsPartOfTheTraceOfWhoAsks(KubernetesClient client, TestNamespaces namespaces) throws Exception {
         String trace = "4bf92f3577b34da6a3ce929d0e0e4736";
         String parent = "00f067aa0ba902b7";
@@ -163,12 +189,33 @@ class WebhookServerTest {
             return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
         }
 
+        /** What is done to a pod. */
+        String patch(String namespace) throws IOException, InterruptedException {
+            String answer = post(REVIEW.formatted(namespace, "")).body();
+            return new String(
+                    Base64.getDecoder()
+                            .decode(new ObjectMapper()
+                                    .readTree(answer)
+                                    .at("/response/patch")
+                                    .asText()),
+                    StandardCharsets.UTF_8);
+        }
+
         @Override
         public void close() {
             http.close();
             server.close();
             certificates.close();
         }
+    }
+
+    private static Node node(String kubelet, String system) {
+        return Yaml.parse(
+                "{apiVersion: v1, kind: Node, metadata: {name: webhook-test}, status: {nodeInfo: {kubeletVersion: "
+                        + kubelet + ", operatingSystem: " + system + ", architecture: amd64, bootID: x,"
+                        + " containerRuntimeVersion: x, kernelVersion: x, kubeProxyVersion: x, machineID: x, osImage: x,"
+                        + " systemUUID: x}}}",
+                Node.class);
     }
 
     private static SSLContext trust(CertificateStore certificates) throws GeneralSecurityException, IOException {

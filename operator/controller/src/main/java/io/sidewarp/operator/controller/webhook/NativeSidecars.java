@@ -1,0 +1,76 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.webhook;
+
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.api.model.NodeBuilder;
+import io.fabric8.kubernetes.api.model.NodeStatus;
+import io.fabric8.kubernetes.api.model.NodeSystemInfo;
+import io.fabric8.kubernetes.client.VersionInfo;
+import io.sidewarp.operator.controller.cache.PrunedStore;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Which parts of a cluster have native sidecars. Nodes may be three minor versions older than the API server: of an init
+ * container that keeps running, their kubelets would wait for the end.
+ */
+public final class NativeSidecars {
+    private static final int SINCE = 29;
+    private static final Pattern KUBELET = Pattern.compile("v([0-9]{1,4})[.]([0-9]{1,4})([^0-9].*)?");
+
+    private NativeSidecars() {}
+
+    /** Whether an API server has them. */
+    public static boolean areIn(VersionInfo version) {
+        // Providers append to the minor version: "29+".
+        String minor = version.getMinor().replaceAll("[^0-9].*", "");
+        return areIn(Integer.parseInt(version.getMajor()), Integer.parseInt(minor));
+    }
+
+    /** Whether a node has them, or is not known to have none, or runs no sidecars. */
+    static boolean areIn(Node node) {
+        NodeSystemInfo info = info(node);
+        Matcher version =
+                KUBELET.matcher(Optional.ofNullable(info.getKubeletVersion()).orElse(""));
+        return !"linux".equals(info.getOperatingSystem())
+                || !version.matches()
+                || areIn(Integer.parseInt(version.group(1)), Integer.parseInt(version.group(2)));
+    }
+
+    private static boolean areIn(int major, int minor) {
+        return major > 1 || minor >= SINCE;
+    }
+
+    private static NodeSystemInfo info(Node node) {
+        return Optional.ofNullable(node.getStatus())
+                .map(NodeStatus::getNodeInfo)
+                .orElseGet(NodeSystemInfo::new);
+    }
+
+    /** Keeps what identifies nodes, and what tells whether they have native sidecars. */
+    static final class Kubelets extends PrunedStore<Node> {
+        Kubelets() {
+            super(Kubelets::prune);
+        }
+
+        private static Node prune(Node node) {
+            NodeSystemInfo info = info(node);
+            return new NodeBuilder()
+                    .withNewMetadata()
+                    .withName(node.getMetadata().getName())
+                    .withUid(node.getMetadata().getUid())
+                    .withResourceVersion(node.getMetadata().getResourceVersion())
+                    .endMetadata()
+                    .withNewStatus()
+                    .withNewNodeInfo()
+                    .withKubeletVersion(info.getKubeletVersion())
+                    .withOperatingSystem(info.getOperatingSystem())
+                    .endNodeInfo()
+                    .endStatus()
+                    .build();
+        }
+    }
+}
