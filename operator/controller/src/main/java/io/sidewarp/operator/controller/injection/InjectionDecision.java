@@ -54,6 +54,7 @@ public sealed interface InjectionDecision {
     enum SkipReason {
         NOT_ASKED_FOR,
         OPTED_OUT,
-        NEVER_COMPLETES
+        NEVER_COMPLETES,
+        NOT_LINUX
     }
 }

@@ -16,6 +16,8 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.PodOS;
+import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeMount;
@@ -51,6 +53,9 @@ public final class InjectionRules {
 
     /** More than any node runs in a pod. What is added to each takes memory of the controller. */
     private static final int MAX_CONTAINERS = 250;
+
+    private static final String SYSTEM_LABEL = "kubernetes.io/os";
+    private static final String LINUX = "linux";
 
     /** Of objects. The API server cannot be asked for others. */
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
@@ -97,6 +102,14 @@ public final class InjectionRules {
             // The API server, too, refuses it, but only after the webhook has answered.
             throw new RefusedException("the pod has no containers");
         }
+        Optional<String> system = system(pod.getSpec()).filter(name -> !name.equals(LINUX));
+        if (system.isPresent()) {
+            return without(
+                    SkipReason.NOT_LINUX,
+                    "the pod runs on " + system.get() + " nodes, and sidecars run on " + LINUX + " ones; opt out with "
+                            + INJECT + ": disabled",
+                    askedByPod);
+        }
         int size = pod.getSpec().getInitContainers().size()
                 + pod.getSpec().getContainers().size();
         if (size > MAX_CONTAINERS) {
@@ -131,13 +144,12 @@ public final class InjectionRules {
                             + " 1.29 or later; set its placement to Auto or Container");
         }
         if (!asNative && endsByItself(pod)) {
-            String why = "a pod with restartPolicy " + pod.getSpec().getRestartPolicy()
-                    + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes 1.29 or later,"
-                    + " on each Linux node too, and the placement Auto or Native";
-            if (askedByPod) {
-                throw new RefusedException(why);
-            }
-            return new Skip(SkipReason.NEVER_COMPLETES, List.of("no sidecar was injected: " + why));
+            return without(
+                    SkipReason.NEVER_COMPLETES,
+                    "a pod with restartPolicy " + pod.getSpec().getRestartPolicy()
+                            + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes"
+                            + " 1.29 or later, on each Linux node too, and the placement Auto or Native",
+                    askedByPod);
         }
 
         Set<String> containers = containers(pod, annotations.get(CONTAINERS));
@@ -158,6 +170,14 @@ public final class InjectionRules {
                 network.map(PodNetwork::resourceName).orElse(RNIC_RESOURCE),
                 sharedMemory,
                 asNative);
+    }
+
+    /** What becomes of a pod that can have no sidecar: only one that asks for it itself is refused. */
+    private static Skip without(SkipReason reason, String why, boolean askedByPod) {
+        if (askedByPod) {
+            throw new RefusedException(why);
+        }
+        return new Skip(reason, List.of("no sidecar was injected: " + why));
     }
 
     private static Optional<Boolean> enabled(@Nullable String value, String where) {
@@ -314,6 +334,13 @@ public final class InjectionRules {
                     + "\"; it can be an amount of memory above 0, for instance 512Mi or 2Gi");
         }
         return amount;
+    }
+
+    /** The operating system that a pod says it is for. */
+    private static Optional<String> system(PodSpec spec) {
+        return Optional.ofNullable(spec.getOs())
+                .map(PodOS::getName)
+                .or(() -> Optional.ofNullable(spec.getNodeSelector()).map(labels -> labels.get(SYSTEM_LABEL)));
     }
 
     private static boolean endsByItself(Pod pod) {

@@ -188,6 +188,12 @@ class InjectionRulesTest {
                         pod("sidewarp.io/inject: enabled", "restartPolicy: Never"),
                         "would never complete"),
                 argumentSet(
+                        "sidecar for Windows",
+                        true,
+                        pod("sidewarp.io/inject: enabled", "os: {name: windows}"),
+                        "the pod runs on windows nodes, and sidecars run on linux ones; opt out with"
+                                + " sidewarp.io/inject: disabled"),
+                argumentSet(
                         "container of that name",
                         true,
                         pod("", "initContainers: [{name: sidewarp, image: x}]"),
@@ -406,6 +412,27 @@ class InjectionRulesTest {
     @Test
     void aJobGetsANativeSidecar() {
         assertThat(decide(true, pod("", "restartPolicy: Never"), Map.of("sidewarp.io/inject", "enabled")))
+                .isInstanceOf(Inject.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"os: {name: windows}", "nodeSelector: {kubernetes.io/os: windows}"})
+    void aPodForWindowsOfALabelledNamespaceStaysAsItIsAndIsTold(String spec) {
+        InjectionDecision decision = decide(true, pod("", spec), Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(decision).isInstanceOfSatisfying(Skip.class, skip -> {
+            assertThat(skip.reason()).isEqualTo(SkipReason.NOT_LINUX);
+            assertThat(skip.warnings())
+                    .singleElement()
+                    .asString()
+                    .startsWith("no sidecar was injected: the pod runs on windows nodes");
+        });
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"os: {name: linux}", "nodeSelector: {kubernetes.io/os: linux}", "nodeSelector: {rack: a}"})
+    void aPodForLinuxGetsItsSidecar(String spec) {
+        assertThat(decide(true, pod("", spec), Map.of("sidewarp.io/inject", "enabled")))
                 .isInstanceOf(Inject.class);
     }
 
