@@ -55,6 +55,7 @@ public sealed interface InjectionDecision {
         NOT_ASKED_FOR,
         OPTED_OUT,
         NEVER_COMPLETES,
-        NOT_LINUX
+        NOT_LINUX,
+        MIRROR_POD
     }
 }

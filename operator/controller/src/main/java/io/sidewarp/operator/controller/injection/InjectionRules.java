@@ -54,6 +54,9 @@ public final class InjectionRules {
     /** More than any node runs in a pod. What is added to each takes memory of the controller. */
     private static final int MAX_CONTAINERS = 250;
 
+    /** Annotation of what the API server shows of a static pod, which its kubelet has from a file of the node. */
+    private static final String MIRROR = "kubernetes.io/config.mirror";
+
     private static final String SYSTEM_LABEL = "kubernetes.io/os";
     private static final String LINUX = "linux";
 
@@ -80,6 +83,9 @@ public final class InjectionRules {
     public InjectionDecision decide(
             Pod pod, String namespace, Map<String, String> namespaceLabels, InjectionFacts facts) {
         Map<String, String> annotations = annotations(pod);
+        if (annotations.containsKey(MIRROR)) {
+            return new Skip(SkipReason.MIRROR_POD, List.of());
+        }
         try {
             Optional<Boolean> byNamespace =
                     enabled(namespaceLabels.get(INJECT), "the label " + INJECT + " of namespace " + namespace);

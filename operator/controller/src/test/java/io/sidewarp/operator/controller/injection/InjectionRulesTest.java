@@ -436,6 +436,16 @@ class InjectionRulesTest {
                 .isInstanceOf(Inject.class);
     }
 
+    /** Its kubelet runs what its own file says, whatever the API server has of it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", ", sidewarp.io/inject: enabled", ", sidewarp.io/rnics: many"})
+    void theMirrorOfAStaticPodStaysAsItIs(String annotations) {
+        Pod pod = pod("kubernetes.io/config.mirror: 6d1f" + annotations, "");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled")))
+                .isEqualTo(new Skip(SkipReason.MIRROR_POD, List.of()));
+    }
+
     @Test
     void annotationsWithoutEffectAreTold() {
         assertThat(decide(true, pod("sidewarp.io/rnics: '1'", ""), Map.of()))
