@@ -339,6 +339,15 @@ class ChartTest {
         return (MutatingWebhookConfiguration) Chart.parse(installation(rendered).get("webhook.yaml"));
     }
 
+    /** To apply it again takes back a clean-up that was begun: {@code kubectl} leaves what it did not write. */
+    @Test
+    void saysThatNothingIsUninstalled() {
+        assertThat(Chart.find(Chart.render(Chart.RECENT), ConfigMap.class, "sidewarp-operator")
+                        .getMetadata()
+                        .getAnnotations())
+                .containsEntry("sidewarp.io/uninstalling", "false");
+    }
+
     private static Map<String, String> installation(String rendered) {
         ConfigMap installation = Chart.find(rendered, ConfigMap.class, "sidewarp-operator");
         assertThat(installation.getMetadata().getLabels()).containsEntry("app.kubernetes.io/component", "installation");

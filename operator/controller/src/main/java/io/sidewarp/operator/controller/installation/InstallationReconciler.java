@@ -53,7 +53,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     /** Key of the ConfigMap: the MutatingWebhookConfiguration. */
     static final String WEBHOOK = "webhook.yaml";
 
-    /** Annotation of the ConfigMap: all of it shall go, node agents last, since they restore the NICs. */
+    /** Annotation of the ConfigMap. {@code true}: all of it shall go, node agents last, since they restore the NICs. */
     static final String UNINSTALLING = "sidewarp.io/uninstalling";
 
     private static final Logger LOG = Logger.getLogger(InstallationReconciler.class);
@@ -127,7 +127,7 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
 
     private static boolean isUninstalling(ConfigMap installation) {
         Map<String, String> annotations = installation.getMetadata().getAnnotations();
-        return annotations != null && annotations.containsKey(UNINSTALLING);
+        return annotations != null && "true".equals(annotations.get(UNINSTALLING));
     }
 
     private UpdateControl<ConfigMap> uninstall(

@@ -43,6 +43,12 @@ public class Uninstallation {
     void set(boolean underWay) {
         if (underWay != isUnderWay()) {
             since = underWay ? Instant.now() : null;
+            if (underWay) {
+                LOG.warnf(
+                        "event=uninstalling configmap=%s action=\"none, if that is meant; else delete the Job"
+                                + " sidewarp-uninstall and set the annotation %s to false\"",
+                        config.installation(), InstallationReconciler.UNINSTALLING);
+            }
             followers.forEach(Runnable::run);
         }
     }
