@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -31,16 +32,21 @@ final class PodNetworks {
      */
     static String with(@Nullable String present, String podNamespace, PodNetwork network, int times) {
         String text = present == null ? "" : present.strip();
-        return text.startsWith("[")
-                ? inJson(text, podNamespace, network, times)
-                : inText(text, podNamespace, network, times);
-    }
-
-    private static String inText(String text, String podNamespace, PodNetwork network, int times) {
-        List<String> names = new ArrayList<>(Arrays.stream(text.split(",", -1))
+        if (text.startsWith("[")) {
+            return inJson(parse(text), podNamespace, network, times);
+        }
+        List<String> names = Arrays.stream(text.split(",", -1))
                 .map(String::strip)
                 .filter(name -> !name.isEmpty())
-                .toList());
+                .toList();
+        // Multus refuses dots among names.
+        return network.name().contains(".")
+                ? inJson(entries(names), podNamespace, network, times)
+                : inText(names, podNamespace, network, times);
+    }
+
+    private static String inText(List<String> present, String podNamespace, PodNetwork network, int times) {
+        List<String> names = new ArrayList<>(present);
         long there = names.stream()
                 .map(name -> name.split("@", 2)[0])
                 .map(name -> name.contains("/") ? name : podNamespace + "/" + name)
@@ -52,17 +58,35 @@ final class PodNetworks {
         return String.join(",", names);
     }
 
-    private static String inJson(String text, String podNamespace, PodNetwork network, int times) {
-        ArrayNode list;
+    private static ArrayNode parse(String json) {
         try {
-            JsonNode parsed = JSON.readTree(text);
-            if (!(parsed instanceof ArrayNode array)) {
+            JsonNode parsed = JSON.readTree(json);
+            if (!(parsed instanceof ArrayNode list)) {
                 throw new IllegalArgumentException("it is no JSON list");
             }
-            list = array;
+            return list;
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException(e.getOriginalMessage(), e);
         }
+    }
+
+    private static ArrayNode entries(List<String> names) {
+        ArrayNode list = JSON.createArrayNode();
+        for (String name : names) {
+            int slash = name.indexOf('/');
+            String[] parts = name.substring(slash + 1).split("@", 2);
+            ObjectNode entry = list.addObject().put("name", parts[0].strip());
+            if (slash >= 0) {
+                entry.put("namespace", name.substring(0, slash).strip());
+            }
+            if (parts.length > 1) {
+                entry.put("interface", parts[1].strip());
+            }
+        }
+        return list;
+    }
+
+    private static String inJson(ArrayNode list, String podNamespace, PodNetwork network, int times) {
         long there = StreamSupport.stream(list.spliterator(), false)
                 .filter(entry -> entry.path("name").asText().equals(network.name())
                         && entry.path("namespace").asText(podNamespace).equals(network.namespace()))

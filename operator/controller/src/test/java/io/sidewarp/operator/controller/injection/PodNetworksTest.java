@@ -37,6 +37,24 @@ class PodNetworksTest {
         assertThat(PodNetworks.with(once, "shop", NETWORK, times)).as("again").isEqualTo(once);
     }
 
+    /** Multus reads names with a dot in JSON only. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', nullValues = "-", quoteCharacter = '"', textBlock = """
+            # present | times | expected
+            - | 1 | [{'name':'intel.e810','namespace':'default'}]
+            " , " | 2 | [{'name':'intel.e810','namespace':'default'},{'name':'intel.e810','namespace':'default'}]
+            macvlan@net1, storage/a | 1 | [{'name':'macvlan','interface':'net1'},{'name':'a','namespace':'storage'},{'name':'intel.e810','namespace':'default'}]
+            storage/a @ net1 | 1 | [{'name':'a','namespace':'storage','interface':'net1'},{'name':'intel.e810','namespace':'default'}]
+            """)
+    void aNameWithADotIsWrittenInJson(String present, int times, String expected) {
+        PodNetwork network = new PodNetwork("default", "intel.e810", "openshift.io/sidewarp_intelDe810");
+
+        String once = PodNetworks.with(present, "shop", network, times);
+
+        assertThat(once).isEqualTo(expected.replace('\'', '"'));
+        assertThat(PodNetworks.with(once, "shop", network, times)).as("again").isEqualTo(once);
+    }
+
     @Test
     void aNameWithoutNamespaceIsOfThatOfThePod() {
         assertThat(PodNetworks.with("e810", "default", NETWORK, 1)).isEqualTo("e810");
