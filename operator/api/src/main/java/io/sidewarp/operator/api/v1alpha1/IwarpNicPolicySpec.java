@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a policy asks for.
  *
- * @param nodeSelector labels that a node must have; empty for all nodes
+ * @param nodeSelector labels that a node must have; empty for all Linux nodes
  * @param priority decides between policies that select the same NIC
  * @param nicSelector which NICs
  * @param provisioner who makes the VFs
@@ -35,7 +35,9 @@ import org.jspecify.annotations.Nullable;
 @JsonIgnoreProperties(ignoreUnknown = true)
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record IwarpNicPolicySpec(
-        @JsonPropertyDescription("Labels that a node must have for this policy to apply to it. Empty: all nodes.")
+        @JsonPropertyDescription(
+                "Labels that a node must have for this policy to apply to it. Empty: all nodes. Nodes that run another"
+                        + " system than Linux are never selected.")
         Map<String, @Pattern("^(([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9])?$") String> nodeSelector,
 
         @JsonPropertyDescription(

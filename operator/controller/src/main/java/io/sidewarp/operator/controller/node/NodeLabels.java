@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
 /** The labels of all nodes, from the cache that the reconciliation of nodes has anyway. */
 @ApplicationScoped
 public class NodeLabels {
+    private static final String SYSTEM = "kubernetes.io/os";
+    private static final String LINUX = "linux";
+
     private volatile @Nullable IndexedResourceCache<Node> nodes;
 
     /** Nodes are known from now on. */
@@ -21,7 +24,7 @@ public class NodeLabels {
         nodes = all;
     }
 
-    /** How many nodes have the labels of a selector; empty while no node is known. */
+    /** How many Linux nodes have the labels of a selector; empty while no node is known. */
     public OptionalInt selected(Map<String, String> selector) {
         IndexedResourceCache<Node> all = nodes;
         return all == null
@@ -34,7 +37,9 @@ public class NodeLabels {
         return Optional.ofNullable(node.getMetadata().getLabels()).orElseGet(Map::of);
     }
 
+    /** Whether a node has the labels of a selector, and can have an agent. One that names no system yet is taken for Linux. */
     static boolean matches(Map<String, String> labels, Map<String, String> selector) {
-        return labels.entrySet().containsAll(selector.entrySet());
+        return labels.entrySet().containsAll(selector.entrySet())
+                && labels.getOrDefault(SYSTEM, LINUX).equals(LINUX);
     }
 }

@@ -29,7 +29,7 @@ final class PolicyRollup {
      * @param generation its generation
      * @param former conditions that it has now
      * @param nodes all nodes
-     * @param labelled how many nodes have the labels of its selector, also those that are not told yet; empty while unknown
+     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet; empty while unknown
      * @param network what became of the part that others carry out
      */
     static IwarpNicPolicyStatus of(
@@ -87,7 +87,7 @@ final class PolicyRollup {
         } else if (selected == 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NoNodes";
-            message = "no node has the labels of nodeSelector";
+            message = "no Linux node has the labels of nodeSelector";
         } else {
             type = StatusCondition.READY;
             reason = "AllNodesReady";

@@ -68,6 +68,16 @@ class NodeAssignmentTest {
                 .containsExactly("one");
     }
 
+    @ParameterizedTest
+    @CsvSource({"linux, true", "windows, false"})
+    void aNodeThatRunsNoLinuxIsSelectedByNoPolicy(String system, boolean selected) {
+        Map<String, String> labels = Map.of("kubernetes.io/os", system);
+
+        assertThat(NodeAssignment.of(labels, List.of(policy("all", "priority: 1")), UNSELECTED, false)
+                        .policies())
+                .hasSize(selected ? 1 : 0);
+    }
+
     @Test
     void theFallbackIsThatOfTheFirstPolicy() {
         IwarpNodeSpec spec = NodeAssignment.of(

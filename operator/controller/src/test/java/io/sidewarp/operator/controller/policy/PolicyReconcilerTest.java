@@ -109,6 +109,27 @@ class PolicyReconcilerTest {
         });
     }
 
+    @Test
+    void aNodeThatRunsNoLinuxIsNotCounted() {
+        client.nodes().withName(NODE).edit(node -> {
+            node.getMetadata().getLabels().put("kubernetes.io/os", "windows");
+            return node;
+        });
+        client.resource(Yaml.parse(
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec:"
+                                + " {nicSelector: {vendors: ['8086']}}}",
+                        IwarpNicPolicy.class))
+                .create();
+
+        eventually(status -> {
+            assertThat(status.selectedNodes()).isZero();
+            assertThat(status.conditions())
+                    .filteredOn(StatusCondition::holds)
+                    .extracting(StatusCondition::reason)
+                    .containsExactly("NoNodes");
+        });
+    }
+
     private void eventually(Consumer<IwarpNicPolicyStatus> assertion) {
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(client.resources(IwarpNicPolicy.class)
