@@ -81,7 +81,7 @@ public record SidecarProfileSpec(
 
         @JsonPropertyDescription(
                 "Directory where the application's containers find the API socket (api.sock) and the shared"
-                        + " regions (shared).")
+                        + " regions (shared); not /tmp itself.")
         @Pattern("^(/[.]?[A-Za-z0-9_-][A-Za-z0-9._-]*)+$")
         @Size(max = 64)
         @Default("/run/sidewarp")

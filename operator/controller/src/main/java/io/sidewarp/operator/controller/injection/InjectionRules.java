@@ -265,8 +265,7 @@ public final class InjectionRules {
                 continue;
             }
             for (VolumeMount mount : container.getVolumeMounts()) {
-                if (!PodMutator.VOLUMES.contains(mount.getName())
-                        && overlap(mount.getMountPath(), profile.mountPath())) {
+                if (isInTheWay(mount, profile.mountPath())) {
                     throw new RefusedException(
                             "container " + container.getName() + " mounts volume " + mount.getName() + " at "
                                     + mount.getMountPath()
@@ -293,9 +292,15 @@ public final class InjectionRules {
         }
     }
 
-    private static boolean overlap(String mounted, String ours) {
+    private static boolean isInTheWay(VolumeMount mount, String ours) {
+        String mounted = mount.getMountPath();
         String path = mounted.endsWith("/") ? mounted.substring(0, mounted.length() - 1) : mounted;
-        return path.equals(ours) || path.startsWith(ours + "/");
+        return switch (mount.getName()) {
+            case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME -> false;
+            // The API socket's volume goes there.
+            case SharedVolume.NAME -> path.equals(ours);
+            default -> path.equals(ours) || path.startsWith(ours + "/");
+        };
     }
 
     private static Optional<Integer> rnics(@Nullable String annotation) {

@@ -49,11 +49,12 @@ public final class PodMutator {
     public static final String MANAGEMENT_PORT_NAME = "sidewarp-mgmt";
 
     static final String API_VOLUME = "sidewarp-api";
-    private static final String TEMPORARY_VOLUME = "sidewarp-tmp";
+    static final String TEMPORARY_VOLUME = "sidewarp-tmp";
     static final Set<String> VOLUMES = Set.of(API_VOLUME, SharedVolume.NAME, TEMPORARY_VOLUME);
 
     private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
     private static final Quantity TEMPORARY_VOLUME_SIZE = new Quantity("32Mi");
+    static final String TEMPORARY_DIRECTORY = "/tmp";
     private static final String SHARED_DIRECTORY = "/shared";
     private static final String SOCKET = "/api.sock";
 
@@ -139,7 +140,7 @@ public final class PodMutator {
                 .withVolumeMounts(
                         mount(API_VOLUME, home),
                         mount(SharedVolume.NAME, home + SHARED_DIRECTORY),
-                        mount(TEMPORARY_VOLUME, "/tmp"))
+                        mount(TEMPORARY_VOLUME, TEMPORARY_DIRECTORY))
                 .addNewPort()
                 .withName(MANAGEMENT_PORT_NAME)
                 .withContainerPort(profile.managementPort())

@@ -61,6 +61,11 @@ public final class ProfileRules {
                 return Optional.of("settings has " + name + ", which the operator sets itself; remove it");
             }
         }
+        if (profile.mountPath().equals(PodMutator.TEMPORARY_DIRECTORY)) {
+            return Optional.of("mountPath is " + profile.mountPath()
+                    + ", where the sidecar has its temporary files; choose another directory, for instance "
+                    + profile.mountPath() + "/sidewarp");
+        }
         if (!isPositive(profile.sharedMemory())) {
             return Optional.of(
                     "sharedMemory is " + profile.sharedMemory() + "; it has to be above 0, for instance 1Gi");

@@ -222,6 +222,15 @@ class InjectionRulesTest {
                                         + " mountPath: /run/sidewarp/}]}]"),
                         "container app mounts volume v at /run/sidewarp/"),
                 argumentSet(
+                        "shared volume at that place",
+                        true,
+                        pod(
+                                "",
+                                "containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared,"
+                                        + " mountPath: /run/sidewarp/}]}], volumes: [{name: sidewarp-shared, emptyDir:"
+                                        + " {medium: Memory}}]"),
+                        "container app mounts volume sidewarp-shared at /run/sidewarp/"),
+                argumentSet(
                         "mount below that place",
                         true,
                         pod(
@@ -229,6 +238,17 @@ class InjectionRulesTest {
                                 "containers: [{name: app, image: x, volumeMounts: [{name: v,"
                                         + " mountPath: /opt/rdma/shared}]}]"),
                         "container app mounts volume v"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/run/sidewarp/shared", "/run/sidewarp/regions", "/data"})
+    void aPodMayMountItsOwnSharedVolumeAnywhereElse(String path) {
+        Pod pod = pod(
+                "",
+                "containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared, mountPath: " + path
+                        + "}]}], volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory}}]");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
     }
 
     @ParameterizedTest

@@ -86,6 +86,14 @@ class ProfileRulesTest {
     }
 
     @Test
+    void theDirectoryOfTheSidecarsTemporaryFilesIsNoneForRegions() {
+        assertThat(whatIsWrong("{mountPath: /tmp}"))
+                .hasValue("mountPath is /tmp, where the sidecar has its temporary files; choose another directory, for"
+                        + " instance /tmp/sidewarp");
+        assertThat(whatIsWrong("{mountPath: /tmp/sidewarp}")).isEmpty();
+    }
+
+    @Test
     void anotherSettingIsNot() {
         assertThat(whatIsWrong("{settings: {sidewarp.management.connections: '16'}}"))
                 .isEmpty();
