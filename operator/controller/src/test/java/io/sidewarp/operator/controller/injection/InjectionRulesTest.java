@@ -3,27 +3,24 @@
 
 package io.sidewarp.operator.controller.injection;
 
+import static io.sidewarp.operator.controller.injection.TestPods.NAMESPACE;
+import static io.sidewarp.operator.controller.injection.TestPods.PROFILES;
+import static io.sidewarp.operator.controller.injection.TestPods.decide;
+import static io.sidewarp.operator.controller.injection.TestPods.facts;
+import static io.sidewarp.operator.controller.injection.TestPods.pod;
+import static io.sidewarp.operator.controller.injection.TestPods.withSharedVolume;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.params.provider.Arguments.argumentSet;
 
-import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.Pod;
-import io.fabric8.kubernetes.api.model.PodSpec;
-import io.fabric8.kubernetes.api.model.ResourceRequirements;
-import io.fabric8.kubernetes.api.model.VolumeMount;
-import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
 import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -33,19 +30,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InjectionRulesTest {
-    private static final String NAMESPACE = "shop";
-    private static final PodNetwork NETWORK = new PodNetwork("default", "e810", "openshift.io/sidewarp_e810");
-    private static final Map<String, SidecarProfileSpec> PROFILES = Map.of(
-            "fast", profile("{rnics: 2, sharedMemory: 2Gi}"),
-            "native", profile("{placement: Native}"),
-            "container", profile("{placement: Container}"),
-            "networked", profile("{rnics: 2, nicPolicy: e810}"),
-            "too-early", profile("{rnics: 1, nicPolicy: x722}"),
-            "elsewhere", profile("{mountPath: /opt/rdma}"),
-            "limited", profile("{sharedMemory: 1Gi, resources: {limits: {memory: 2Gi}}}"),
-            "2mi", profile("{resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}}"),
-            "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
-
     @ParameterizedTest
     @CsvSource(
             nullValues = "-",
@@ -240,106 +224,6 @@ class InjectionRulesTest {
                         "container app mounts volume v"));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"/run/sidewarp/shared", "/run/sidewarp/regions", "/data"})
-    void aPodMayMountItsOwnSharedVolumeAnywhereElse(String path) {
-        Pod pod = pod(
-                "",
-                "containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared, mountPath: " + path
-                        + "}]}], volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory}}]");
-
-        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"Memory, limited", "HugePages, 2mi", "HugePages-2Mi, 2mi", "HugePages-2048Ki, 2mi"})
-    void aPodMayBringItsOwnSharedVolumeInMemory(String medium, String profile) {
-        Pod pod = withSharedVolume(medium, "sidewarp.io/profile: " + profile, "{}");
-
-        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "HugePages-2Mi; ; {}; SidecarProfile built-in gives the sidecar, which fills it, no limit of hugepages-2Mi;"
-                        + " for instance hugepages-2Mi: 1Gi",
-                "HugePages-2Mi; sidewarp.io/profile: limited; {hugepages-2Mi: 1Gi}; SidecarProfile limited gives the sidecar,"
-                        + " which fills it, no limit of hugepages-2Mi; for instance hugepages-2Mi: 1Gi",
-                "HugePages-1Gi; sidewarp.io/profile: 2mi; {}; no limit of hugepages-1Gi; for instance hugepages-1Gi: 1Gi",
-                "HugePages; sidewarp.io/profile: limited; {}; no limit of huge pages; for instance hugepages-2Mi: 1Gi",
-                "HugePages; sidewarp.io/profile: limited; {hugepages-1Gi: 1Gi}; no limit of huge pages; for instance"
-                        + " hugepages-1Gi: 1Gi",
-                "HugePages; sidewarp.io/profile: 2mi; {hugepages-1Gi: 1Gi}; limits of several (2Mi, 1Gi); make the medium"
-                        + " HugePages-2Mi",
-                "HugePages-big; sidewarp.io/profile: limited; {}; which is not in memory; of the medium Memory or HugePages",
-            })
-    void aSharedVolumeOfHugePagesThatTheSidecarCannotFillIsRefused(
-            String medium, String annotation, String limits, String wrong, String advice) {
-        Pod pod = withSharedVolume(medium, annotation == null ? "" : annotation, limits);
-
-        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled")))
-                .isInstanceOfSatisfying(
-                        Refuse.class,
-                        refuse -> assertThat(refuse.message()).contains(wrong).contains(advice));
-    }
-
-    @Test
-    void hugePagesOfTheWholePodAreAlsoForTheSidecar() {
-        Pod pod = withSharedVolume("HugePages-2Mi", "", "{}");
-        pod.getSpec().setResources(Yaml.parse("{limits: {hugepages-2Mi: 1Gi}}", ResourceRequirements.class));
-
-        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
-    }
-
-    @Test
-    void thePodOfHugePagesInTheDocumentationGetsItsSidecar() throws IOException {
-        Pod pod = Yaml.parse(documented("kind: Pod"), Pod.class);
-        SidecarProfile profile = Yaml.parse(documented("kind: SidecarProfile"), SidecarProfile.class);
-
-        Inject inject = (Inject) new InjectionRules(true)
-                .decide(
-                        pod,
-                        NAMESPACE,
-                        Map.of("sidewarp.io/inject", "enabled"),
-                        facts(Map.of(profile.getMetadata().getName(), profile.getSpec())));
-        PodSpec mutated = new PodMutator(new SidecarImage("example/sidecar:1", "1.0"))
-                .mutate(pod, inject)
-                .getSpec();
-
-        assertThat(mutated.getVolumes())
-                .filteredOn(volume -> volume.getName().equals("sidewarp-shared"))
-                .isEqualTo(pod.getSpec().getVolumes());
-        assertThat(Stream.of(mutated.getInitContainers(), mutated.getContainers())
-                        .flatMap(List::stream))
-                .extracting(Container::getName)
-                .containsExactly("sidewarp", "app");
-        assertThat(Stream.of(mutated.getInitContainers(), mutated.getContainers())
-                        .flatMap(List::stream))
-                .allSatisfy(container -> {
-                    assertThat(container.getVolumeMounts())
-                            .extracting(VolumeMount::getName)
-                            .contains("sidewarp-shared");
-                    assertThat(container.getResources().getLimits()).containsKey("hugepages-2Mi");
-                });
-    }
-
-    @ParameterizedTest
-    @CsvSource(
-            delimiter = ';',
-            value = {
-                "sidewarp.io/profile: limited; {name: v, emptyDir: {}}",
-                "sidewarp.io/profile: limited, sidewarp.io/shared-memory: 1.5Gi; {name: v, emptyDir: {}}",
-                "sidewarp.io/profile: 2mi, sidewarp.io/shared-memory: 4Gi; {name: sidewarp-shared, emptyDir: {medium:"
-                        + " HugePages}}"
-            })
-    void sharedRegionsThatFitTheSidecarsMemoryAreLetIn(String annotations, String volume) {
-        Pod pod = pod(annotations, "volumes: [" + volume + "]");
-
-        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
-    }
-
     @Test
     void annotationsCountMoreThanTheProfile() {
         Inject inject = (Inject) decide(
@@ -518,71 +402,11 @@ class InjectionRulesTest {
                 .isEqualTo(new Refuse("the pod has no containers"));
     }
 
-    private static InjectionDecision decide(boolean nativeSidecars, Pod pod, Map<String, String> labels) {
-        return new InjectionRules(nativeSidecars).decide(pod, NAMESPACE, labels, facts(PROFILES));
-    }
-
-    private static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles) {
-        return facts(profiles, true);
-    }
-
-    private static InjectionFacts facts(Map<String, SidecarProfileSpec> profiles, boolean nodesHaveNativeSidecars) {
-        return new InjectionFacts() {
-            @Override
-            public Optional<SidecarProfileSpec> profile(String name) {
-                return Optional.ofNullable(profiles.get(name));
-            }
-
-            @Override
-            public Optional<PodNetwork> network(String nicPolicy) {
-                return nicPolicy.equals("e810") ? Optional.of(NETWORK) : Optional.empty();
-            }
-
-            @Override
-            public boolean nodesHaveNativeSidecars() {
-                return nodesHaveNativeSidecars;
-            }
-        };
-    }
-
-    /** The object of the chapter about huge pages that has a certain line. */
-    private static String documented(String line) throws IOException {
-        String text = Files.readString(Path.of(System.getProperty("sidewarp.root"), "docs/configuration.md"));
-        String example = text.substring(text.indexOf("```yaml", text.indexOf("## Huge pages")) + "```yaml".length());
-        return Stream.of(example.substring(0, example.indexOf("```")).split("---"))
-                .filter(object -> object.contains(line))
-                .findFirst()
-                .orElseThrow();
-    }
-
     private static String outcome(InjectionDecision decision) {
         return switch (decision) {
             case Inject inject -> "injected";
             case Skip skip -> skip.reason().name();
             case Refuse refuse -> "refused";
         };
-    }
-
-    private static SidecarProfileSpec profile(String yaml) {
-        return Yaml.parse(yaml, SidecarProfileSpec.class);
-    }
-
-    /** A pod with one container, which has {@code limits}, and a shared volume of its own. */
-    private static Pod withSharedVolume(String medium, String annotation, String limits) {
-        return pod(
-                annotation,
-                "containers: [{name: app, image: a, resources: {limits: " + limits
-                        + "}}], volumes: [{name: sidewarp-shared," + " emptyDir: {medium: " + medium + "}}]");
-    }
-
-    /** A pod with the containers app and worker, if {@code spec} does not say otherwise. */
-    private static Pod pod(String annotations, String spec) {
-        String containers = spec.contains(" containers:") || spec.startsWith("containers:")
-                ? ""
-                : "containers: [{name: app, image: a}, {name: worker, image: b}]";
-        String parts = spec.isEmpty() || containers.isEmpty() ? containers + spec : containers + ", " + spec;
-        return Yaml.parse(
-                "{apiVersion: v1, kind: Pod, metadata: {annotations: {" + annotations + "}}, spec: {" + parts + "}}",
-                Pod.class);
     }
 }
