@@ -7,6 +7,7 @@ import com.google.protobuf.MessageLite;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.ApiConnection;
 
 /**
@@ -18,7 +19,7 @@ final class AnswerOctets {
     /** Octets that an answer may have without being counted, which is nearly all that there are. */
     private static final int UNCOUNTED = 4096;
 
-    private final ApiConnection connection = ApiConnection.CONTEXT.get();
+    private final AnswerQuota quota = ApiConnection.CONTEXT.get();
     private int held;
     private boolean ended;
 
@@ -36,7 +37,7 @@ final class AnswerOctets {
     synchronized <R extends MessageLite> R count(R answer) {
         int octets = answer.getSerializedSize();
         if (octets > UNCOUNTED && !ended) {
-            connection.takeAnswerOctets(octets);
+            quota.takeAnswerOctets(octets);
             held += octets;
         }
         return answer;
@@ -45,7 +46,7 @@ final class AnswerOctets {
     private synchronized void end() {
         ended = true;
         if (held > 0) {
-            connection.giveAnswerOctets(held);
+            quota.giveAnswerOctets(held);
             held = 0;
         }
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** One connection of a client with the API, and what it holds. Thread-safe. */
-public final class ApiConnection {
+public final class ApiConnection implements AnswerQuota {
 
     /** The connection of a transport. */
     public static final Attributes.Key<ApiConnection> ATTRIBUTE = Attributes.Key.create("sidewarp-connection");
@@ -111,11 +111,7 @@ public final class ApiConnection {
         all.giveRequestOctets(peer, octets);
     }
 
-    /**
-     * Takes octets of a large answer.
-     *
-     * @throws StatusRuntimeException RESOURCE_EXHAUSTED, and then nothing is taken
-     */
+    @Override
     public void takeAnswerOctets(long octets) {
         StatusRuntimeException failure = all.takeAnswerOctets(peer, octets, answerOctets.get());
         if (failure != null) {
@@ -124,6 +120,7 @@ public final class ApiConnection {
         answerOctets.addAndGet(octets);
     }
 
+    @Override
     public void giveAnswerOctets(long octets) {
         answerOctets.addAndGet(-octets);
         all.giveAnswerOctets(peer, octets);

@@ -79,9 +79,9 @@ final class CompletionBatch {
         return end - HEAD;
     }
 
-    /** Octets that it holds for completions, used or not. */
-    int capacity() {
-        return data.length;
+    /** Octets that it holds for completions, used or not, if that is more than it keeps. */
+    int excess() {
+        return data.length > MAX_KEPT ? data.length : 0;
     }
 
     void clear() {

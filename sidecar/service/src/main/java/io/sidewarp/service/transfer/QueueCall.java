@@ -11,6 +11,7 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.QueueOpen;
 import java.util.LinkedHashSet;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * One Queue call. A message is decoded while its work is posted; the next message is asked for when the last one is
  * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
  * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
- * that is refused holds nothing else, so that a caller who does not read is held back by it too.
+ * that is refused holds nothing else, so that a caller who does not read is held back by it too. What waits of many
+ * completions counts as an answer that is not read, and when there is too much of that, the call ends.
  *
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
@@ -37,6 +39,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private final ServerCall<QueueFrame, CompletionBatch> call;
     private final QueueSessions sessions;
     private final Peer peer;
+    private final AnswerQuota quota;
     private final QueueDecoder decoder = new QueueDecoder();
     private final WorkItem item = new WorkItem();
     private final CompletionBatch batch = new CompletionBatch();
@@ -50,6 +53,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private int outstanding;
     /** Of these, the ones whose completion is in the batch. */
     private int unsent;
+    /** Octets of the batch that count as not read. */
+    private int counted;
     /** The batch has completions of initial receives. */
     private boolean initialUnsent;
     /** A decoded work request waits for space on its connection's send queue. */
@@ -61,10 +66,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private boolean halfClosed;
     private boolean closed;
 
-    QueueCall(ServerCall<QueueFrame, CompletionBatch> call, QueueSessions sessions, Peer peer) {
+    QueueCall(ServerCall<QueueFrame, CompletionBatch> call, QueueSessions sessions, Peer peer, AnswerQuota quota) {
         this.call = call;
         this.sessions = sessions;
         this.peer = peer;
+        this.quota = quota;
     }
 
     // On the transport's thread.
@@ -302,24 +308,47 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         if (closed) {
             return;
         }
-        // A call whose caller has left is not ready either.
-        if (batch.count() > 0 && call.isReady()) {
-            batch.seal();
-            call.sendMessage(batch);
-            batch.clear();
-            outstanding -= unsent;
-            unsent = 0;
-            if (initialUnsent) {
-                initialUnsent = false;
-                claims.forEach(InitialReceives::sent);
+        if (batch.count() > 0) {
+            // A call whose caller has left is not ready either.
+            if (call.isReady()) {
+                send();
             }
-            SessionTransfers current = session;
-            if (paused && current != null) {
-                // Not from within the completion of other work.
-                current.context().loop().execute(() -> goOn(current));
-            }
+            count();
         }
         closeWhenDone();
+    }
+
+    private void send() {
+        batch.seal();
+        call.sendMessage(batch);
+        batch.clear();
+        outstanding -= unsent;
+        unsent = 0;
+        if (initialUnsent) {
+            initialUnsent = false;
+            claims.forEach(InitialReceives::sent);
+        }
+        SessionTransfers current = session;
+        if (paused && current != null) {
+            // Not from within the completion of other work.
+            current.context().loop().execute(() -> goOn(current));
+        }
+    }
+
+    /** Counts the completions that wait until the caller reads, if they are many; ends the call when they may not. */
+    private void count() {
+        int more = batch.excess() - counted;
+        if (more < 0) {
+            quota.giveAnswerOctets(-more);
+        } else if (more > 0) {
+            try {
+                quota.takeAnswerOctets(more);
+            } catch (StatusRuntimeException e) {
+                close(e.getStatus());
+                return;
+            }
+        }
+        counted += more;
     }
 
     private void closeWhenDone() {
@@ -344,6 +373,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private void leave() {
         closed = true;
         batch.clear();
+        count();
         for (InitialReceives receives : claims) {
             receives.unclaim(this);
         }

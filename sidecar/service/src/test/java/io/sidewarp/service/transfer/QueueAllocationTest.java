@@ -4,6 +4,7 @@
 package io.sidewarp.service.transfer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.sun.management.ThreadMXBean;
 import io.grpc.Attributes;
@@ -17,19 +18,7 @@ import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.net.LateTask;
-import io.sidewarp.engine.rdmap.CompletionStatus;
-import io.sidewarp.engine.verbs.CompletionQueue;
-import io.sidewarp.engine.verbs.ConnectionAttributes;
-import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.PostResult;
-import io.sidewarp.engine.verbs.QueuePair;
-import io.sidewarp.engine.verbs.QueuePairCounters;
-import io.sidewarp.engine.verbs.QueuePairEventListener;
-import io.sidewarp.engine.verbs.QueuePairState;
-import io.sidewarp.engine.verbs.SharedReceiveQueue;
-import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.service.config.SidewarpConfig;
@@ -37,6 +26,7 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.Grant;
@@ -66,7 +56,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -85,9 +74,12 @@ import org.junit.jupiter.api.Test;
  */
 class QueueAllocationTest {
 
-    private static final int WORK_PER_MESSAGE = 64;
+    private static final int WORK_PER_MESSAGE = PlayedEngine.CAPACITY;
     private static final int WARM_UP = 3_000;
     private static final int MEASURED = 1_000;
+    /** Whose completions have more than 8 KiB, and less than 16. */
+    private static final int UNREAD_MESSAGES = 15;
+
     private static final long CONNECTION = 7;
     private static final long SHARED_RECEIVES = 8;
     /** Objects of a message: the frame, the streams over its octets, and the nodes of this loop's queue of tasks. */
@@ -100,8 +92,9 @@ class QueueAllocationTest {
             SoftwareProvider.builder().eventLoops(1).build();
     private final Device device = provider.open();
     private final EventLoop loop = new DefaultEventLoop();
-    private final Engine engine = new Engine();
-    private final Engine receives = new Engine();
+    private final PlayedEngine engine = new PlayedEngine();
+    private final PlayedEngine receives = new PlayedEngine();
+    private final UnreadOctets unreadOctets = new UnreadOctets();
     private Telemetry telemetry;
     private SessionTransfers transfers;
     private SentMessages sent;
@@ -166,7 +159,7 @@ class QueueAllocationTest {
     }
 
     private QueueCall call(SentMessages to, int credits) throws Exception {
-        QueueCall opened = new QueueCall(to, (token, peer) -> transfers, Peer.CONTEXT.get());
+        QueueCall opened = new QueueCall(to, (token, peer) -> transfers, Peer.CONTEXT.get(), unreadOctets);
         QueueRequest open = QueueRequest.newBuilder()
                 .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(credits))
                 .build();
@@ -230,7 +223,7 @@ class QueueAllocationTest {
 
         long allocated = allocated(message);
 
-        assertThat(engine.carriedOut).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
+        assertThat(engine.carriedOut()).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
         assertThat(sent.messages).isEqualTo(1 + WARM_UP + MEASURED);
         assertThat(sent.closed).isNull();
         // The octets of a message are kept as they came; one more object per work request would be 1024 octets more.
@@ -251,7 +244,7 @@ class QueueAllocationTest {
 
         long allocated = allocated(message);
 
-        assertThat(receives.carriedOut).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
+        assertThat(receives.carriedOut()).isEqualTo((long) (WARM_UP + MEASURED) * WORK_PER_MESSAGE);
         assertThat(sent.messages).isEqualTo(1 + WARM_UP + MEASURED);
         assertThat(sent.closed).isNull();
         assertThat(allocated / MEASURED).isLessThan(message.length + PER_MESSAGE);
@@ -272,17 +265,81 @@ class QueueAllocationTest {
         receive(refusing, QueueRequest.newBuilder().setPost(nothing).build());
         assertThat(unread.requested).as("messages asked for").isEqualTo(1);
         unread.ready = true;
-        refusing.onReady();
-        onLoop(refusing::toString);
+        int first = onLoop(() -> {
+            refusing.onReady();
+            return unread.largest;
+        });
 
-        assertThat(unread.completions).isPositive();
-        assertThat(unread.largest).isLessThan(3 * 1024);
+        assertThat(first).isBetween(2 * 1024, 3 * 1024);
         // The rest of the message was posted behind that.
         onLoop(refusing::toString);
         assertThat(unread.completions).isEqualTo(count);
         assertThat(unread.largest).isBetween(60 * 1024, 65 * 1024);
         assertThat(unread.requested).isEqualTo(2);
         assertThat(unread.closed).isNull();
+    }
+
+    @Test
+    void manyCompletionsThatAreNotReadCountUntilTheyAre() throws Exception {
+        SentMessages unread = new SentMessages();
+        QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
+
+        completeUnread(waiting, unread);
+        assertThat(unreadOctets.held).isBetween(8L * 1024, 32L * 1024);
+        unread.ready = true;
+        waiting.onReady();
+        onLoop(waiting::toString);
+
+        assertThat(unreadOctets.held).isZero();
+        assertThat(unread.completions).isEqualTo(UNREAD_MESSAGES * WORK_PER_MESSAGE);
+        assertThat(unread.closed).isNull();
+    }
+
+    @Test
+    void aCallWithMoreUnreadCompletionsThanItMayHaveEnds() throws Exception {
+        SentMessages unread = new SentMessages();
+        QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
+        unreadOctets.limit = 10_000;
+
+        completeUnread(waiting, unread);
+
+        assertThat(unread.closed).isEqualTo(Status.RESOURCE_EXHAUSTED);
+        assertThat(unread.completions).isZero();
+        assertThat(unreadOctets.held).isZero();
+    }
+
+    /** Has work carried out whose completions cannot be sent. */
+    private void completeUnread(QueueCall by, SentMessages to) throws Exception {
+        byte[] message = message();
+        to.ready = false;
+        for (int i = 0; i < UNREAD_MESSAGES && to.closed == null; i++) {
+            onLoop(() -> {
+                by.onMessage(received(message));
+                engine.complete();
+                return true;
+            });
+            await().until(() -> onLoop(() -> engine.isIdle()));
+        }
+    }
+
+    /** Octets of answers that are not read, of which there may be so many. */
+    private static final class UnreadOctets implements AnswerQuota {
+
+        private long limit = Long.MAX_VALUE;
+        private long held;
+
+        @Override
+        public void takeAnswerOctets(long octets) {
+            if (octets > limit - held) {
+                throw Status.RESOURCE_EXHAUSTED.asRuntimeException();
+            }
+            held += octets;
+        }
+
+        @Override
+        public void giveAnswerOctets(long octets) {
+            held -= octets;
+        }
     }
 
     /** What the loop allocates while the message comes again and again. */
@@ -397,114 +454,5 @@ class QueueAllocationTest {
         public MethodDescriptor<QueueFrame, CompletionBatch> getMethodDescriptor() {
             throw new UnsupportedOperationException("not asked for");
         }
-    }
-
-    /** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
-    private static final class Engine implements QueuePair, SharedReceiveQueue, CompletionQueue {
-
-        private final long[] ids = new long[WORK_PER_MESSAGE];
-        private final Opcode[] opcodes = new Opcode[WORK_PER_MESSAGE];
-        private int posted;
-        private int polled;
-        private long carriedOut;
-        private Runnable listener = () -> {};
-
-        void complete() {
-            listener.run();
-        }
-
-        @Override
-        public PostResult postSend(io.sidewarp.engine.verbs.WorkRequest request) {
-            ids[posted] = request.id();
-            opcodes[posted] = request.opcode();
-            posted++;
-            carriedOut++;
-            return PostResult.POSTED;
-        }
-
-        @Override
-        public int poll(WorkCompletion[] into) {
-            int count = 0;
-            while (count < into.length && polled < posted) {
-                into[count].set(ids[polled], 1, opcodes[polled], CompletionStatus.SUCCESS, 8);
-                count++;
-                polled++;
-            }
-            if (polled == posted) {
-                posted = 0;
-                polled = 0;
-            }
-            return count;
-        }
-
-        @Override
-        public void requestNotification(Runnable newListener, boolean solicitedOnly) {
-            listener = newListener;
-        }
-
-        @Override
-        public long number() {
-            return 1;
-        }
-
-        @Override
-        public QueuePairState state() {
-            return QueuePairState.RTS;
-        }
-
-        @Override
-        public PostResult postReceive(io.sidewarp.engine.verbs.WorkRequest request) {
-            return postSend(request);
-        }
-
-        @Override
-        public CompletableFuture<ConnectionAttributes> connect(
-                InetSocketAddress remote, ConnectionParameters parameters) {
-            throw new UnsupportedOperationException("connected already");
-        }
-
-        @Override
-        public ConnectionAttributes attributes() {
-            throw new UnsupportedOperationException("not asked for");
-        }
-
-        @Override
-        public QueuePairCounters counters() {
-            throw new UnsupportedOperationException("not asked for");
-        }
-
-        @Override
-        public void setEventListener(QueuePairEventListener newListener) {}
-
-        @Override
-        public CompletableFuture<Void> disconnect() {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public CompletableFuture<Void> abort() {
-            return CompletableFuture.completedFuture(null);
-        }
-
-        @Override
-        public int capacity() {
-            return WORK_PER_MESSAGE;
-        }
-
-        @Override
-        public int size() {
-            return posted - polled;
-        }
-
-        @Override
-        public void armLimit(int limit, Runnable newListener) {}
-
-        @Override
-        public boolean isOverrun() {
-            return false;
-        }
-
-        @Override
-        public void close() {}
     }
 }

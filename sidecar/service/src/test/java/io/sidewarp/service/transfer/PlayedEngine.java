@@ -1,0 +1,140 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairEventListener;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import java.net.InetSocketAddress;
+import java.util.concurrent.CompletableFuture;
+
+/** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
+final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQueue {
+
+    /** Work requests that can be outstanding. */
+    static final int CAPACITY = 64;
+
+    private final long[] ids = new long[CAPACITY];
+    private final Opcode[] opcodes = new Opcode[CAPACITY];
+    private int posted;
+    private int polled;
+    private long carriedOut;
+    private Runnable listener = () -> {};
+
+    /** Work that was posted so far. */
+    long carriedOut() {
+        return carriedOut;
+    }
+
+    /** Whether all completions were taken. */
+    boolean isIdle() {
+        return posted == 0;
+    }
+
+    void complete() {
+        listener.run();
+    }
+
+    @Override
+    public PostResult postSend(io.sidewarp.engine.verbs.WorkRequest request) {
+        ids[posted] = request.id();
+        opcodes[posted] = request.opcode();
+        posted++;
+        carriedOut++;
+        return PostResult.POSTED;
+    }
+
+    @Override
+    public int poll(WorkCompletion[] into) {
+        int count = 0;
+        while (count < into.length && polled < posted) {
+            into[count].set(ids[polled], 1, opcodes[polled], CompletionStatus.SUCCESS, 8);
+            count++;
+            polled++;
+        }
+        if (polled == posted) {
+            posted = 0;
+            polled = 0;
+        }
+        return count;
+    }
+
+    @Override
+    public void requestNotification(Runnable newListener, boolean solicitedOnly) {
+        listener = newListener;
+    }
+
+    @Override
+    public long number() {
+        return 1;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return QueuePairState.RTS;
+    }
+
+    @Override
+    public PostResult postReceive(io.sidewarp.engine.verbs.WorkRequest request) {
+        return postSend(request);
+    }
+
+    @Override
+    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+        throw new UnsupportedOperationException("connected already");
+    }
+
+    @Override
+    public ConnectionAttributes attributes() {
+        throw new UnsupportedOperationException("not asked for");
+    }
+
+    @Override
+    public QueuePairCounters counters() {
+        throw new UnsupportedOperationException("not asked for");
+    }
+
+    @Override
+    public void setEventListener(QueuePairEventListener newListener) {}
+
+    @Override
+    public CompletableFuture<Void> disconnect() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public CompletableFuture<Void> abort() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public int capacity() {
+        return CAPACITY;
+    }
+
+    @Override
+    public int size() {
+        return posted - polled;
+    }
+
+    @Override
+    public void armLimit(int limit, Runnable newListener) {}
+
+    @Override
+    public boolean isOverrun() {
+        return false;
+    }
+
+    @Override
+    public void close() {}
+}
