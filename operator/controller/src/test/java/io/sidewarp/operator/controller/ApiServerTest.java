@@ -16,14 +16,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
 
 class ApiServerTest {
@@ -32,20 +27,18 @@ class ApiServerTest {
     @Test
     void isWaitedForAndTheLogTellsWhyOnce() throws Exception {
         int port = freePort();
-        Lines lines = new Lines();
-        Logger logger = Logger.getLogger(ApiServer.class.getName());
-        logger.addHandler(lines);
-        try (KubernetesClient client = new KubernetesClientBuilder()
-                .withConfig(new ConfigBuilder()
-                        .withMasterUrl("http://127.0.0.1:" + port)
-                        .build())
-                .build()) {
+        try (LogLines lines = LogLines.of(ApiServer.class);
+                KubernetesClient client = new KubernetesClientBuilder()
+                        .withConfig(new ConfigBuilder()
+                                .withMasterUrl("http://127.0.0.1:" + port)
+                                .build())
+                        .build()) {
             ApiServer server =
                     new ApiServer(client, TestSettings.of(Map.of("sidewarp.operator.api-server-retry", "1ms")));
             FutureTask<VersionInfo> waiting = new FutureTask<>(server::await);
             Thread.ofPlatform().daemon().start(waiting);
 
-            await().atMost(LIMIT).until(() -> !lines.lines.isEmpty());
+            await().atMost(LIMIT).until(() -> !lines.all().isEmpty());
             assertThat(waiting).isNotDone();
             HttpServer answering = answering(port);
             try {
@@ -54,12 +47,10 @@ class ApiServerTest {
             } finally {
                 answering.stop(0);
             }
-            assertThat(lines.lines)
+            assertThat(lines.all())
                     .singleElement()
                     .asString()
                     .contains("event=api-server-away", "127.0.0.1:" + port, "refused", "action=");
-        } finally {
-            logger.removeHandler(lines);
         }
     }
 
@@ -80,25 +71,6 @@ class ApiServerTest {
     private static int freePort() throws Exception {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
-        }
-    }
-
-    private static final class Lines extends Handler {
-        private final List<String> lines = new CopyOnWriteArrayList<>();
-
-        @Override
-        public void publish(LogRecord entry) {
-            lines.add(String.format(entry.getMessage(), entry.getParameters()));
-        }
-
-        @Override
-        public void flush() {
-            // Nothing is kept back.
-        }
-
-        @Override
-        public void close() {
-            // Nothing is open.
         }
     }
 }

@@ -93,7 +93,10 @@ final class PodAdmission implements AdmissionRequestHandler {
             case Refuse refuse -> {
                 count("refused", span);
                 span.setAttribute("sidewarp.reason", refuse.message());
-                LOG.infof("event=pod-refused namespace=%s reason=\"%s\"", namespace, refuse.message());
+                // It quotes annotations, which may have line ends.
+                LOG.infof(
+                        "event=pod-refused namespace=%s reason=\"%s\"",
+                        namespace, refuse.message().replaceAll("\\p{Cntrl}", "?"));
                 AdmissionResponse response = new AdmissionResponse();
                 response.setAllowed(false);
                 response.setStatus(new StatusBuilder()

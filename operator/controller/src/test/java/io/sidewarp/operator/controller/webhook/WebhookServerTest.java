@@ -17,6 +17,7 @@ import io.opentelemetry.sdk.OpenTelemetrySdk;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.sidewarp.operator.controller.LogLines;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -95,7 +96,8 @@ class WebhookServerTest {
     void aPodWhoseProfileCannotBeFoundIsRefused(String profile, KubernetesClient client, TestNamespaces namespaces)
             throws Exception {
         String namespace = namespaces.create();
-        try (Webhook webhook = new Webhook(client, namespace)) {
+        try (Webhook webhook = new Webhook(client, namespace);
+                LogLines log = LogLines.of(PodAdmission.class)) {
             HttpResponse<String> answer = webhook.post("""
                     {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1",
                      "operation": "CREATE", "namespace": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "metadata":
@@ -105,6 +107,11 @@ class WebhookServerTest {
 
             assertThat(answer.statusCode()).isEqualTo(200);
             assertThat(answer.body()).contains("\"allowed\":false").contains("sidewarp.io/profile");
+            assertThat(log.all())
+                    .singleElement()
+                    .asString()
+                    .startsWith("event=pod-refused")
+                    .doesNotContain("\n");
         }
     }
 
