@@ -188,7 +188,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
                     return;
                 }
                 paused = batch.count() > told && !hasRoom();
-                if (paused) {
+                if (paused || closed) {
                     return;
                 }
             }
