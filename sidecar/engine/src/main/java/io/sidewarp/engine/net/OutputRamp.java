@@ -6,10 +6,10 @@ package io.sidewarp.engine.net;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How much the socket of a connection gets at a time. What it gets behind a
- * pause is less than what comes then: the peer, which waits, has it sooner, and works while more is made. In a pause the loop
- * had nothing to do. When it had, its processor is what the stream waits for, and little at a time would only cost more: it
- * served other connections, or the application on the same processor asked for more. Belongs to one event loop.
+ * How much the socket of a connection gets at a time. What it gets behind a pause is less than what comes then: the peer,
+ * which waits, has it sooner, and works while more is made. In a pause the loop had nothing to do. When it had, its processor
+ * is what the stream waits for, and little at a time would only cost more: it served other connections, or the application
+ * on the same processor asked for more. Belongs to one event loop.
  */
 final class OutputRamp {
 
