@@ -36,7 +36,8 @@ imagePullSecrets:
 
 {{/*
 An environment, and behind it the variables of a component's settings by their names: (dict "root" $ "component" "controller"
-"environment" TEXT). API servers refuse a variable that is there twice, and cannot say where it came from.
+"environment" TEXT). API servers refuse a variable that is there twice, and cannot say where it came from. Numbers of a file
+are floating point numbers, which JSON has without an exponent.
 */}}
 {{- define "sidewarp.withSettings" -}}
 {{- .environment }}
@@ -46,7 +47,7 @@ An environment, and behind it the variables of a component's settings by their n
 {{- fail (printf "%s.settings has %s, which the chart sets from another of its values: see values.yaml" $.component $name) }}
 {{- end }}
 - name: {{ $variable }}
-  value: {{ $value | quote }}
+  value: {{ kindIs "float64" $value | ternary (toJson $value) $value | quote }}
 {{- end }}
 {{- end }}
 

@@ -238,6 +238,31 @@ class ChartTest {
                 .containsEntry("OTEL_EXPORTER_OTLP_ENDPOINT", "http://collector:4317");
     }
 
+    /** Numbers of a file are floating point numbers to Helm, which writes large ones with an exponent. */
+    @Test
+    void writesNumbersOfSettingsInFull(@TempDir Path scratch) throws IOException {
+        String rendered = Chart.renderWith(Chart.RECENT, """
+                controller:
+                  settings: {sidewarp.operator.webhook.pending-octets: 67108864, sidewarp.operator.a: 0.5, sidewarp.operator.b: true,
+                    sidewarp.operator.c: "1e6"}
+                nodeAgent: {settings: {sidewarp.agent.a: 1000000}}
+                """, scratch);
+
+        assertThat(controllerEnvironment(rendered))
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_PENDING_OCTETS", "67108864")
+                .containsEntry("SIDEWARP_OPERATOR_A", "0.5")
+                .containsEntry("SIDEWARP_OPERATOR_B", "true")
+                .containsEntry("SIDEWARP_OPERATOR_C", "1e6");
+        assertThat(nodeAgent(rendered)
+                        .getSpec()
+                        .getTemplate()
+                        .getSpec()
+                        .getContainers()
+                        .getFirst()
+                        .getEnv())
+                .contains(new EnvVar("SIDEWARP_AGENT_A", "1000000", null));
+    }
+
     @Test
     void tellsTheControllerWhereTheApiServerCallsBesideNamesGivenByHand(@TempDir Path scratch) throws IOException {
         assertThat(controllerEnvironment(Chart.render(Chart.RECENT)))
