@@ -51,23 +51,12 @@ class MonitoringTest {
 
     @Test
     void promtoolAcceptsTheRules() throws IOException, InterruptedException {
-        Optional<Path> promtool = promtool();
-        assumeTrue(promtool.isPresent(), "promtool is not on the PATH (Debian and Ubuntu: apt-get install prometheus)");
-        Path output = scratch.resolve("promtool.txt");
-        Process process = new ProcessBuilder(
-                        promtool.get().toString(),
-                        "check",
-                        "rules",
-                        Chart.directory().resolve("files/rules.yaml").toString())
-                .redirectErrorStream(true)
-                .redirectOutput(output.toFile())
-                .start();
-        boolean ended = process.waitFor(60, TimeUnit.SECONDS);
-        process.destroyForcibly();
-        assertThat(ended).isTrue();
-        assertThat(process.exitValue())
-                .as(Files.readString(output, StandardCharsets.UTF_8))
-                .isZero();
+        promtool("check", Chart.directory().resolve("files/rules.yaml"));
+    }
+
+    @Test
+    void alertsTellTheFirstErrorAndNothingElse() throws IOException, InterruptedException {
+        promtool("test", Chart.root().resolve("helm/src/test/resources/alerts.yaml"));
     }
 
     @Test
@@ -95,6 +84,23 @@ class MonitoringTest {
                 .results()
                 .map(MatchResult::group)
                 .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Has promtool look at rules, and fails with what it says. */
+    private void promtool(String what, Path rules) throws IOException, InterruptedException {
+        Optional<Path> promtool = promtool();
+        assumeTrue(promtool.isPresent(), "promtool is not on the PATH (Debian and Ubuntu: apt-get install prometheus)");
+        Path output = scratch.resolve("promtool.txt");
+        Process process = new ProcessBuilder(promtool.get().toString(), what, "rules", rules.toString())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        boolean ended = process.waitFor(60, TimeUnit.SECONDS);
+        process.destroyForcibly();
+        assertThat(ended).isTrue();
+        assertThat(process.exitValue())
+                .as(Files.readString(output, StandardCharsets.UTF_8))
+                .isZero();
     }
 
     private static Optional<Path> promtool() {
