@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.admission.v1.AdmissionRequest;
 import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
 import io.javaoperatorsdk.webhook.admission.AdmissionRequestHandler;
 import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.Tracer;
@@ -18,9 +19,11 @@ import io.sidewarp.operator.controller.injection.InjectionDecision;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Skip;
+import io.sidewarp.operator.controller.injection.InjectionDecision.SkipReason;
 import io.sidewarp.operator.controller.injection.InjectionRules;
 import io.sidewarp.operator.controller.injection.PodMutator;
 import java.net.HttpURLConnection;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -32,6 +35,8 @@ import org.jboss.logging.Logger;
  */
 final class PodAdmission implements AdmissionRequestHandler {
     private static final Logger LOG = Logger.getLogger(PodAdmission.class);
+    private static final String INJECTED = "injected";
+    private static final String REFUSED = "refused";
 
     private final InjectionRules rules;
     private final PodMutator mutator;
@@ -45,6 +50,11 @@ final class PodAdmission implements AdmissionRequestHandler {
         this.facts = facts;
         this.meters = meters;
         this.tracer = tracer;
+        // Alerts want a series before there is anything to count.
+        Stream.concat(
+                        Stream.of(INJECTED, REFUSED),
+                        Arrays.stream(SkipReason.values()).map(PodAdmission::name))
+                .forEach(this::counter);
     }
 
     @Override
@@ -78,12 +88,12 @@ final class PodAdmission implements AdmissionRequestHandler {
         InjectionDecision decision = rules.decide(pod, namespace, facts.labels(namespace), facts.of(namespace));
         return switch (decision) {
             case Inject inject -> {
-                count("injected", span);
+                count(INJECTED, span);
                 span.setAttribute("sidewarp.profile", inject.profileName());
                 yield AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));
             }
             case Skip skip -> {
-                count(skip.reason().name().toLowerCase(Locale.ROOT).replace('_', '-'), span);
+                count(name(skip.reason()), span);
                 AdmissionResponse response = AdmissionUtils.allowedAdmissionResponse();
                 response.setWarnings(skip.warnings().stream()
                         .map(warning -> "sidewarp: " + warning)
@@ -91,7 +101,7 @@ final class PodAdmission implements AdmissionRequestHandler {
                 yield response;
             }
             case Refuse refuse -> {
-                count("refused", span);
+                count(REFUSED, span);
                 span.setAttribute("sidewarp.reason", refuse.message());
                 // It quotes annotations, which may have line ends.
                 LOG.infof(
@@ -110,6 +120,14 @@ final class PodAdmission implements AdmissionRequestHandler {
 
     private void count(String decision, Span span) {
         span.setAttribute("sidewarp.decision", decision);
-        meters.counter("sidewarp.operator.admissions", "decision", decision).increment();
+        counter(decision).increment();
+    }
+
+    private Counter counter(String decision) {
+        return meters.counter("sidewarp.operator.admissions", "decision", decision);
+    }
+
+    private static String name(SkipReason reason) {
+        return reason.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 }

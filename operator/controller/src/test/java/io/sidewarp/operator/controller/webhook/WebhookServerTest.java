@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
@@ -160,8 +161,26 @@ class WebhookServerTest {
         assertThat(spans.ended().getLast().getTraceId()).isNotEqualTo(trace);
     }
 
+    /** Alerts want a series before there is anything to count. */
+    @Test
+    void eachDecisionHasACounterBeforeThereIsOne(KubernetesClient client, TestNamespaces namespaces) throws Exception {
+        try (Webhook webhook = new Webhook(client, namespaces.create())) {
+            assertThat(webhook.meters.find("sidewarp.operator.admissions").counters())
+                    .extracting(counter -> counter.getId().getTag("decision"))
+                    .containsExactlyInAnyOrder(
+                            "injected",
+                            "refused",
+                            "not-asked-for",
+                            "opted-out",
+                            "never-completes",
+                            "not-linux",
+                            "mirror-pod");
+        }
+    }
+
     /** One that listens, and a client that trusts it. */
     private static final class Webhook implements AutoCloseable {
+        final MeterRegistry meters = new SimpleMeterRegistry();
         private final CertificateStore certificates;
         private final WebhookServer server;
         private final HttpClient http;
@@ -178,8 +197,7 @@ class WebhookServerTest {
                     "sidewarp.operator.webhook.port", "0",
                     "sidewarp.operator.webhook.certificate-names", "127.0.0.1"));
             certificates = new CertificateStore(client, config);
-            server = new WebhookServer(
-                    config, certificates, new NamespaceFacts(client), client, new SimpleMeterRegistry(), telemetry);
+            server = new WebhookServer(config, certificates, new NamespaceFacts(client), client, meters, telemetry);
             server.start(true);
             await().atMost(LIMIT).until(() -> server.port() != 0);
             http = HttpClient.newBuilder().sslContext(trust(certificates)).build();
