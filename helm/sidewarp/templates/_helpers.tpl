@@ -53,8 +53,7 @@ are floating point numbers, which JSON has without an exponent.
 
 {{/* Definitions by which the controller knows what is installed, separated by commas. */}}
 {{- define "sidewarp.networkDefinitions" -}}
-{{- $names := list }}
-{{- if .Values.networks.sriovNetworkOperator.enabled }}{{ $names = append $names "sriovnetworknodepolicies.sriovnetwork.openshift.io" }}{{ end }}
+{{- $names := list "sriovnetworknodepolicies.sriovnetwork.openshift.io" }}
 {{- if .Values.networks.multus.enabled }}{{ $names = append $names "network-attachment-definitions.k8s.cni.cncf.io" }}{{ end }}
 {{- join ", " $names }}
 {{- end }}

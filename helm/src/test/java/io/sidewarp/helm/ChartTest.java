@@ -20,6 +20,8 @@ import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -200,6 +202,22 @@ class ChartTest {
                 .containsEntry("helm.sh/resource-policy", "keep");
         assertThat(Chart.names(Chart.render(Chart.RECENT, "crds.install=false")))
                 .doesNotContainKey("CustomResourceDefinition");
+    }
+
+    /** What it wrote for that operator would make it offer the virtual functions that the node agents offer. */
+    @Test
+    void letsTheControllerRemoveWhatItWroteForAnOperatorThatIsNotUsedAnyMore() {
+        String rendered = Chart.render(Chart.RECENT, "networks.sriovNetworkOperator.enabled=false");
+        List<PolicyRule> rules =
+                Chart.find(rendered, ClusterRole.class, "sidewarp-controller").getRules();
+
+        assertThat(rules)
+                .filteredOn(rule -> rule.getResources().contains("sriovnetworknodepolicies"))
+                .singleElement()
+                .satisfies(rule -> assertThat(rule.getVerbs()).containsExactly("get", "list", "watch", "delete"));
+        assertThat(rules)
+                .anySatisfy(rule -> assertThat(rule.getResourceNames())
+                        .contains("sriovnetworknodepolicies.sriovnetwork.openshift.io"));
     }
 
     @Test

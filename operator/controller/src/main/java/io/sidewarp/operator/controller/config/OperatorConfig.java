@@ -146,7 +146,10 @@ public interface OperatorConfig {
 
     /** Settings of the use of the SR-IOV network operator. */
     interface Sriov {
-        /** Whether it makes virtual functions where it is installed; otherwise the node agents always do. */
+        /**
+         * Whether it makes virtual functions where it is installed and policies leave the choice; otherwise the node agents
+         * do, and what was written for it before is removed.
+         */
         @WithDefault("true")
         boolean enabled();
 

@@ -50,12 +50,11 @@ public class InstalledNetworks implements AutoCloseable {
 
     /**
      * Begins to follow. Returns when it is known what is installed: who reconciles before would have the node agents make
-     * virtual functions that are not theirs.
+     * virtual functions that are not theirs. The SR-IOV network operator is followed even if it is not to be used, so that
+     * what was written for it before is known, and goes: both would offer the virtual functions.
      */
     public void start() {
-        if (config.sriov().enabled()) {
-            follow(Upstream.SRIOV_POLICY);
-        }
+        follow(Upstream.SRIOV_POLICY);
         if (config.multus().enabled()) {
             follow(Upstream.NETWORK);
         }
@@ -157,14 +156,16 @@ public class InstalledNetworks implements AutoCloseable {
         policyFollowers.add(follower);
     }
 
-    /** Whether the SR-IOV network operator is installed. */
+    /** Whether the SR-IOV network operator is installed, and to be used. */
     public boolean hasSriovOperator() {
         return has(Upstream.SRIOV_POLICY);
     }
 
+    /** Whether it is installed, and to be used. */
     boolean has(Upstream upstream) {
         synchronized (written) {
-            return written.containsKey(upstream);
+            return written.containsKey(upstream)
+                    && (upstream != Upstream.SRIOV_POLICY || config.sriov().enabled());
         }
     }
 

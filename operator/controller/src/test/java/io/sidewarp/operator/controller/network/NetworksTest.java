@@ -64,13 +64,18 @@ class NetworksTest {
         client = shared;
         sriovNamespace = namespaces.create();
         networkNamespace = namespaces.create();
-        config = TestSettings.of(Map.of(
-                "sidewarp.operator.sriov.namespace", sriovNamespace,
-                "sidewarp.operator.multus.namespace", networkNamespace));
+        config = settings(true);
         for (Class<? extends CustomResource<?, ?>> type : OWN) {
             CustomResourceDefinitions.install(
                     client, resource("/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml"));
         }
+    }
+
+    private static OperatorConfig settings(boolean useSriovOperator) {
+        return TestSettings.of(Map.of(
+                "sidewarp.operator.sriov.enabled", Boolean.toString(useSriovOperator),
+                "sidewarp.operator.sriov.namespace", sriovNamespace,
+                "sidewarp.operator.multus.namespace", networkNamespace));
     }
 
     @BeforeEach
@@ -83,13 +88,18 @@ class NetworksTest {
                         .endMetadata()
                         .build())
                 .create();
-        networks = new InstalledNetworks(client, config);
+        make(config);
+    }
+
+    /** A controller that {@link #run} starts. */
+    private void make(OperatorConfig settings) {
+        networks = new InstalledNetworks(client, settings);
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         NodeLabels labels = new NodeLabels();
-        operator.register(new NodeReconciler(config, networks, labels, new Uninstallation(client, config)));
+        operator.register(new NodeReconciler(settings, networks, labels, new Uninstallation(client, settings)));
         operator.register(new PolicyReconciler(
-                config, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, config), labels));
+                settings, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, settings), labels));
     }
 
     @AfterEach
@@ -201,6 +211,39 @@ class NetworksTest {
 
         eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
                 .isNull());
+    }
+
+    /** Both would offer the virtual functions. */
+    @Test
+    void whatWasWrittenGoesWhenTheSriovNetworkOperatorIsNotToBeUsedAnyMore() {
+        install("sriovnetworknodepolicies");
+        run();
+        create("e810", "nicSelector: {vendors: ['8086']}, virtualFunctions: 4");
+        agentReports("e810", "8086");
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
+                .isNotNull());
+        operator.stop();
+        networks.close();
+
+        make(settings(false));
+        run();
+
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
+                .isNull());
+        eventually(() -> assertThat(provisionedBy("e810")).isEqualTo(ProvisionedBy.NODE_AGENT));
+        eventually(() -> assertThat(status("e810").provisionedBy()).isEqualTo(ProvisionedBy.NODE_AGENT));
+    }
+
+    @Test
+    void anOperatorThatIsAskedForAndNotToBeUsedIsToldAndNotReplaced() {
+        install("sriovnetworknodepolicies");
+        make(settings(false));
+        run();
+
+        create("e810", "nicSelector: {vendors: ['8086']}, virtualFunctions: 4, provisioner: SriovNetworkOperator");
+
+        eventually(() -> assertThat(reason("e810")).isEqualTo("SriovNetworkOperatorMissing"));
+        eventually(() -> assertThat(provisionedBy("e810")).isEqualTo(ProvisionedBy.SRIOV_NETWORK_OPERATOR));
     }
 
     @Test
