@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.EnvVar;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.PodSpec;
 import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
@@ -315,6 +316,39 @@ class ChartTest {
                         .getPorts())
                 .singleElement()
                 .satisfies(allowed -> assertThat(allowed.getPort().getIntVal()).isEqualTo(port));
+    }
+
+    @Test
+    void letsTheCleanUpReachWhatTheControllerReaches(@TempDir Path scratch) throws IOException {
+        String rendered = Chart.render(Chart.RECENT);
+        LabelSelector selector = Chart.find(rendered, NetworkPolicy.class, "sidewarp-controller")
+                .getSpec()
+                .getPodSelector();
+        Map<String, String> controller = Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                .getSpec()
+                .getTemplate()
+                .getMetadata()
+                .getLabels();
+        Map<String, String> cleanUp = Chart.find(
+                        Chart.renderCleanUp(Chart.RECENT, scratch), Job.class, "sidewarp-uninstall")
+                .getSpec()
+                .getTemplate()
+                .getMetadata()
+                .getLabels();
+        Map<String, String> nodeAgent =
+                nodeAgent(rendered).getSpec().getTemplate().getMetadata().getLabels();
+
+        assertThat(selects(selector, controller)).isTrue();
+        assertThat(selects(selector, cleanUp)).isTrue();
+        assertThat(selects(selector, nodeAgent)).isFalse();
+    }
+
+    /** Labels, and expressions that name values. */
+    private static boolean selects(LabelSelector selector, Map<String, String> labels) {
+        return labels.entrySet().containsAll(selector.getMatchLabels().entrySet())
+                && selector.getMatchExpressions().stream()
+                        .allMatch(expression -> expression.getOperator().equals("In")
+                                && expression.getValues().contains(labels.get(expression.getKey())));
     }
 
     @Test
