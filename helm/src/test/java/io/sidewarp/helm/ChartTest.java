@@ -234,6 +234,16 @@ class ChartTest {
                 .containsExactly("uninstall");
     }
 
+    /** Deleted with them, policies would wait for ever for somebody who restores their NICs. */
+    @Test
+    void leavesTheDefinitionsBehindWhereNothingCleansUp() {
+        assertThat(Chart.objects(Chart.render(Chart.RECENT, "uninstall.enabled=false")))
+                .filteredOn(CustomResourceDefinition.class::isInstance)
+                .hasSize(3)
+                .allSatisfy(definition -> assertThat(definition.getMetadata().getAnnotations())
+                        .containsEntry("helm.sh/resource-policy", "keep"));
+    }
+
     @Test
     void givesTheControllerItsSettings(@TempDir Path scratch) throws IOException {
         String rendered = Chart.renderWith(Chart.RECENT, """
