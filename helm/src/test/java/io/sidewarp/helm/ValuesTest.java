@@ -41,6 +41,8 @@ class ValuesTest {
                     {webhook: {failurePolicy: Open}}                       | failurePolicy
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
                     {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef
+                    {webhook: {certManager: {issuerRef: {kind: Issuer}}}}  | name
+                    {webhook: {certManager: {issuerRef: {group: a.com}}}}  | name
                     {networkPolicy: {apiServerPorts: []}}                  | apiServerPorts
                     {telemetry: {otlpEndpoint: collector:4317}}            | otlpEndpoint
                     {telemetry: {otlpEndpoint: "http://fd00::1:4317"}}     | otlpEndpoint
