@@ -218,17 +218,12 @@ public final class InjectionRules {
     }
 
     private static Set<String> containers(Pod pod, @Nullable String annotation) {
-        Set<String> all = pod.getSpec().getContainers().stream()
-                .map(Container::getName)
-                .filter(name -> !name.equals(PodMutator.SIDECAR))
-                .collect(Collectors.toCollection(LinkedHashSet::new));
+        Set<String> containers = names(pod.getSpec().getContainers().stream());
         if (annotation == null) {
-            return all;
+            return containers;
         }
-        Set<String> initContainers = pod.getSpec().getInitContainers().stream()
-                .map(Container::getName)
-                .filter(name -> !name.equals(PodMutator.SIDECAR))
-                .collect(Collectors.toSet());
+        Set<String> all = names(
+                Stream.concat(pod.getSpec().getContainers().stream(), pod.getSpec().getInitContainers().stream()));
         Set<String> chosen = Arrays.stream(annotation.split(",", -1))
                 .map(String::strip)
                 .filter(name -> !name.isEmpty())
@@ -238,12 +233,19 @@ public final class InjectionRules {
                     "the annotation " + CONTAINERS + " names no container; the pod has " + String.join(", ", all));
         }
         for (String name : chosen) {
-            if (!all.contains(name) && !initContainers.contains(name)) {
+            if (!all.contains(name)) {
                 throw new RefusedException("the annotation " + CONTAINERS + " names " + name
                         + ", which is no container of the pod; it has " + String.join(", ", all));
             }
         }
         return chosen;
+    }
+
+    private static Set<String> names(Stream<Container> containers) {
+        return containers
+                .map(Container::getName)
+                .filter(name -> !name.equals(PodMutator.SIDECAR))
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
     /** What the pod has must leave room for what is added, unless that was added before. */

@@ -30,6 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class InjectionRulesTest {
+    private static final String INIT_CONTAINERS = "initContainers: [{name: load, image: c}, {name: migrate, image: d}]";
+
     @ParameterizedTest
     @CsvSource(
             nullValues = "-",
@@ -116,6 +118,16 @@ class InjectionRulesTest {
                                         + "]"),
                         "the pod has 251 containers, and can have 250 with a sidecar; make several pods of it"),
                 argumentSet("no container", true, pod("sidewarp.io/containers: ' ,'", ""), "names no container"),
+                argumentSet(
+                        "unknown container, of a pod with init containers",
+                        true,
+                        pod("sidewarp.io/containers: web", INIT_CONTAINERS),
+                        "names web, which is no container of the pod; it has app, worker, load, migrate"),
+                argumentSet(
+                        "no container of a pod with init containers",
+                        true,
+                        pod("sidewarp.io/containers: ''", INIT_CONTAINERS),
+                        "names no container; the pod has app, worker, load, migrate"),
                 argumentSet("negative devices", true, pod("sidewarp.io/rnics: '-1'", ""), "a number from 0 to 16"),
                 argumentSet("too many devices", true, pod("sidewarp.io/rnics: '17'", ""), "a number from 0 to 16"),
                 argumentSet("devices in words", true, pod("sidewarp.io/rnics: two", ""), "is \"two\""),
@@ -248,6 +260,17 @@ class InjectionRulesTest {
         assertThat(inject.rnics()).isEqualTo(2);
         assertThat(inject.sharedMemory()).hasToString("2Gi");
         assertThat(inject.containers()).containsExactly("app", "worker");
+    }
+
+    @Test
+    void initContainersAreMeantOnlyWhereTheyAreNamed() {
+        Map<String, String> labels = Map.of("sidewarp.io/inject", "enabled");
+
+        Inject all = (Inject) decide(true, pod("", INIT_CONTAINERS), labels);
+        Inject named = (Inject) decide(true, pod("sidewarp.io/containers: 'app, load'", INIT_CONTAINERS), labels);
+
+        assertThat(all.containers()).containsExactly("app", "worker");
+        assertThat(named.containers()).containsExactly("app", "load");
     }
 
     @Test
