@@ -12,7 +12,7 @@ public enum Fallback {
     @JsonProperty("KernelSiw")
     KERNEL_SIW,
 
-    /** The sidecar's own engine. */
+    /** Soft devices, which do nothing but count pods. */
     @JsonProperty("Software")
     SOFTWARE;
 

@@ -59,8 +59,9 @@ public record SidecarProfileSpec(
         SidecarResources resources,
 
         @JsonPropertyDescription(
-                "How many devices (sidewarp.io/rnic) a pod asks for. 0: the sidecar uses its own engine on any"
-                        + " node.")
+                "How many devices (sidewarp.io/rnic) a pod asks for. It runs only where there are as many, and with"
+                        + " nicPolicy each is a network interface of it. The sidecar gets their device nodes, but carries"
+                        + " out RDMA by its own engine, over TCP or SCTP, with and without.")
         @Min(0)
         @Max(16)
         @Default("0")

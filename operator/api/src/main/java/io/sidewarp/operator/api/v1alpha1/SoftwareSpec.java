@@ -11,7 +11,7 @@ import io.fabric8.generator.annotation.Min;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Soft devices, that is permissions to use the sidecar's own engine.
+ * Soft devices. They do nothing but count the pods that ask for a device.
  *
  * @param devices how many of them a node offers
  */
