@@ -47,8 +47,8 @@ public record IwarpNicPolicyStatus(
         String resourceName,
 
         @JsonPropertyDescription(
-                "Ready: all selected nodes are done. Progressing: some are at work. Degraded: some have failed;"
-                        + " the message names one and why.")
+                "Ready: all selected nodes are done. Progressing: some are at work, or have no node agent. Degraded: some"
+                        + " have failed; the message names one and why.")
         List<StatusCondition> conditions) {
 
     public IwarpNicPolicyStatus {

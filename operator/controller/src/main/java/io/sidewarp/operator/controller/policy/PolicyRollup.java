@@ -41,6 +41,7 @@ final class PolicyRollup {
             NetworkState network) {
         List<String> ready = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
+        List<String> silent = new ArrayList<>();
         List<String> failed = new ArrayList<>();
         int nics = 0;
         List<IwarpNode> sorted = nodes.stream()
@@ -54,7 +55,9 @@ final class PolicyRollup {
             Optional<IwarpNodeStatus> status = Optional.ofNullable(node.getStatus());
             nics += status.map(found -> nicsOf(name, found)).orElse(0);
             Optional<StatusCondition> degraded = condition(status, StatusCondition.DEGRADED);
-            if (!isTold(name, generation, node) || !isCurrent(node)) {
+            if (status.isEmpty()) {
+                silent.add(nodeName);
+            } else if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
             } else if (degraded.isPresent()) {
                 failed.add(nodeName + ": " + degraded.get().message());
@@ -64,7 +67,7 @@ final class PolicyRollup {
                 waiting.add(nodeName);
             }
         }
-        int selected = ready.size() + waiting.size() + failed.size();
+        int selected = ready.size() + waiting.size() + silent.size() + failed.size();
         String type;
         String reason;
         String message;
@@ -76,10 +79,12 @@ final class PolicyRollup {
             type = StatusCondition.DEGRADED;
             reason = "NodesFailed";
             message = failed.size() + " of " + selected + " nodes failed: " + some(failed);
-        } else if (!waiting.isEmpty()) {
+        } else if (!waiting.isEmpty() || !silent.isEmpty()) {
             type = StatusCondition.PROGRESSING;
-            reason = "NodesInProgress";
-            message = ready.size() + " of " + selected + " nodes are ready; at work: " + some(waiting);
+            reason = waiting.isEmpty() ? "NoNodeAgent" : "NodesInProgress";
+            message = ready.size() + " of " + selected + " nodes are ready"
+                    + (waiting.isEmpty() ? "" : "; at work: " + some(waiting))
+                    + (silent.isEmpty() ? "" : "; no node agent has reported from: " + some(silent));
         } else if (selected == 0 && labelled.orElse(1) > 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NodesInProgress";

@@ -47,7 +47,21 @@ class PolicyRollupTest {
                 rollup(node("a", "p", CURRENT, READY), node("b", "p", "observedGeneration: 2", READY), node("c", "p"));
 
         assertThat(holding(status).type()).isEqualTo("Progressing");
-        assertThat(holding(status).message()).isEqualTo("1 of 3 nodes are ready; at work: b; c");
+        assertThat(holding(status).message())
+                .isEqualTo("1 of 3 nodes are ready; at work: b; no node agent has reported from: c");
+        assertThat(holding(status).reason()).isEqualTo("NodesInProgress");
+    }
+
+    /** Such as those that the agents' nodeSelector leaves out. */
+    @Test
+    void nodesWithoutAnAgentAreToldFromThoseThatAreAtWork() {
+        IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, READY), node("b", "p"), node("c", "p"));
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).reason()).isEqualTo("NoNodeAgent");
+        assertThat(holding(status).message())
+                .isEqualTo("1 of 3 nodes are ready; no node agent has reported from: b; c");
+        assertThat(status.selectedNodes()).isEqualTo(3);
     }
 
     @Test
@@ -69,10 +83,14 @@ class PolicyRollupTest {
 
     @Test
     void aMessageNamesThreeNodesAtMost() {
-        IwarpNode[] nodes =
+        IwarpNode[] behind = IntStream.range(0, 9)
+                .mapToObj(i -> node("n" + i, "p", "observedGeneration: 2"))
+                .toArray(IwarpNode[]::new);
+        IwarpNode[] silent =
                 IntStream.range(0, 9).mapToObj(i -> node("n" + i, "p")).toArray(IwarpNode[]::new);
 
-        assertThat(holding(rollup(nodes)).message()).endsWith("at work: n0; n1; n2; and 6 more");
+        assertThat(holding(rollup(behind)).message()).endsWith("at work: n0; n1; n2; and 6 more");
+        assertThat(holding(rollup(silent)).message()).endsWith("reported from: n0; n1; n2; and 6 more");
     }
 
     @Test
