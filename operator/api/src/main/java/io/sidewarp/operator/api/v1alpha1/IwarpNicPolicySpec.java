@@ -90,7 +90,8 @@ public record IwarpNicPolicySpec(
 
         @JsonPropertyDescription(
                 "What a node offers when none of its NICs is selected and usable, the preferred one first."
-                        + " Empty: nothing, pods that ask for a device do not run there.")
+                        + " Empty: nothing, pods that ask for a device do not run there. Through KernelSiw only pods with"
+                        + " hostNetwork have connections, since the interface is the node's.")
         @Size(max = 2)
         @Default("[\"KernelSiw\", \"Software\"]")
         List<Fallback> fallback,
