@@ -110,7 +110,7 @@ public final class OriginalValues {
         }
     }
 
-    /** Keeps no more of a NIC than these attributes. */
+    /** Keeps no more of a NIC than these attributes; the others are kept, too, when the file cannot be written. */
     void retain(Nic nic, Iterable<NicAttribute> attributes) throws IOException {
         Original original = originals.get(nic.address());
         if (original == null) {
@@ -129,7 +129,13 @@ public final class OriginalValues {
             } else {
                 originals.put(nic.address(), new Original(original.id, kept));
             }
-            store();
+            try {
+                store();
+            } catch (IOException e) {
+                // The file has them still: they are to be forgotten the next time.
+                originals.put(nic.address(), original);
+                throw e;
+            }
         }
     }
 

@@ -64,6 +64,21 @@ class OriginalValuesTest {
         assertThat(OriginalValues.open(directory, "boot-1").of(NIC)).isEmpty();
     }
 
+    /** Else the file would keep it, and the next agent would restore what nobody asks it to. */
+    @Test
+    void forgetsNothingThatTheFileStillHas() throws IOException {
+        OriginalValues originals = OriginalValues.open(directory, "boot-1");
+        originals.remember(NIC, MTU, 1500);
+        Path inTheWay = Files.createDirectory(directory.resolve(OriginalValues.FILE_NAME + ".new"));
+
+        assertThatThrownBy(() -> originals.retain(NIC, List.of())).isInstanceOf(IOException.class);
+        assertThat(originals.of(NIC)).isEqualTo(Map.of(MTU, 1500));
+
+        Files.delete(inTheWay);
+        originals.retain(NIC, List.of());
+        assertThat(OriginalValues.open(directory, "boot-1").of(NIC)).isEmpty();
+    }
+
     @Test
     void refusesAFileThatItDoesNotUnderstand() throws IOException {
         Path file = directory.resolve(OriginalValues.FILE_NAME);

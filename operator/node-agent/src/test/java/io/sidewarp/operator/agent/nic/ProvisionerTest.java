@@ -349,6 +349,26 @@ class ProvisionerTest {
     }
 
     @Test
+    void triesAgainToForgetWhatItRestored() throws IOException {
+        RecordedHost host = host("intel-e810");
+        OriginalValues originals = OriginalValues.open(directory.resolve("state"), host.bootId());
+        Provisioner provisioner = new Provisioner(host, function -> List.of(), originals);
+        provisioner.apply(List.of(policy(ROCE_PORT, null, 9000, null)));
+        Path inTheWay = Files.createDirectory(directory.resolve("state/" + OriginalValues.FILE_NAME + ".new"));
+
+        for (int look = 0; look < 2; look++) {
+            ProvisioningResult failed = only(provisioner.apply(List.of()));
+            assertThat(failed.outcome()).isEqualTo(Outcome.FAILED);
+            assertThat(failed.message().orElseThrow()).contains("the changes are made", "state directory");
+        }
+
+        Files.delete(inTheWay);
+        assertThat(only(provisioner.apply(List.of())).outcome()).isEqualTo(Outcome.UNCHANGED);
+        host.write("class/net/ens1f0/mtu", "4000");
+        assertThat(apply(host)).as("nothing is left to restore").isEmpty();
+    }
+
+    @Test
     void reportsWhatThePolicyCannotHaveAndDoesTheRest() throws IOException {
         RecordedHost host = host("chelsio-t6");
 
