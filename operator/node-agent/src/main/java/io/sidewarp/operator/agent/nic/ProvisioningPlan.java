@@ -55,12 +55,15 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
         SortedMap<NicAttribute, Integer> target = new TreeMap<>(originals);
         target.putAll(wanted);
         target.keySet().retainAll(observed.keySet());
+        // What cannot be seen now, as an interface in a pod, is restored when it is back.
+        Set<NicAttribute> remembered = new HashSet<>(originals.keySet());
+        remembered.removeAll(observed.keySet());
         if (policy.isPresent() && !policy.get().ownsFunctions()) {
             target.keySet().removeIf(attribute -> !attribute.isSwitch());
             wanted.keySet().removeIf(attribute -> !attribute.isSwitch());
+            remembered.removeIf(attribute -> !attribute.isSwitch());
         }
 
-        Set<NicAttribute> remembered = new HashSet<>();
         wanted.forEach((attribute, value) -> {
             Integer original = originals.getOrDefault(attribute, observed.get(attribute));
             if (!value.equals(original)) {

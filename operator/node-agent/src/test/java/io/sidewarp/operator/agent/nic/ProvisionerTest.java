@@ -369,6 +369,26 @@ class ProvisionerTest {
     }
 
     @Test
+    void restoresAnInterfaceThatWasAwayWhenItIsBack() throws IOException {
+        RecordedHost host = host("intel-e810");
+        Map<String, String> before = host.configuration();
+        apply(host, policy(ROCE_PORT, null, 9000, null));
+        Path present = directory
+                .resolve("sys")
+                .resolve(host.resolve("class/net/ens1f0").orElseThrow());
+        Path away = directory.resolve("in-a-pod");
+
+        Files.move(present, away);
+        apply(host, policy(ROCE_PORT, null, 9000, null));
+        apply(host);
+        Files.move(away, present);
+        assertThat(host.read("class/net/ens1f0/mtu")).contains("9000");
+
+        assertThat(only(apply(host)).outcome()).isEqualTo(Outcome.CHANGED);
+        assertThat(host.configuration()).isEqualTo(before);
+    }
+
+    @Test
     void reportsWhatThePolicyCannotHaveAndDoesTheRest() throws IOException {
         RecordedHost host = host("chelsio-t6");
 

@@ -163,4 +163,25 @@ class ProvisioningPlanTest {
         assertThat(ProvisioningPlan.of(nic, Optional.empty(), originals).remembered())
                 .isEmpty();
     }
+
+    @Test
+    void remembersOriginalsOfWhatCannotBeSeenNow() throws HostException {
+        Nic nic = nic("intel-x722", "0000:b5:00.0");
+        Map<NicAttribute, Integer> originals = originals("mtu/away0=1500 enableIwarp=0 virtualFunctions=0");
+        NicPolicy ofOthers = new NicPolicy(
+                "fast",
+                NicSelector.ofAddress(nic.address()),
+                false,
+                OptionalInt.of(4),
+                OptionalInt.of(9000),
+                Optional.of(true));
+
+        assertThat(ProvisioningPlan.of(nic, policy(0, 9000, true), originals).remembered())
+                .contains(NicAttribute.mtu("away0"), NicAttribute.IWARP)
+                .doesNotContain(NicAttribute.VIRTUAL_FUNCTIONS);
+        assertThat(ProvisioningPlan.of(nic, Optional.empty(), originals).remembered())
+                .containsExactlyInAnyOrder(NicAttribute.mtu("away0"), NicAttribute.IWARP);
+        assertThat(ProvisioningPlan.of(nic, Optional.of(ofOthers), originals).remembered())
+                .containsExactly(NicAttribute.IWARP);
+    }
 }
