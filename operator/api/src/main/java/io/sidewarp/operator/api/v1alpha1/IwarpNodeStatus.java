@@ -47,8 +47,12 @@ public record IwarpNodeStatus(
 
         @JsonPropertyDescription(
                 "Ready: all policies are carried out. Progressing: a change is under way or waits for pods."
-                        + " Degraded: a change failed; the message says which and what to do.")
+                        + " Degraded: a change failed; the message says which and what to do. With the reason LookFailed the"
+                        + " node could not be looked at, and all else is what an earlier look found.")
         List<StatusCondition> conditions) {
+
+    /** Reason of Degraded when the node could not be looked at: all else in the status is what an earlier look found. */
+    public static final String LOOK_FAILED = "LookFailed";
 
     public IwarpNodeStatus {
         nics = nics == null ? List.of() : List.copyOf(nics);

@@ -115,6 +115,7 @@ final class PolicyRollup {
                 .filter(node -> isNamed(name, node)
                         || (node.getStatus() != null && nicsOf(name, node.getStatus()) > 0)
                         || hasNicsToRestore(node)
+                        || couldNotLook(node)
                         || (!isCurrent(node) && node.getStatus() != null))
                 .map(node -> node.getMetadata().getName())
                 .sorted()
@@ -125,6 +126,13 @@ final class PolicyRollup {
     private static boolean hasNicsToRestore(IwarpNode node) {
         return node.getStatus() != null
                 && node.getStatus().nics().stream().anyMatch(nic -> nic.policy() == null && nic.message() != null);
+    }
+
+    /** Whether the node agent has seen what the node is asked for, and not what there is to restore. */
+    private static boolean couldNotLook(IwarpNode node) {
+        return condition(Optional.ofNullable(node.getStatus()), StatusCondition.DEGRADED)
+                .filter(condition -> condition.reason().equals(IwarpNodeStatus.LOOK_FAILED))
+                .isPresent();
     }
 
     private static boolean isNamed(String name, IwarpNode node) {

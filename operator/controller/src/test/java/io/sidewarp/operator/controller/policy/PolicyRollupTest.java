@@ -150,11 +150,12 @@ class PolicyRollupTest {
                 node("behind", "q", "observedGeneration: 1", READY),
                 node("in-use", "q", CURRENT, READY, TO_RESTORE),
                 node("of-other-policy", "q", CURRENT, DEGRADED, TO_RESTORE.replace("message", "policy: q, message")),
+                node("not-looked-at", "q", CURRENT, DEGRADED.replace("reason: R", "reason: LookFailed")),
                 node("done", "q", CURRENT, READY),
                 node("never-had-an-agent", "q"));
 
         assertThat(PolicyRollup.notRestored("p", nodes))
-                .containsExactly("behind", "in-use", "still-asked", "still-ruled");
+                .containsExactly("behind", "in-use", "not-looked-at", "still-asked", "still-ruled");
     }
 
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {

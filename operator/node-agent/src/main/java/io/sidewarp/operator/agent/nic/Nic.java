@@ -19,6 +19,7 @@ import java.util.stream.Stream;
  * @param sriov empty when there can be no virtual functions
  * @param enableIwarp the devlink parameter enable_iwarp, empty when the driver has none
  * @param enableRoce the devlink parameter enable_roce, empty when the driver has none that takes effect at once
+ * @param unreadable which of these parameters could not be read, and why; they are empty
  */
 public record Nic(
         PciAddress address,
@@ -30,11 +31,13 @@ public record Nic(
         List<RdmaDevice> rdmaDevices,
         Optional<SrIov> sriov,
         Optional<Boolean> enableIwarp,
-        Optional<Boolean> enableRoce) {
+        Optional<Boolean> enableRoce,
+        List<String> unreadable) {
 
     public Nic {
         interfaces = List.copyOf(interfaces);
         rdmaDevices = List.copyOf(rdmaDevices);
+        unreadable = List.copyOf(unreadable);
     }
 
     /** Whether it speaks iWARP now, or would if its parameter were set. */

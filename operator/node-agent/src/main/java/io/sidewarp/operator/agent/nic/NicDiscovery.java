@@ -31,7 +31,7 @@ public final class NicDiscovery {
         this.host = host;
     }
 
-    /** @throws HostException when netlink fails; what cannot be read in sysfs is left empty */
+    /** @throws HostException when RDMA netlink fails; what else cannot be read is left empty */
     public Inventory discover() throws HostException {
         List<RdmaDevice> rdmaDevices = new RdmaDevices(host).all();
         List<Nic> nics = new ArrayList<>();
@@ -50,12 +50,13 @@ public final class NicDiscovery {
                 && !host.exists(address.directory() + "/physfn");
     }
 
-    private Optional<Nic> nic(PciAddress address, List<RdmaDevice> all) throws HostException {
+    private Optional<Nic> nic(PciAddress address, List<RdmaDevice> all) {
         List<RdmaDevice> rdmaDevices = of(address, all);
         Optional<SrIov> sriov = sriov(address, all);
         if (rdmaDevices.isEmpty() && sriov.isEmpty()) {
             return Optional.empty();
         }
+        List<String> unreadable = new ArrayList<>();
         return Optional.of(new Nic(
                 address,
                 id(address, "vendor"),
@@ -65,8 +66,19 @@ public final class NicDiscovery {
                 interfaces(address),
                 rdmaDevices,
                 sriov,
-                host.parameter(DevlinkParameter.ofPciFunction(address.value(), ENABLE_IWARP)),
-                host.parameter(DevlinkParameter.ofPciFunction(address.value(), ENABLE_ROCE))));
+                parameter(address, ENABLE_IWARP, unreadable),
+                parameter(address, ENABLE_ROCE, unreadable),
+                unreadable));
+    }
+
+    /** A driver that does not answer is no reason to find nothing of the node. */
+    private Optional<Boolean> parameter(PciAddress address, String name, List<String> unreadable) {
+        try {
+            return host.parameter(DevlinkParameter.ofPciFunction(address.value(), name));
+        } catch (HostException e) {
+            unreadable.add(e.getMessage());
+            return Optional.empty();
+        }
     }
 
     private Optional<SrIov> sriov(PciAddress address, List<RdmaDevice> all) {

@@ -37,7 +37,7 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
     static ProvisioningPlan of(Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
         SortedMap<NicAttribute, Integer> observed = observed(nic);
         SortedMap<NicAttribute, Integer> wanted = new TreeMap<>();
-        List<Refusal> refusals = new ArrayList<>();
+        List<Refusal> refusals = new ArrayList<>(refuseUnreadable(nic, policy, originals));
         if (policy.isPresent()) {
             Optional<Refusal> refusal = refuse(nic, policy.get());
             if (refusal.isPresent()) {
@@ -111,6 +111,17 @@ record ProvisioningPlan(List<Change> changes, List<Refusal> refusals, Set<NicAtt
                         .forEach(networkInterface -> wanted.put(NicAttribute.mtu(networkInterface.name()), mtu)));
         policy.virtualFunctions().ifPresent(number -> wanted.put(NicAttribute.VIRTUAL_FUNCTIONS, number));
         return wanted;
+    }
+
+    private static List<Refusal> refuseUnreadable(
+            Nic nic, Optional<NicPolicy> policy, Map<NicAttribute, Integer> originals) {
+        boolean isNeeded = policy.flatMap(NicPolicy::iwarp).isPresent()
+                || originals.keySet().stream().anyMatch(NicAttribute::isSwitch);
+        return isNeeded
+                ? nic.unreadable().stream()
+                        .map(reason -> new Refusal(Reason.UNREADABLE, reason + ". The kernel's log may tell more."))
+                        .toList()
+                : List.of();
     }
 
     private static Optional<Refusal> refuse(Nic nic, NicPolicy policy) {

@@ -4,7 +4,7 @@
 package io.sidewarp.operator.agent.nic;
 
 /**
- * Something that a policy asks of a NIC and that the NIC cannot have.
+ * Something that is asked of a NIC and that the NIC cannot have.
  *
  * @param message what and why, and what to do
  */
@@ -20,6 +20,8 @@ public record Refusal(Reason reason, String message) {
         /** No driver is bound to it. */
         NO_DRIVER,
         /** Its RDMA is there for the kernel alone. */
-        NO_USER_SPACE_ACCESS
+        NO_USER_SPACE_ACCESS,
+        /** What it is now cannot be read, so that it is left. */
+        UNREADABLE
     }
 }

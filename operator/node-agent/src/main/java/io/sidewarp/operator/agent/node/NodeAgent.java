@@ -146,8 +146,13 @@ public class NodeAgent {
         return started == null || started.isAlive();
     }
 
+    /** What the agent looks at. */
+    Host host() {
+        return new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
+    }
+
     private void run() {
-        Host host = new LinuxHost(new HostSettings(config.sysfsRoot(), config.procRoot(), config.netlinkTimeout()));
+        Host host = host();
         try (DevicesInUse inUse = new DevicesInUse(pluginConfig)) {
             NodeLooker looker = new NodeLooker(
                     new Provisioner(
@@ -185,7 +190,15 @@ public class NodeAgent {
                 .setAttribute("k8s.resource.generation", present.getMetadata().getGeneration())
                 .startSpan();
         try (Scope scope = span.makeCurrent()) {
-            Look look = looker.look(present.getSpec(), Instant.now());
+            Look look;
+            try {
+                look = looker.look(present.getSpec(), Instant.now());
+            } catch (HostException e) {
+                LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
+                fail(span, e);
+                report(present, e);
+                return false;
+            }
             span.setAttribute("sidewarp.outcome", look.outcome());
             look.provider().ifPresent(provider -> span.setAttribute("sidewarp.provider", provider.name()));
             devices.publish(look.devices());
@@ -194,10 +207,6 @@ public class NodeAgent {
             report(present, look, kubelet);
             // By what was reported: what came after it has to be reported soon, too.
             return look.isWaiting(kubelet);
-        } catch (HostException e) {
-            LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
-            fail(span, e);
-            return false;
         } catch (KubernetesClientException e) {
             LOG.warnf("event=status-not-written reason=\"%s\"", e.getMessage());
             fail(span, e);
@@ -214,19 +223,50 @@ public class NodeAgent {
     }
 
     private void report(IwarpNode present, Look look, PluginStatus kubelet) {
+        Long generation = present.getMetadata().getGeneration();
+        report(
+                present,
+                new IwarpNodeStatus(
+                        generation,
+                        config.version(),
+                        kernelVersion(),
+                        look.nics(),
+                        look.counts(),
+                        look.provider().orElse(null),
+                        (int) look.devices().stream()
+                                .filter(RnicDevice::healthy)
+                                .count(),
+                        look.conditions(conditions(present), kubelet, generation)));
+    }
+
+    /** What an earlier look found, and offers further on, with the reason why there is nothing newer. */
+    private void report(IwarpNode present, HostException failure) {
+        Long generation = present.getMetadata().getGeneration();
         Optional<IwarpNodeStatus> former = Optional.ofNullable(present.getStatus());
-        List<StatusCondition> conditions =
-                former.map(IwarpNodeStatus::conditions).orElseGet(List::of);
-        IwarpNodeStatus status = new IwarpNodeStatus(
-                present.getMetadata().getGeneration(),
-                config.version(),
-                kernelVersion(),
-                look.nics(),
-                look.counts(),
-                look.provider().orElse(null),
-                (int) look.devices().stream().filter(RnicDevice::healthy).count(),
-                look.conditions(conditions, kubelet, present.getMetadata().getGeneration()));
-        if (former.isPresent() && former.get().equals(status)) {
+        report(
+                present,
+                new IwarpNodeStatus(
+                        generation,
+                        config.version(),
+                        kernelVersion(),
+                        former.map(IwarpNodeStatus::nics).orElseGet(List::of),
+                        former.map(IwarpNodeStatus::providers).orElse(null),
+                        former.map(IwarpNodeStatus::activeProvider).orElse(null),
+                        former.map(IwarpNodeStatus::devices).orElse(null),
+                        StatusCondition.of(
+                                conditions(present),
+                                StatusCondition.DEGRADED,
+                                IwarpNodeStatus.LOOK_FAILED,
+                                "the node cannot be looked at: " + failure.getMessage(),
+                                generation)));
+    }
+
+    private static List<StatusCondition> conditions(IwarpNode present) {
+        return present.getStatus() == null ? List.of() : present.getStatus().conditions();
+    }
+
+    private void report(IwarpNode present, IwarpNodeStatus status) {
+        if (status.equals(present.getStatus())) {
             return;
         }
         IwarpNode patch = new IwarpNode();
@@ -235,7 +275,7 @@ public class NodeAgent {
                 .build());
         patch.setStatus(status);
         client.resource(patch).subresource("status").patch(APPLY);
-        events.transition(present, conditions, status.conditions());
+        events.transition(present, conditions(present), status.conditions());
     }
 
     private @Nullable String kernelVersion() {

@@ -36,6 +36,8 @@ public final class RecordedHost implements Host {
     private final VirtualFunctions virtualFunctions;
     private final List<String> changes = new ArrayList<>();
     private final Map<Integer, Fault> faults = new TreeMap<>();
+    private final Map<String, Errno> unreadable = new TreeMap<>();
+    private volatile Optional<Errno> rdmaFailure = Optional.empty();
     private Errno refusal = Errno.EIO;
     private boolean siwModule = true;
     private boolean rdmaSubsystem = true;
@@ -66,6 +68,18 @@ public final class RecordedHost implements Host {
     /** Lets the change of that number, from 1, have no effect and report none. */
     public RecordedHost ignore(int change) {
         faults.put(change, Fault.IGNORED);
+        return this;
+    }
+
+    /** Lets the driver of a function not tell devlink parameters, until it is called again without an error. */
+    public RecordedHost unreadable(String function, Optional<Errno> error) {
+        error.ifPresentOrElse(present -> unreadable.put(function, present), () -> unreadable.remove(function));
+        return this;
+    }
+
+    /** Lets RDMA netlink not tell RDMA devices, until it is called again without an error. */
+    public RecordedHost withoutRdmaNetlink(Optional<Errno> error) {
+        rdmaFailure = error;
         return this;
     }
 
@@ -146,12 +160,19 @@ public final class RecordedHost implements Host {
     }
 
     @Override
-    public Optional<Boolean> parameter(DevlinkParameter parameter) {
+    public Optional<Boolean> parameter(DevlinkParameter parameter) throws HostException {
+        Errno error = unreadable.get(parameter.device());
+        if (error != null) {
+            throw new HostException("reading devlink parameter " + parameter, error);
+        }
         return Optional.ofNullable(tree.parameters.get(parameter));
     }
 
     @Override
-    public List<RdmaLink> rdmaLinks() {
+    public List<RdmaLink> rdmaLinks() throws HostException {
+        if (rdmaFailure.isPresent()) {
+            throw new HostException("reading RDMA devices", rdmaFailure.get());
+        }
         return List.copyOf(tree.links);
     }
 

@@ -6,6 +6,7 @@ package io.sidewarp.operator.agent.nic;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 
+import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import java.nio.file.Path;
@@ -169,6 +170,19 @@ class NicDiscoveryTest {
         assertThat(inventory.nics())
                 .extracting(nic -> nic.interfaces().getFirst().physicalPort())
                 .containsExactly(Optional.of("p0"), Optional.of("p1"));
+    }
+
+    @Test
+    void findsTheOthersWhenTheDriverOfOneDoesNotAnswer() throws HostException {
+        RecordedHost host = RecordedHost.of("intel-e810", directory).unreadable("0000:18:00.0", Optional.of(Errno.EIO));
+
+        Inventory inventory = new NicDiscovery(host).discover();
+
+        assertThat(inventory.nics()).extracting(Nic::enableIwarp).containsExactly(Optional.empty(), Optional.of(true));
+        assertThat(inventory.nics().getFirst().unreadable())
+                .hasSize(2)
+                .allSatisfy(reason -> assertThat(reason).contains("pci/0000:18:00.0 enable_", "EIO"));
+        assertThat(inventory.nics().getLast().unreadable()).isEmpty();
     }
 
     @ParameterizedTest

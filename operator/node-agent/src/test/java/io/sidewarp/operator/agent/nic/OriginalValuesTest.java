@@ -33,7 +33,8 @@ class OriginalValuesTest {
             List.of(),
             Optional.empty(),
             Optional.empty(),
-            Optional.empty());
+            Optional.empty(),
+            List.of());
 
     @Test
     void keepsTheFirstValueInAFileOfADocumentedForm() throws IOException {

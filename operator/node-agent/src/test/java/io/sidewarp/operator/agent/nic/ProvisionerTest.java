@@ -389,6 +389,34 @@ class ProvisionerTest {
     }
 
     @Test
+    void saysThatASwitchCannotBeReadAndRestoresItLater() throws IOException {
+        RecordedHost host = host("intel-e810");
+        Map<String, String> before = host.configuration();
+        apply(host, policy(IWARP_PORT, null, null, false));
+        host.unreadable(IWARP_PORT.value(), Optional.of(Errno.EIO));
+
+        ProvisioningResult ruled = only(apply(host, policy(IWARP_PORT, null, null, true)));
+        ProvisioningResult released = only(apply(host));
+
+        assertThat(ruled.isAsWanted()).isFalse();
+        assertThat(ruled.message().orElseThrow()).contains("Refused", "enable_iwarp", "EIO");
+        assertThat(released.message().orElseThrow()).contains("Refused", "enable_iwarp", "EIO");
+
+        host.unreadable(IWARP_PORT.value(), Optional.empty());
+        apply(host);
+        assertThat(host.configuration()).isEqualTo(before);
+    }
+
+    @Test
+    void aSwitchThatNobodyAsksForNeedNotBeRead() throws IOException {
+        RecordedHost host = host("intel-e810").unreadable(IWARP_PORT.value(), Optional.of(Errno.EIO));
+
+        assertThat(only(apply(host, policy(IWARP_PORT, null, 1500, null))).isAsWanted())
+                .isTrue();
+        assertThat(host.changes()).containsExactly("class/net/ens1f1/mtu=1500");
+    }
+
+    @Test
     void reportsWhatThePolicyCannotHaveAndDoesTheRest() throws IOException {
         RecordedHost host = host("chelsio-t6");
 

@@ -141,7 +141,8 @@ class ProvisioningPlanTest {
                 List.of(),
                 bound.sriov(),
                 Optional.empty(),
-                Optional.empty());
+                Optional.empty(),
+                List.of());
 
         ProvisioningPlan plan = ProvisioningPlan.of(unbound, policy(4, 9000, true), Map.of());
 

@@ -85,7 +85,8 @@ class DeviceOfferTest {
                 List.of(rdma("iwp0", NIC)),
                 Optional.of(new SrIov(8, 1, List.of(function))),
                 Optional.of(true),
-                Optional.of(false));
+                Optional.of(false),
+                List.of());
     }
 
     private static RdmaDevice rdma(String name, PciAddress function) {

@@ -18,7 +18,14 @@ import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.host.Errno;
+import io.sidewarp.operator.agent.host.Host;
+import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
+import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.EndedSpans;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -29,6 +36,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import org.eclipse.microprofile.health.HealthCheckResponse.Status;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,6 +92,86 @@ class NodeAgentTest {
         } finally {
             client.resources(IwarpNode.class).withName(NODE).delete();
         }
+    }
+
+    @Test
+    void tellsWhyTheNodeCannotBeLookedAtAndWhatWasFoundBefore(KubernetesClient client) throws Exception {
+        CustomResourceDefinitions.install(
+                client,
+                Objects.requireNonNull(
+                        NodeAgentTest.class.getResource("/META-INF/fabric8/iwarpnodes.sidewarp.io-v1.yml")));
+        client.resource(Serialization.unmarshal(
+                        "---\n{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNode, metadata: {name: " + NODE
+                                + "}, spec: {policies: [], fallback: [Software], software: {devices: 2}}}",
+                        IwarpNode.class))
+                .create();
+        RecordedHost host = RecordedHost.of("intel-x722", directory.resolve("host"));
+        try (StandInKubelet kubelet = new StandInKubelet(directory.resolve("kubelet")).start()) {
+            NodeAgent agent =
+                    new NodeAgent(
+                            config(),
+                            new TestConfig(kubelet),
+                            client,
+                            new PublishedDevices(),
+                            new SimpleMeterRegistry(),
+                            OpenTelemetry.noop()) {
+                        @Override
+                        Host host() {
+                            return host;
+                        }
+                    };
+            agent.start(new StartupEvent());
+            try {
+                await().atMost(LIMIT)
+                        .untilAsserted(() ->
+                                assertThat(status(client).activeProvider()).isEqualTo(ProviderKind.SOFTWARE));
+                IwarpNodeStatus before = status(client);
+
+                host.withoutRdmaNetlink(Optional.of(Errno.EIO));
+                client.resources(IwarpNode.class).withName(NODE).edit(node -> {
+                    node.setSpec(Serialization.unmarshal("---\n{fallback: [], policies: []}", IwarpNodeSpec.class));
+                    return node;
+                });
+
+                await().atMost(LIMIT)
+                        .untilAsserted(() -> assertThat(status(client).conditions())
+                                .filteredOn(StatusCondition::holds)
+                                .singleElement()
+                                .satisfies(condition -> {
+                                    assertThat(condition.type()).isEqualTo(StatusCondition.DEGRADED);
+                                    assertThat(condition.reason()).isEqualTo("LookFailed");
+                                    assertThat(condition.message()).contains("reading RDMA devices", "EIO");
+                                    assertThat(condition.observedGeneration()).isEqualTo(2);
+                                }));
+                assertThat(status(client).observedGeneration()).isEqualTo(2);
+                assertThat(status(client).nics()).isNotEmpty().isEqualTo(before.nics());
+                assertThat(status(client).activeProvider()).isEqualTo(ProviderKind.SOFTWARE);
+                assertThat(status(client).devices()).isEqualTo(2);
+                await().atMost(LIMIT)
+                        .untilAsserted(() -> assertThat(client.v1()
+                                        .events()
+                                        .inNamespace("default")
+                                        .list()
+                                        .getItems())
+                                .anySatisfy(event -> {
+                                    assertThat(event.getInvolvedObject().getName())
+                                            .isEqualTo(NODE);
+                                    assertThat(event.getReason()).isEqualTo("LookFailed");
+                                    assertThat(event.getType()).isEqualTo("Warning");
+                                }));
+            } finally {
+                agent.stop(new ShutdownEvent());
+            }
+        } finally {
+            client.resources(IwarpNode.class).withName(NODE).delete();
+        }
+    }
+
+    private static IwarpNodeStatus status(KubernetesClient client) {
+        IwarpNodeStatus status =
+                client.resources(IwarpNode.class).withName(NODE).get().getStatus();
+        assertThat(status).isNotNull();
+        return status;
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
 import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.OriginalValues;
@@ -86,6 +87,24 @@ class NodeLookerTest {
         assertThat(unselected.devices()).extracting(RnicDevice::id).containsExactly("soft-0", "soft-1");
         assertThat(unselected.nics()).extracting(NicStatus::policy).containsOnlyNulls();
         assertThat(host.changes()).isEmpty();
+    }
+
+    @Test
+    void aNicWhoseDriverDoesNotAnswerKeepsNoOtherFromBeingOffered() throws Exception {
+        RecordedHost host = host("intel-e810").unreadable("0000:18:00.0", Optional.of(Errno.EIO));
+        String selector =
+                "policies: [{name: p, nicSelector: {vendors: ['8086']}, enableIwarp: true}], fallback: [Software]";
+
+        Look other = looker(host, none()).look(spec(ONE_FUNCTION.replace(", virtualFunctions: 1", "")), NOW);
+        Look soft = looker(host, none()).look(spec("policies: [], fallback: [Software]"), NOW);
+        Look both = looker(host, none()).look(spec(selector), NOW);
+
+        assertThat(other.devices()).extracting(RnicDevice::id).containsExactly("0000:18:00.1");
+        assertThat(holding(other, REGISTERED)).isEqualTo("Ready HardwareOffered");
+        assertThat(holding(soft, REGISTERED)).isEqualTo("Ready SoftwareOffered");
+        assertThat(both.devices()).extracting(RnicDevice::id).containsExactly("0000:18:00.1");
+        assertThat(holding(both, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
+        assertThat(both.nics().getFirst().message()).contains("enable_iwarp", "EIO");
     }
 
     @Test
