@@ -14,6 +14,7 @@ import java.util.OptionalInt;
  * @param function the PCI function behind it, empty for software
  * @param firmware version
  * @param uverbs name of the device node below /dev/infiniband, empty when ib_uverbs is not loaded
+ * @param elsewhere whether it is in another network namespace, such as a pod's: its ports cannot be seen then
  */
 public record RdmaDevice(
         String name,
@@ -22,7 +23,8 @@ public record RdmaDevice(
         Optional<String> firmware,
         OptionalInt numaNode,
         List<RdmaPort> ports,
-        Optional<String> uverbs) {
+        Optional<String> uverbs,
+        boolean elsewhere) {
 
     public RdmaDevice {
         ports = List.copyOf(ports);

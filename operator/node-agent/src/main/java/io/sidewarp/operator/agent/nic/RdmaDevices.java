@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 
 /** Finds the RDMA devices of the kernel, by reading alone. */
 final class RdmaDevices {
@@ -33,14 +34,49 @@ final class RdmaDevices {
         Map<String, RdmaLink> links = new HashMap<>();
         host.rdmaLinks().forEach(link -> links.put(link.name(), link));
         Map<String, String> uverbs = uverbs();
-        return host.list(RDMA_CLASS).stream()
-                .map(name -> device(name, Optional.ofNullable(links.get(name)), Optional.ofNullable(uverbs.get(name))))
-                .toList();
+        List<RdmaDevice> devices = new ArrayList<>();
+        for (String name : host.list(RDMA_CLASS)) {
+            devices.add(device(name, Optional.ofNullable(links.get(name)), Optional.ofNullable(uverbs.remove(name))));
+        }
+        devices.addAll(elsewhere(devices, uverbs));
+        return devices;
+    }
+
+    /**
+     * The RDMA devices of virtual functions that other network namespaces have, as pods do in the exclusive mode of the RDMA
+     * subsystem. Of these there is only the device node, which has no namespace; they speak what the physical function does.
+     *
+     * @param seen those of this network namespace
+     * @param uverbs names of the other device nodes by the RDMA device that they lead to
+     */
+    private List<RdmaDevice> elsewhere(List<RdmaDevice> seen, Map<String, String> uverbs) {
+        List<RdmaDevice> found = new ArrayList<>();
+        uverbs.forEach((name, node) -> {
+            Optional<PciAddress> function = pciAddress(VERBS_CLASS + "/" + node + "/device");
+            Optional<PciAddress> physical = function.flatMap(of -> pciAddress(of.directory() + "/physfn"));
+            seen.stream()
+                    .filter(device -> physical.isPresent() && device.function().equals(physical))
+                    .findFirst()
+                    .ifPresent(sibling -> found.add(new RdmaDevice(
+                            name,
+                            sibling.nodeType(),
+                            function,
+                            Optional.empty(),
+                            sibling.numaNode(),
+                            List.of(),
+                            Optional.of(node),
+                            true)));
+        });
+        return found;
+    }
+
+    private Optional<PciAddress> pciAddress(String link) {
+        return host.resolve(link).map(NicDiscovery::lastName).flatMap(PciAddress::parse);
     }
 
     /** Names of device nodes by the RDMA device that they lead to. */
     private Map<String, String> uverbs() {
-        Map<String, String> nodes = new HashMap<>();
+        Map<String, String> nodes = new TreeMap<>();
         for (String node : host.list(VERBS_CLASS)) {
             host.read(VERBS_CLASS + "/" + node + "/ibdev").ifPresent(device -> nodes.put(device, node));
         }
@@ -60,14 +96,15 @@ final class RdmaDevices {
                 firmware,
                 numaNode,
                 ports(directory, link),
-                uverbs);
+                uverbs,
+                false);
     }
 
     private Optional<PciAddress> function(String directory) {
         if (host.read(directory + "/node_desc").orElse("").equals(SIW_DESCRIPTION)) {
             return Optional.empty();
         }
-        return host.resolve(directory + "/device").map(NicDiscovery::lastName).flatMap(PciAddress::parse);
+        return pciAddress(directory + "/device");
     }
 
     private List<RdmaPort> ports(String directory, Optional<RdmaLink> link) {

@@ -34,20 +34,22 @@ final class DeviceOffer {
      *     here, where they are there and none has RDMA
      * @param awaited which of these NICs may still get RDMA devices: the NIC itself is offered once they have come or will not
      * @param drained functions that pods have to leave: until then they are faulty, so that no pod comes instead
+     * @param used addresses of functions that pods have; empty when the kubelet does not tell
      */
     static List<RnicDevice> hardware(
             Inventory inventory,
             Map<PciAddress, String> ruled,
             Map<PciAddress, Integer> foreign,
             Set<PciAddress> awaited,
-            Set<PciAddress> drained) {
+            Set<PciAddress> drained,
+            Optional<Set<String>> used) {
         List<RnicDevice> devices = new ArrayList<>();
         for (Nic nic : inventory.nics()) {
             if (!ruled.containsKey(nic.address())) {
                 continue;
             }
             List<RnicDevice> functions = nic.virtualFunctions().stream()
-                    .flatMap(function -> virtual(nic, function, drained).stream())
+                    .flatMap(function -> virtual(nic, function, drained, used).stream())
                     .toList();
             Integer expected = foreign.get(nic.address());
             if (functions.isEmpty()
@@ -76,14 +78,15 @@ final class DeviceOffer {
 
     private static List<RnicDevice> physical(Nic nic, Set<PciAddress> drained) {
         return iwarp(nic.rdmaDevices())
-                .flatMap(rdma -> device(nic, nic.address(), rdma, nic.interfaces(), drained).stream())
+                .flatMap(rdma -> device(nic, nic.address(), rdma, nic.interfaces(), drained, Optional.empty()).stream())
                 .toList();
     }
 
-    private static Optional<RnicDevice> virtual(Nic nic, VirtualFunction function, Set<PciAddress> drained) {
+    private static Optional<RnicDevice> virtual(
+            Nic nic, VirtualFunction function, Set<PciAddress> drained, Optional<Set<String>> used) {
         return iwarp(function.rdmaDevices())
                 .findFirst()
-                .flatMap(rdma -> device(nic, function.address(), rdma, function.interfaces(), drained));
+                .flatMap(rdma -> device(nic, function.address(), rdma, function.interfaces(), drained, used));
     }
 
     private static Stream<RdmaDevice> iwarp(List<RdmaDevice> devices) {
@@ -91,7 +94,12 @@ final class DeviceOffer {
     }
 
     private static Optional<RnicDevice> device(
-            Nic nic, PciAddress function, RdmaDevice rdma, List<NetworkInterface> interfaces, Set<PciAddress> drained) {
+            Nic nic,
+            PciAddress function,
+            RdmaDevice rdma,
+            List<NetworkInterface> interfaces,
+            Set<PciAddress> drained,
+            Optional<Set<String>> used) {
         if (rdma.uverbs().isEmpty()) {
             // Nothing can be handed over: the module ib_uverbs is not loaded.
             return Optional.empty();
@@ -107,7 +115,10 @@ final class DeviceOffer {
         }
         if (drained.contains(function)) {
             device = device.faulty("it has to change, and waits for pods to leave " + NodeStatus.nameOf(nic));
-        } else if (!rdma.isUsable()) {
+        } else if (rdma.elsewhere()
+                && used.filter(ids -> !ids.contains(function.value())).isPresent()) {
+            device = device.faulty(rdma.name() + " is in a network namespace of no pod that has it from the kubelet");
+        } else if (!rdma.elsewhere() && !rdma.isUsable()) {
             device = device.faulty("no port of " + rdma.name() + " is active");
         } else if (nic.interfaces().stream().noneMatch(link -> link.state() == LinkState.UP)) {
             device = device.faulty("the link of " + NodeStatus.nameOf(nic) + " is down");

@@ -98,8 +98,8 @@ final class NodeLooker {
         List<String> missing = missing(inventory, foreign);
         Map<PciAddress, String> awaited = awaitedRdma.of(inventory, ruled.keySet(), results, now);
         Optional<Map<String, List<DeviceUser>>> users = users();
-        List<RnicDevice> devices =
-                new ArrayList<>(DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained));
+        List<RnicDevice> devices = new ArrayList<>(
+                DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained, users.map(Map::keySet)));
         int hardware = devices.size();
         int siw = 0;
         int software = 0;

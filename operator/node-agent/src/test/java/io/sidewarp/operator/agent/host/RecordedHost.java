@@ -205,6 +205,25 @@ public final class RecordedHost implements Host {
         openToUserSpace(link);
     }
 
+    /** Its RDMA device comes into a pod's network namespace, as the CNI plugin rdma does it. */
+    public void moveAway(String function, String name) {
+        try {
+            Path device = root.resolve(sysfs.resolve("class/infiniband/" + name).orElseThrow());
+            Path verbs = root.resolve("class/infiniband_verbs/uverbs"
+                    + tree.links.stream()
+                            .filter(link -> link.name().equals(name))
+                            .findFirst()
+                            .orElseThrow()
+                            .index());
+            VirtualFunctions.delete(root.resolve("class/infiniband/" + name));
+            VirtualFunctions.delete(device);
+            tree.links.removeIf(link -> link.name().equals(name));
+            HostTree.link(verbs.resolve("device"), root.resolve("bus/pci/devices/" + function));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     // Changing.
 
     /** Counts a change; true when it is to be done. */

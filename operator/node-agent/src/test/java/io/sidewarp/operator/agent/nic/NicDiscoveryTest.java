@@ -118,7 +118,8 @@ class NicDiscoveryTest {
                         List.of(
                                 new RdmaPort(1, PortState.ACTIVE, Optional.of("enp3s0f4")),
                                 new RdmaPort(2, PortState.DOWN, Optional.of("enp3s0f4d1"))),
-                        Optional.of("uverbs0")));
+                        Optional.of("uverbs0"),
+                        false));
     }
 
     @Test
@@ -170,6 +171,30 @@ class NicDiscoveryTest {
         assertThat(inventory.nics())
                 .extracting(nic -> nic.interfaces().getFirst().physicalPort())
                 .containsExactly(Optional.of("p0"), Optional.of("p1"));
+    }
+
+    @Test
+    void knowsRdmaDevicesOfVirtualFunctionsThatAreInPods() throws HostException {
+        RecordedHost host = RecordedHost.of("intel-e810", directory);
+        host.addRdmaDevice("0000:18:11.0", "iwp24s0f1v0");
+        host.moveAway("0000:18:11.0", "iwp24s0f1v0");
+
+        assertThat(new NicDiscovery(host)
+                        .discover()
+                        .nic(new PciAddress("0000:18:00.1"))
+                        .orElseThrow()
+                        .virtualFunctions()
+                        .getFirst()
+                        .rdmaDevices())
+                .containsExactly(new RdmaDevice(
+                        "iwp24s0f1v0",
+                        NodeType.RNIC,
+                        Optional.of(new PciAddress("0000:18:11.0")),
+                        Optional.empty(),
+                        OptionalInt.of(0),
+                        List.of(),
+                        Optional.of("uverbs2"),
+                        true));
     }
 
     @Test

@@ -29,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class DeviceOfferTest {
     private static final PciAddress NIC = new PciAddress("0000:18:00.0");
     private static final PciAddress FUNCTION = new PciAddress("0000:18:11.0");
+    private static final Optional<Set<String>> UNUSED = Optional.of(Set.of());
 
     @ParameterizedTest
     @CsvSource({
@@ -44,7 +45,12 @@ class DeviceOfferTest {
         Inventory inventory = new Inventory(List.of(nic(rdmaOfFunction)), List.of());
 
         List<RnicDevice> devices = DeviceOffer.hardware(
-                inventory, Map.of(NIC, "p"), foreign == null ? Map.of() : Map.of(NIC, foreign), Set.of(), Set.of());
+                inventory,
+                Map.of(NIC, "p"),
+                foreign == null ? Map.of() : Map.of(NIC, foreign),
+                Set.of(),
+                Set.of(),
+                UNUSED);
 
         assertThat(devices).extracting(RnicDevice::id).isEqualTo(offered == null ? List.of() : List.of(offered));
     }
@@ -54,8 +60,9 @@ class DeviceOfferTest {
         Inventory inventory = new Inventory(List.of(nic(true)), List.of());
 
         List<RnicDevice> drained =
-                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(FUNCTION));
-        List<RnicDevice> others = DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(NIC));
+                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(FUNCTION), UNUSED);
+        List<RnicDevice> others =
+                DeviceOffer.hardware(inventory, Map.of(NIC, "p"), Map.of(), Set.of(), Set.of(NIC), UNUSED);
 
         assertThat(drained).singleElement().satisfies(device -> {
             assertThat(device.id()).isEqualTo(FUNCTION.value());
@@ -66,14 +73,47 @@ class DeviceOfferTest {
                 .satisfies(device -> assertThat(device.healthy()).isTrue());
     }
 
-    private static Nic nic(boolean rdmaOfFunction) {
-        VirtualFunction function = new VirtualFunction(
-                0,
-                FUNCTION,
-                "1889",
-                Optional.of("iavf"),
+    @ParameterizedTest
+    @CsvSource({
+        // whom the kubelet says that the VF is in use by: a pod, nobody, or nothing
+        "0000:18:11.0, true",
+        "0000:18:00.0, false",
+        ", true",
+    })
+    void aFunctionWhoseRdmaDeviceIsInAPodKeepsItsPlaceAndTheNicIsNotOffered(String used, boolean healthy) {
+        Nic nic = nic(List.of(new RdmaDevice(
+                "iwp1",
+                NodeType.RNIC,
+                Optional.of(FUNCTION),
+                Optional.empty(),
+                OptionalInt.empty(),
                 List.of(),
-                rdmaOfFunction ? List.of(rdma("iwp1", FUNCTION)) : List.of());
+                Optional.of("uverbs1"),
+                true)));
+
+        List<RnicDevice> devices = DeviceOffer.hardware(
+                new Inventory(List.of(nic), List.of()),
+                Map.of(NIC, "p"),
+                Map.of(),
+                Set.of(),
+                Set.of(),
+                Optional.ofNullable(used).map(Set::of));
+        List<RnicDevice> ofOthers = DeviceOffer.hardware(
+                new Inventory(List.of(nic), List.of()), Map.of(NIC, "p"), Map.of(NIC, 1), Set.of(), Set.of(), UNUSED);
+
+        assertThat(devices).singleElement().satisfies(device -> {
+            assertThat(device.id()).isEqualTo(FUNCTION.value());
+            assertThat(device.healthy()).isEqualTo(healthy);
+        });
+        assertThat(ofOthers).isEmpty();
+    }
+
+    private static Nic nic(boolean rdmaOfFunction) {
+        return nic(rdmaOfFunction ? List.of(rdma("iwp1", FUNCTION)) : List.of());
+    }
+
+    private static Nic nic(List<RdmaDevice> ofFunction) {
+        VirtualFunction function = new VirtualFunction(0, FUNCTION, "1889", Optional.of("iavf"), List.of(), ofFunction);
         return new Nic(
                 NIC,
                 "8086",
@@ -97,6 +137,7 @@ class DeviceOfferTest {
                 Optional.empty(),
                 OptionalInt.empty(),
                 List.of(new RdmaPort(1, PortState.ACTIVE, Optional.of("e0"))),
-                Optional.of("uverbs" + name.charAt(name.length() - 1)));
+                Optional.of("uverbs" + name.charAt(name.length() - 1)),
+                false);
     }
 }

@@ -26,6 +26,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
@@ -412,6 +413,35 @@ class NodeLookerTest {
         assertThat(holding(third, REGISTERED)).isEqualTo("Progressing WaitingForRdma");
         assertThat(holding(last, REGISTERED)).isEqualTo("Ready HardwareOffered");
         assertThat(last.devices()).extracting(RnicDevice::id).containsExactly("0000:18:11.1");
+    }
+
+    @Test
+    void keepsAFunctionWhoseRdmaDeviceIsInItsPodAndDoesNotOfferTheNic() throws Exception {
+        RecordedHost host = host("intel-e810");
+        NodeLooker looker = looker(host, none());
+        IwarpNodeSpec one = spec(ONE_FUNCTION);
+        looker.look(one, NOW);
+        host.addRdmaDevice("0000:18:11.0", "iwp24s0f1v0");
+        devices.publish(looker.look(one, NOW).devices());
+        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
+            plugin.start();
+            await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
+            kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
+            host.moveAway("0000:18:11.0", "iwp24s0f1v0");
+
+            // A new agent, which has never seen the RDMA device.
+            for (NodeLooker each : List.of(looker, looker(host, none()))) {
+                Look used = each.look(one, NOW);
+                assertThat(used.devices()).singleElement().satisfies(device -> {
+                    assertThat(device.id()).isEqualTo("0000:18:11.0");
+                    assertThat(device.healthy()).isTrue();
+                });
+                assertThat(holding(used, REGISTERED)).isEqualTo("Ready HardwareOffered");
+                assertThat(used.nics().getLast().virtualFunctions())
+                        .extracting(VirtualFunctionStatus::rdmaDevice)
+                        .containsExactly("iwp24s0f1v0");
+            }
+        }
     }
 
     private static VirtualFunctionUse none() {
