@@ -26,7 +26,7 @@ public record DrainSpec(
         Boolean enabled,
 
         @JsonPropertyDescription(
-                "Seconds after which a change that still waits for evicted pods is reported as Degraded."
+                "Seconds after which a change that still waits for pods, evicted or not, is reported as Degraded."
                         + " It goes on waiting.")
         @Min(1)
         @Max(86400)

@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.policy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
+import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.network.NetworkState;
 import java.util.ArrayList;
@@ -59,10 +60,11 @@ final class PolicyRollup {
                 silent.add(nodeName);
             } else if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
+            } else if (condition(status, StatusCondition.READY).isPresent()
+                    || status.filter(found -> isBecauseOfOthers(name, found)).isPresent()) {
+                ready.add(nodeName);
             } else if (degraded.isPresent()) {
                 failed.add(nodeName + ": " + degraded.get().message());
-            } else if (condition(status, StatusCondition.READY).isPresent()) {
-                ready.add(nodeName);
             } else {
                 waiting.add(nodeName);
             }
@@ -153,6 +155,27 @@ final class PolicyRollup {
                 && Objects.equals(
                         node.getStatus().observedGeneration(),
                         node.getMetadata().getGeneration());
+    }
+
+    /** Whether NICs of other policies alone keep a node from being ready: what it says consists of what they say. */
+    private static boolean isBecauseOfOthers(String policy, IwarpNodeStatus status) {
+        String rest = status.conditions().stream()
+                .filter(StatusCondition::holds)
+                .map(StatusCondition::message)
+                .findFirst()
+                .orElse("");
+        boolean others = false;
+        for (NicStatus nic : status.nics()) {
+            if (nic.message() == null) {
+                continue;
+            }
+            if (policy.equals(nic.policy())) {
+                return false;
+            }
+            others = true;
+            rest = rest.replace(nic.pciAddress() + ": " + nic.message(), "").replace(nic.message(), "");
+        }
+        return others && rest.replace("; ", "").isEmpty();
     }
 
     private static int nicsOf(String policy, IwarpNodeStatus status) {

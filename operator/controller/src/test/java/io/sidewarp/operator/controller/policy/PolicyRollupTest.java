@@ -11,6 +11,7 @@ import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.network.NetworkState;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -79,6 +80,38 @@ class PolicyRollupTest {
 
         assertThat(holding(status).type()).isEqualTo("Degraded");
         assertThat(holding(status).message()).isEqualTo("1 of 3 nodes failed: b: write failed: EBUSY");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            # the node's state and message | policies of its NICs that say so | state of policy p
+            Degraded    | 03:00.4: Refused; 04:00.0: Failed | q -   | Ready
+            Progressing | 03:00.4: Refused                  | q     | Ready
+            Degraded    | 03:00.4: Refused                  | p     | Degraded
+            Degraded    | 03:00.4: Refused; 04:00.0: Failed | q p   | Degraded
+            Progressing | 03:00.4: Refused                  | p     | Progressing
+            Progressing | Refused                           | q     | Ready
+            # What the node says besides is of no NIC, and holds for all policies.
+            Degraded    | siw: none                         | q     | Degraded
+            Degraded    | 03:00.4: Refused; siw: none       | q     | Degraded
+            Progressing | no kubelet                        | q     | Progressing
+            Degraded    | siw: none                         | ''    | Degraded
+            """)
+    void aNodeThatIsNotReadyBecauseOfOthersIsReadyForThisOne(
+            String type, String message, String policies, String expected) {
+        List<String> texts = List.of("03:00.4|Refused", "04:00.0|Failed");
+        List<String> nics = new ArrayList<>();
+        nics.add("{name: e, pciAddress: '05:00.0', vendor: a, device: b, linkState: Up, policy: p}");
+        for (String policy : policies.isEmpty() ? new String[0] : policies.split(" ", -1)) {
+            String[] text = texts.get(nics.size() - 1).split("\\|", -1);
+            nics.add("{name: e, pciAddress: '" + text[0] + "', vendor: a, device: b, linkState: Up, message: " + text[1]
+                    + (policy.equals("-") ? "}" : ", policy: " + policy + "}"));
+        }
+
+        IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, condition(type, message), "nics: " + nics));
+
+        assertThat(holding(status).type()).isEqualTo(expected);
+        assertThat(status.readyNodes()).isEqualTo(expected.equals("Ready") ? 1 : 0);
     }
 
     @Test

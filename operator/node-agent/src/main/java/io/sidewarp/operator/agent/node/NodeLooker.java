@@ -8,6 +8,7 @@ import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.host.HostException;
 import io.sidewarp.operator.agent.nic.Inventory;
+import io.sidewarp.operator.agent.nic.Nic;
 import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.NicPolicy;
 import io.sidewarp.operator.agent.nic.NicSelector;
@@ -35,6 +36,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -95,8 +97,11 @@ final class NodeLooker {
 
         Inventory inventory = discovery.discover();
         Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
-        List<String> missing = missing(inventory, foreign);
+        Map<PciAddress, String> missing = missing(inventory, foreign);
         Map<PciAddress, String> awaited = awaitedRdma.of(inventory, ruled.keySet(), results, now);
+        // The controller compares what NICs say with what the node says, to find the policies that it is about.
+        missing.forEach(messages::putIfAbsent);
+        awaited.forEach(messages::putIfAbsent);
         Optional<Map<String, List<DeviceUser>>> users = users();
         List<RnicDevice> devices = new ArrayList<>(
                 DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained, users.map(Map::keySet)));
@@ -140,7 +145,7 @@ final class NodeLooker {
                 failed,
                 waiting,
                 passedOver,
-                missing,
+                List.copyOf(missing.values()),
                 List.copyOf(awaited.values()));
     }
 
@@ -163,14 +168,20 @@ final class NodeLooker {
         return foreign;
     }
 
-    private static List<String> missing(Inventory inventory, Map<PciAddress, Integer> foreign) {
-        return inventory.nics().stream()
-                .filter(nic -> nic.virtualFunctions().size() < foreign.getOrDefault(nic.address(), 0))
-                .map(nic -> NodeStatus.nameOf(nic) + " has "
-                        + nic.virtualFunctions().size() + " of "
-                        + foreign.get(nic.address()) + " virtual functions that the SR-IOV network operator shall make;"
-                        + " its SriovNetworkNodeState of this node tells why")
-                .toList();
+    private static Map<PciAddress, String> missing(Inventory inventory, Map<PciAddress, Integer> foreign) {
+        Map<PciAddress, String> missing = new TreeMap<>();
+        for (Nic nic : inventory.nics()) {
+            int present = nic.virtualFunctions().size();
+            int wanted = foreign.getOrDefault(nic.address(), 0);
+            if (present < wanted) {
+                missing.put(
+                        nic.address(),
+                        NodeStatus.nameOf(nic) + " has " + present + " of " + wanted
+                                + " virtual functions that the SR-IOV network operator shall make;"
+                                + " its SriovNetworkNodeState of this node tells why");
+            }
+        }
+        return missing;
     }
 
     /** Has pods leave where a NIC waits and its policy says so; returns whether that takes too long. */

@@ -36,6 +36,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
@@ -340,6 +341,37 @@ class NodeLookerTest {
                 .filteredOn(nic -> nic.pciAddress().equals("0000:b5:00.0"))
                 .singleElement()
                 .satisfies(nic -> assertThat(nic.message()).contains("Refused"));
+    }
+
+    /** By this the controller knows which policies are not carried out. */
+    @Test
+    void whatTheNodeWaitsForIsWhatItsNicsSay() throws Exception {
+        String policy =
+                "policies: [{name: p, nicSelector: {pciAddresses: ['%s']}, virtualFunctions: %d, provisionedBy: %s}]";
+
+        Look refused =
+                looker(host("intel-x722"), none()).look(spec(policy.formatted("0000:b5:00.0", 100, "NodeAgent")), NOW);
+        assertThat(message(refused)).isEqualTo("0000:b5:00.0: " + messageOfNic(refused));
+
+        RecordedHost host = RecordedHost.of("intel-e810", directory.resolve("other"));
+        Look missing =
+                looker(host, none()).look(spec(policy.formatted("0000:18:00.1", 4, "SriovNetworkOperator")), NOW);
+        assertThat(message(missing)).startsWith("ens1f1 has 2 of 4").isEqualTo(messageOfNic(missing));
+
+        Look awaited = looker(host, none()).look(spec(policy.formatted("0000:18:00.1", 1, "NodeAgent")), NOW);
+        assertThat(message(awaited)).startsWith("ens1f1 has 0 of 1").isEqualTo(messageOfNic(awaited));
+    }
+
+    private static String message(Look look) {
+        return look.conditions(List.of(), REGISTERED, 1L).getFirst().message();
+    }
+
+    private static String messageOfNic(Look look) {
+        return look.nics().stream()
+                .map(NicStatus::message)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse("none");
     }
 
     @Test
