@@ -36,7 +36,7 @@ public interface AgentConfig {
     @WithDefault("10s")
     Duration netlinkTimeout();
 
-    /** Prefix of the names of siw devices that the agent makes. Others are never removed. */
+    /** Prefix of the names of siw devices that the agent makes, at most 39 characters. Others are never removed. */
     @WithDefault("sidewarp-")
     String siwPrefix();
 

@@ -27,13 +27,16 @@ public final class SiwLinks {
     /** Attribute node_desc of the devices of siw. */
     private static final String DESCRIPTION = "Software iWARP stack";
 
-    /** The longest name of an RDMA device (IB_DEVICE_NAME_MAX less its end), less that of an interface. */
-    private static final int MAXIMUM_PREFIX_LENGTH = 48;
+    /** What the kubelet takes as the id of a device, siw/NAME-SHARE with 4 digits, leaves this; the kernel takes 63. */
+    private static final int MAXIMUM_NAME_LENGTH = 54;
+
+    /** The longest name, less that of an interface. */
+    private static final int MAXIMUM_PREFIX_LENGTH = MAXIMUM_NAME_LENGTH - 15;
 
     private final Host host;
     private final String prefix;
 
-    /** @param prefix of the names of the agent's own devices, at most 48 characters that a file name may have */
+    /** @param prefix of the names of the agent's own devices, at most 39 characters that a file name may have */
     public SiwLinks(Host host, String prefix) {
         if (!prefix.matches("[A-Za-z0-9_.-]{1," + MAXIMUM_PREFIX_LENGTH + "}")) {
             throw new IllegalArgumentException("the prefix of siw devices has to have 1 to " + MAXIMUM_PREFIX_LENGTH
@@ -65,6 +68,13 @@ public final class SiwLinks {
             }
             RdmaLink link = present.orElseThrow(() ->
                     new SiwUnavailableException(Reason.KERNEL_ERROR, "the siw device on " + target + " vanished"));
+            if (link.name().length() > MAXIMUM_NAME_LENGTH) {
+                throw new SiwUnavailableException(
+                        Reason.UNSUITABLE_DEVICE,
+                        "the siw device " + link.name() + " on " + target
+                                + " is somebody else's, and a name of more than " + MAXIMUM_NAME_LENGTH
+                                + " characters is too long for the kubelet. Rename it.");
+            }
             return new SiwLink(link.name(), target, host.openToUserSpace(link), isOwn(link));
         } catch (HostException e) {
             throw new SiwUnavailableException(Reason.KERNEL_ERROR, e.getMessage(), e);

@@ -17,6 +17,8 @@ public final class SiwUnavailableException extends Exception {
         NO_INTERFACE,
         /** There is no interface of that name, or it is none that siw takes. */
         UNSUITABLE_INTERFACE,
+        /** Somebody else's device is on the interface, and its shares cannot be offered. */
+        UNSUITABLE_DEVICE,
         /** The agent may not change the kernel's RDMA devices. */
         NOT_PERMITTED,
         /** The kernel refused for another reason. */

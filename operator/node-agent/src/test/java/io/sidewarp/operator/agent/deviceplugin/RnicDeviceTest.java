@@ -28,6 +28,12 @@ class RnicDeviceTest {
                 .hasMessageContaining("63 characters");
     }
 
+    /** With which SiwLinks is content, and as many shares as a policy may ask for. */
+    @Test
+    void hasAnIdForTheLongestNameOfASiwDevice() {
+        assertThat(RnicDevice.kernelSiw("x".repeat(54), 1023, "uverbs0").id()).endsWith("-1023");
+    }
+
     @Test
     void isPublishedOnce() {
         assertThatThrownBy(() -> new PublishedDevices().publish(List.of(RnicDevice.soft(0), RnicDevice.soft(0))))

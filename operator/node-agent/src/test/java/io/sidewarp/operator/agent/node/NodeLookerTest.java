@@ -139,6 +139,17 @@ class NodeLookerTest {
     }
 
     @Test
+    void fallsBackToSoftDevicesWhereTheSiwDeviceHasTooLongAName() throws Exception {
+        RecordedHost host = host("virtio");
+        host.createRdmaLink("siw", "x".repeat(60), "eth0");
+
+        Look look = looker(host, none()).look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0}"), NOW);
+
+        assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
+        assertThat(look.passedOver()).singleElement().asString().contains("x".repeat(60), "Rename it");
+    }
+
+    @Test
     void isDegradedWhenSiwIsTheOnlyFallbackAndCannotBe() throws Exception {
         Look look = looker(host("virtio").withoutSiwModule(), none())
                 .look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);

@@ -74,6 +74,22 @@ class SiwLinksTest {
         assertThat(host.changes()).isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource({"54, true", "55, false"})
+    void doesNotUseADeviceOfSomebodyElseWhoseNameIsTooLong(int length, boolean used) throws Exception {
+        RecordedHost host = host("virtio");
+        String name = "x".repeat(length);
+        host.createRdmaLink("siw", name, "eth0");
+
+        if (used) {
+            assertThat(links(host).ensure(Optional.of("eth0")).name()).isEqualTo(name);
+        } else {
+            assertThat(refused(host, "eth0")).hasMessageContainingAll(name, "eth0", "Rename it");
+            assertThat(refused(host, "eth0").reason()).isEqualTo(Reason.UNSUITABLE_DEVICE);
+        }
+        assertThat(host.changes()).hasSize(1);
+    }
+
     @Test
     void removesWhatAnEarlierRunLeftAndNothingElse() throws Exception {
         RecordedHost host = host("veth-siw");
@@ -156,10 +172,11 @@ class SiwLinksTest {
     void namesStayWithinWhatTheKernelTakes() {
         RecordedHost host = host("virtio");
 
-        for (String prefix : new String[] {"", "side warp", "a/b", "x".repeat(49), "%d"}) {
+        for (String prefix : new String[] {"", "side warp", "a/b", "x".repeat(40), "%d"}) {
             assertThatThrownBy(() -> new SiwLinks(host, prefix))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining(prefix);
         }
+        assertThat(new SiwLinks(host, "x".repeat(39))).isNotNull();
     }
 }
