@@ -16,6 +16,7 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.ProvisioningResult.Outcome;
+import io.sidewarp.operator.agent.nic.VirtualFunction;
 import io.sidewarp.operator.agent.siw.SiwLink;
 import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.agent.siw.SiwUnavailableException;
@@ -38,6 +39,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -105,6 +107,7 @@ final class NodeLooker {
         Optional<Map<String, List<DeviceUser>>> users = users();
         List<RnicDevice> devices = new ArrayList<>(
                 DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained, users.map(Map::keySet)));
+        faults(inventory, devices).forEach(messages::putIfAbsent);
         int hardware = devices.size();
         int siw = 0;
         int software = 0;
@@ -182,6 +185,27 @@ final class NodeLooker {
             }
         }
         return missing;
+    }
+
+    /** Why devices of NICs cannot be used. */
+    private static Map<PciAddress, String> faults(Inventory inventory, List<RnicDevice> devices) {
+        Map<PciAddress, String> faults = new HashMap<>();
+        for (Nic nic : inventory.nics()) {
+            Set<String> functions = Stream.concat(
+                            Stream.of(nic.address()),
+                            nic.virtualFunctions().stream().map(VirtualFunction::address))
+                    .map(PciAddress::value)
+                    .collect(Collectors.toSet());
+            String all = devices.stream()
+                    .filter(device -> functions.contains(device.id()))
+                    .flatMap(device -> device.fault().stream())
+                    .distinct()
+                    .collect(Collectors.joining("; "));
+            if (!all.isEmpty()) {
+                faults.put(nic.address(), "Cannot be used: " + all);
+            }
+        }
+        return faults;
     }
 
     /** Has pods leave where a NIC waits and its policy says so; returns whether that takes too long. */

@@ -5,6 +5,7 @@ package io.sidewarp.operator.agent.node;
 
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -352,6 +353,17 @@ class NodeLookerTest {
                 .filteredOn(nic -> nic.pciAddress().equals("0000:b5:00.0"))
                 .singleElement()
                 .satisfies(nic -> assertThat(nic.message()).contains("Refused"));
+    }
+
+    @Test
+    void tellsWhyADeviceCannotBeUsed() throws Exception {
+        Look look = looker(host("intel-x722"), none())
+                .look(spec("policies: [{name: p, nicSelector: {vendors: ['8086']}}]"), NOW);
+
+        assertThat(message(look)).isEqualTo("1 of 2 devices can be used");
+        assertThat(look.nics())
+                .extracting(NicStatus::name, NicStatus::message)
+                .containsExactly(tuple("eno1", null), tuple("eno2", "Cannot be used: no port of iwp181s0f1 is active"));
     }
 
     /** By this the controller knows which policies are not carried out. */
