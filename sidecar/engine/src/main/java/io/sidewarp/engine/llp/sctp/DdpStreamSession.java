@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * One DDP stream session (RFC 5043 section 6): from an Initiate to the Terminates, on the pair of SCTP streams with one
  * identifier. The layer above uses it as a {@link LowerLayer}; positions there are octets of DDP Segments.
  *
- * <p>A Terminate ends one direction, as a FIN does: the other side may still send, and answers with its own at the end.
- * An error costs this session only; the others of the association go on.
+ * <p>A Terminate ends one direction, as a FIN does: the other side may still send, and may answer with its own at the
+ * end. It need not: a peer that has this side's and is silent then, or shuts the association down, has ended the session
+ * too. An error costs this session only; the others of the association go on.
  */
 public final class DdpStreamSession implements LowerLayer {
 
@@ -232,10 +233,14 @@ public final class DdpStreamSession implements LowerLayer {
         }
         peerTerminated = true;
         peerFinished = true;
+        tellPeerClosed();
+        association.enqueue(this);
+    }
+
+    private void tellPeerClosed() {
         if (!discarding && upper != null) {
             upper.onPeerClosed();
         }
-        association.enqueue(this);
     }
 
     /** What the peer sent before it knew that this side has ended the session. */
@@ -481,7 +486,7 @@ public final class DdpStreamSession implements LowerLayer {
         if (isExpected()) {
             breakOff("no Initiate");
         } else if (phase == Phase.OPEN) {
-            endUpper(false, aborted ? "aborted by this side" : "the peer did not end the session in time");
+            endWithoutPeer();
         }
         if (phase == Phase.OVER) {
             if (output.isFinished() && (!output.isTerminateSent() || isLastWordThrough())) {
@@ -491,6 +496,18 @@ public final class DdpStreamSession implements LowerLayer {
             }
         }
         settle();
+    }
+
+    /** The peer has not said its last word in time. The Terminate of this side, which it has, is enough (section 6.2). */
+    private void endWithoutPeer() {
+        if (aborted) {
+            endUpper(false, "aborted by this side");
+        } else if (input.isIncomplete()) {
+            endUpper(false, "the peer did not end the session in time");
+        } else {
+            tellPeerClosed();
+            endUpper(true, "closed");
+        }
     }
 
     /** Ends what has come to its end. */
@@ -552,15 +569,25 @@ public final class DdpStreamSession implements LowerLayer {
 
     /** The association is gone, and with it the session (section 11.3). */
     void onAssociationClosed(boolean graceful, String cause) {
+        boolean orderly = graceful && isEndedByATerminate();
         input.clear();
         Phase before = phase;
         phase = Phase.OVER;
         outputEnded = true;
         if (before == Phase.OPEN && upper != null) {
-            boolean orderly = graceful && !aborted && output.isTerminateSent() && (peerTerminated || closing);
+            if (orderly && !peerTerminated) {
+                tellPeerClosed();
+            }
             upper.onClosed(orderly, aborted ? "aborted by this side" : cause);
         } else if (before == Phase.STARTING) {
             exchange.fail(cause);
         }
+    }
+
+    /** Whether one side has sent its Terminate, and neither has left anything out. */
+    private boolean isEndedByATerminate() {
+        boolean wholeInput = discarding || !input.isIncomplete();
+        boolean wholeOutput = outputEnded && output.isTaken();
+        return !aborted && wholeInput && wholeOutput && (peerTerminated || output.isTerminateSent());
     }
 }

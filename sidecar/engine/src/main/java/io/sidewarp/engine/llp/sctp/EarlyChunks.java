@@ -41,6 +41,10 @@ final class EarlyChunks {
         this.budget = budget;
     }
 
+    boolean isEmpty() {
+        return chunks.isEmpty();
+    }
+
     boolean contains(int ssn) {
         return chunks.containsKey(ssn);
     }

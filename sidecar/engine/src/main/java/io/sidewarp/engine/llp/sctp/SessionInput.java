@@ -151,6 +151,11 @@ final class SessionInput {
         return begun;
     }
 
+    /** Whether chunks are kept for which an earlier one has not come. */
+    boolean isIncomplete() {
+        return !early.isEmpty();
+    }
+
     /** DDP Segments are of no use any more, though their numbers are. */
     void dropSegments() {
         early.dropSegments();

@@ -94,6 +94,11 @@ final class SessionOutput {
         return terminateSent;
     }
 
+    /** Whether SCTP has taken all but a Terminate. */
+    boolean isTaken() {
+        return control == null && staged != Kind.SEGMENT;
+    }
+
     /** Whether nothing is left to send. */
     boolean isFinished() {
         return control == null && staged == Kind.NOTHING && (terminateSent || !terminateWanted);

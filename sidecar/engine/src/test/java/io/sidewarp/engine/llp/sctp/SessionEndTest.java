@@ -175,6 +175,7 @@ class SessionEndTest {
     }
 
     @Test
+    @Requirement("SCTP-6.2-02")
     void aHalfClosedSessionWhosePeerIsSilentEndsAfterTheLingerTimeout() {
         SctpEnd end = SctpEnd.alone(1);
         SessionRecorder active = end.initiate();
@@ -190,9 +191,99 @@ class SessionEndTest {
         assertThat(active.events()).containsExactly("established");
         end.advance(1);
 
+        // One Terminate is enough.
+        assertThat(active.events()).containsExactly("established", "peer closed", "closed");
+        assertThat(end.events()).containsExactly("established", "idle");
+        assertThat(end.association().hasFreeStream()).isFalse();
+    }
+
+    @Test
+    void aHalfClosedSessionWhosePeerLeftSomethingOutIsBrokenAfterTheLingerTimeout() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        end.inject(0, 16, "0002 41");
+        active.session().closeOutput();
+        end.rest();
+        end.acknowledge();
+
+        end.advance(LINGER);
+
         assertThat(active.events()).containsExactly("established", "broken");
         assertThat(active.cause()).isEqualTo("the peer did not end the session in time");
         assertThat(end.events()).containsExactly("established", "idle");
+    }
+
+    @Test
+    @Requirement("SCTP-6.2-02")
+    void aShutdownBehindTheTerminateOfThisSideEndsTheSession() {
+        SctpEnd left = SctpEnd.pair(1);
+        SessionRecorder active = left.initiate();
+        left.rest();
+        SessionRecorder passive = left.peer().asked().getFirst().staysOpen();
+        active.session().closeOutput();
+        left.rest();
+        assertThat(active.events()).containsExactly("established");
+
+        left.peer().pipe().shutdown();
+        left.rest();
+
+        assertThat(active.events()).containsExactly("established", "peer closed", "closed");
+        // It has not said that it is at its end.
+        assertThat(passive.events()).containsExactly("established", "peer closed", "broken");
+    }
+
+    @Test
+    @Requirement("SCTP-6.2-02")
+    void aShutdownBehindTheTerminateOfThePeerEndsTheSession() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        end.rest();
+        // SCTP takes nothing behind the peer's SHUTDOWN.
+        end.pipe().window(0);
+        end.inject(0, 17, "0001 0004");
+        end.rest();
+
+        end.association().onClosed(true, "shut down");
+
+        assertThat(end.sent()).containsExactly("0:17 00 00 00 01");
+        assertThat(active.events()).containsExactly("established", "peer closed", "closed");
+    }
+
+    @Test
+    void aShutdownInFrontOfWhatThisSideHasToSendBreaksTheSession() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        end.rest();
+        end.pipe().window(0);
+        active.send(SEGMENT);
+        end.association().produce();
+        end.inject(0, 17, "0001 0004");
+        end.rest();
+
+        end.association().onClosed(true, "shut down");
+
+        assertThat(active.events()).containsExactly("established", "peer closed", "broken");
+    }
+
+    @Test
+    void aShutdownBehindAGapBreaksTheSession() {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        end.inject(0, 17, "0000 0002");
+        end.inject(0, 16, "0002 41");
+        active.session().closeOutput();
+        end.rest();
+
+        end.association().onClosed(true, "shut down");
+
+        assertThat(active.events()).containsExactly("established", "broken");
     }
 
     @Test
@@ -212,7 +303,7 @@ class SessionEndTest {
         assertThat(active.events()).containsExactly("established");
         end.advance(1);
 
-        assertThat(active.events()).containsExactly("established", "broken");
+        assertThat(active.events()).containsExactly("established", "peer closed", "closed");
         assertThat(end.events()).containsExactly("established", "idle");
     }
 
