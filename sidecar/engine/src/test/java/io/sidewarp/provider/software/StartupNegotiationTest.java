@@ -30,24 +30,30 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.OptionalInt;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What two devices agree on over real sockets, and what they do when they cannot. */
 final class StartupNegotiationTest {
 
     private final BlockingQueue<ConnectionRequest> requests = new LinkedBlockingQueue<>();
+    private final Queue<String> failedStartups = new ConcurrentLinkedQueue<>();
     private SoftwareProvider clientProvider;
     private SoftwareProvider serverProvider;
     private Device clientDevice;
@@ -58,7 +64,13 @@ final class StartupNegotiationTest {
     @BeforeEach
     void open() {
         clientProvider = SoftwareProvider.builder().eventLoops(1).build();
-        serverProvider = SoftwareProvider.builder().eventLoops(1).build();
+        SoftwareEvents events = new SoftwareEvents() {
+            @Override
+            public void onStartupFailed(InetSocketAddress remote, String message) {
+                failedStartups.add(message);
+            }
+        };
+        serverProvider = SoftwareProvider.builder().events(events).eventLoops(1).build();
         clientDevice = clientProvider.open();
         serverDevice = serverProvider.open();
         client = new Endpoint(clientDevice, 64);
@@ -288,6 +300,22 @@ final class StartupNegotiationTest {
         assertThatThrownBy(() -> get(client.queuePair.connect(address, parameters(bits(false, false)))))
                 .cause()
                 .isInstanceOf(ConnectionRejectedException.class);
+        assertThat(requests).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"2", "1,2"})
+    @Requirement("EMPA-10-01")
+    void aPeerWithoutCrcsThatAsksWithRevision2IsRejectedByItsOneRequest(String revisions) throws Exception {
+        Set<Integer> permitted =
+                Stream.of(revisions.split(",")).map(Integer::valueOf).collect(Collectors.toSet());
+        InetSocketAddress address = listen(policy -> policy.withCrc(CrcPolicy.REQUIRED));
+
+        assertThatThrownBy(() -> get(client.queuePair.connect(
+                        address, parameters(policy -> bits(false, false).apply(policy.withRevisions(permitted, 2))))))
+                .cause()
+                .isInstanceOf(ConnectionRejectedException.class);
+        assertThat(failedStartups).singleElement().asString().contains("CRCs");
         assertThat(requests).isEmpty();
     }
 

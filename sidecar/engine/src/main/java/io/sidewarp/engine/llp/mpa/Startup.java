@@ -138,8 +138,7 @@ final class Startup {
         if (refusal == null) {
             listener.onRequest(MpaStartup.asked(options, frame));
         } else {
-            // The peer learns by the rejection that nothing is wrong with its frame.
-            fail(LlpError.INVALID_STARTUP_FRAME, refusal, true);
+            refuse(frame, refusal);
         }
     }
 
@@ -168,6 +167,17 @@ final class Startup {
             state = State.ESTABLISHED;
             agreed = answered;
         }
+    }
+
+    /** Ends start-up because of this side's policy. The peer learns by the rejection that nothing is wrong with its frame. */
+    private void refuse(PeerFrame asked, String refusal) {
+        state = State.FAILED;
+        EnhancedData data = asked.data();
+        told = data == null ? null : Negotiation.accept(data, options.terms(asked.form()));
+        sendReply(asked, true, new byte[0]);
+        closeBehindOutput = true;
+        transport.requestOutput();
+        listener.onStartupFailed(LlpError.INVALID_STARTUP_FRAME, refusal);
     }
 
     /** What this side's policy has against a valid frame of the peer, or null. */

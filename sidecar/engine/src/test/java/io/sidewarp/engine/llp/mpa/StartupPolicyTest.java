@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.llp.mpa;
 
+import static io.sidewarp.engine.llp.mpa.Frames.hex;
 import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,6 +11,8 @@ import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.LlpError;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a side's policy has against a peer whose frames are valid. */
 class StartupPolicyTest {
@@ -31,6 +34,19 @@ class StartupPolicyTest {
         assertThat(endpoint.output()).isEqualTo(Frames.reply(Frames.C | Frames.R, 1, new byte[0]));
         assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
         assertThat(endpoint.messages.getFirst()).contains("C=0", "required");
+        assertThat(endpoint.transport.calls).containsExactly("close");
+    }
+
+    @ParameterizedTest(name = "Rev {0}, S {1}")
+    @CsvSource({"1, 0, '', ''", "2, 0, '', ''", "2, 16, 00040008, 00100004"})
+    @Requirement({"EMPA-6-03", "EMPA-10-01"})
+    void aRejectionByPolicyHasTheRevisionAndTheFormOfTheRequest(int rev, int s, String asked, String answered) {
+        Endpoint endpoint = Endpoint.responder(CRC_REQUIRED);
+
+        endpoint.input(Frames.request(s, rev, hex(asked)));
+
+        assertThat(endpoint.output()).isEqualTo(Frames.reply(Frames.C | Frames.R | s, rev, hex(answered)));
+        assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
         assertThat(endpoint.transport.calls).containsExactly("close");
     }
 
