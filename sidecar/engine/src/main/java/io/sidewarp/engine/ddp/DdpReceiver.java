@@ -35,7 +35,6 @@ public final class DdpReceiver {
     private boolean failed;
     private long segments;
     private int segmentLength;
-    private boolean insideTagged;
 
     /**
      * @param queuePair number of the stream's queue pair, for STags that are bound to one stream
@@ -71,9 +70,9 @@ public final class DdpReceiver {
         return segments;
     }
 
-    /** Whether the last segment of a message has not arrived of which an earlier one has. */
-    public boolean isInsideMessage() {
-        boolean inside = insideTagged;
+    /** Whether the last segment of an untagged message has not arrived of which an earlier one has. */
+    public boolean isInsideUntagged() {
+        boolean inside = false;
         for (boolean insideQueue : insideUntagged) {
             inside |= insideQueue;
         }
@@ -117,7 +116,6 @@ public final class DdpReceiver {
             return;
         }
         segments++;
-        insideTagged = !tagged.last();
         user.onTagged(tagged, payload);
     }
 

@@ -7,8 +7,8 @@ import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.DdpSender;
 
 /**
- * Bounds the message that is arriving, for tagged ones or for those of one queue number, whose segments a peer may mix. One
- * that never ends, or comes in crumbs, keeps this side busy without getting anywhere. A message has fewer than 2^32 octets
+ * Bounds the message that is arriving with a tagged opcode, or on a queue number: a peer may mix their segments. One that
+ * never ends, or comes in crumbs, keeps this side busy without getting anywhere. A message has fewer than 2^32 octets
  * (RFC 5041 section 5.2), however often it covers the same ones, and few short segments in front of its last one: whoever
  * fills segments up to a MULPDU of 128 octets, the smallest that there is (RFC 5044 section 3), sends none.
  */

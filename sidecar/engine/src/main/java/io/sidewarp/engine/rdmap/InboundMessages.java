@@ -56,11 +56,13 @@ final class InboundMessages implements DdpUser {
     /** Per queue number: opcode of a message whose last segment has not come, or {@link #NO_OPCODE}. */
     private final int[] unfinished = new int[RdmapControl.QUEUES];
 
-    private final InboundLimits taggedLimits;
+    private final InboundLimits writeLimits;
+    private final InboundLimits responseLimits;
     /** Per queue number. */
     private final InboundLimits[] untaggedLimits = new InboundLimits[RdmapControl.QUEUES];
 
     private int version = 1;
+    private boolean insideWrite;
 
     InboundMessages(
             RdmapStream stream,
@@ -76,7 +78,8 @@ final class InboundMessages implements DdpUser {
         this.counters = stream.counters();
         this.outboundRequests = outboundRequests;
         this.inboundRequests = inboundRequests;
-        this.taggedLimits = new InboundLimits(settings.maxShortSegments());
+        this.writeLimits = new InboundLimits(settings.maxShortSegments());
+        this.responseLimits = new InboundLimits(settings.maxShortSegments());
         Arrays.setAll(untaggedLimits, qn -> new InboundLimits(settings.maxShortSegments()));
         this.atomics = new AtomicResponder(settings);
         this.extensions = stream.extensions();
@@ -87,6 +90,11 @@ final class InboundMessages implements DdpUser {
 
     DdpReceiver receiver() {
         return receiver;
+    }
+
+    /** Whether the peer owes the rest of a message; that of a Read Response is part of what its request is owed. */
+    boolean isInsideMessage() {
+        return insideWrite || receiver.isInsideUntagged();
     }
 
     void setVersion(int newVersion) {
@@ -100,15 +108,16 @@ final class InboundMessages implements DdpUser {
         if (RdmapControl.version(control) != version) {
             return RdmapError.INVALID_VERSION;
         }
-        if (!taggedLimits.admit(header, payload)) {
+        int opcode = RdmapControl.opcode(control);
+        if (!RdmapControl.isTagged(opcode)) {
+            return RdmapError.UNEXPECTED_OPCODE;
+        }
+        boolean write = opcode == RdmapControl.RDMA_WRITE;
+        if (!(write ? writeLimits : responseLimits).admit(header, payload)) {
             return RdmapError.CATASTROPHIC_STREAM;
         }
         stream.ready().onOther();
-        return switch (RdmapControl.opcode(control)) {
-            case RdmapControl.RDMA_WRITE -> null;
-            case RdmapControl.RDMA_READ_RESPONSE -> admitReadResponse(header, payload);
-            default -> RdmapError.UNEXPECTED_OPCODE;
-        };
+        return write ? null : admitReadResponse(header, payload);
     }
 
     /** A response has to be the one asked for (RFC 5040 section 5.2.2 permits the check). */
@@ -144,6 +153,7 @@ final class InboundMessages implements DdpUser {
     public void onTagged(TaggedHeaderFlyweight header, int payload) {
         counters.received(payload);
         if (RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE) {
+            insideWrite = !header.last();
             if (header.last()) {
                 counters.writeReceived();
             }

@@ -392,7 +392,7 @@ public final class RdmapStream implements UpperLayer {
             changeState(StreamState.CLOSING, "closed by the peer");
         }
         if (state == StreamState.CLOSING) {
-            if (inbound.receiver().isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
+            if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
                 // What the peer still owes cannot come any more.
                 fail(LlpError.CONNECTION_LOST);
             } else {

@@ -5,6 +5,8 @@ package io.sidewarp.engine.rdmap;
 
 import static io.sidewarp.engine.testing.Octets.pattern;
 import static io.sidewarp.engine.testing.Ulpdus.readRequest;
+import static io.sidewarp.engine.testing.Ulpdus.readResponse;
+import static io.sidewarp.engine.testing.Ulpdus.readResponseMore;
 import static io.sidewarp.engine.testing.Ulpdus.send;
 import static io.sidewarp.engine.testing.Ulpdus.sendMore;
 import static io.sidewarp.engine.testing.Ulpdus.write;
@@ -83,6 +85,34 @@ class InboundLimitsTest {
         for (int i = 0; i < MOST; i++) {
             stream.endpoint().receive(i).with(region).post();
             stream.input(writeMore(region.stag(), 0, CRUMB), send(i + 1, CRUMB));
+        }
+        assertThat(stream.output()).isEmpty();
+
+        stream.input(writeMore(region.stag(), 0, CRUMB));
+
+        assertTerminated();
+    }
+
+    @Test
+    void aWriteInBetweenDoesNotBeginTheCountOfAReadResponseAnew() {
+        stream.endpoint().read(1).with(region, 0, 64).remote(1, 0).post();
+        assertThat(stream.output()).hasSize(1);
+        for (int i = 0; i < MOST; i++) {
+            stream.input(readResponseMore(region.stag(), i, new byte[1]), write(region.stag(), 0, new byte[0]));
+        }
+        assertThat(stream.output()).isEmpty();
+
+        stream.input(readResponseMore(region.stag(), MOST, new byte[1]));
+
+        assertTerminated();
+    }
+
+    @Test
+    void aReadResponseInBetweenDoesNotBeginTheCountOfAWriteAnew() {
+        for (int i = 0; i < MOST; i++) {
+            stream.endpoint().read(i).with(region, 0, 0).remote(1, 0).post();
+            assertThat(stream.output()).hasSize(1);
+            stream.input(writeMore(region.stag(), 0, CRUMB), readResponse(region.stag(), 0, new byte[0]));
         }
         assertThat(stream.output()).isEmpty();
 

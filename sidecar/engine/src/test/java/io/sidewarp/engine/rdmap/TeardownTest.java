@@ -232,6 +232,20 @@ class TeardownTest {
     }
 
     @Test
+    @Requirement({"RDMAP-7.1-01", "RDMAP-6.2.1-01"})
+    void aWholeReadResponseDoesNotEndTheWriteInWhoseMiddleThePeerCloses() {
+        stream.endpoint().read(1).with(region, 0, 1).remote(REMOTE, 0).post();
+        stream.output();
+        stream.input(writeMore(region.stag(), 20, ONE), readResponse(region.stag(), 0, ONE));
+        assertThat(stream.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+
+        stream.wire().peerClosed();
+
+        assertThat(stream.stream().error()).isNotNull();
+        assertThat(stream.onlyOutput().payload()).isEqualTo(hex("20 01 00 00"));
+    }
+
+    @Test
     void aCloseOfThePeerBehindAWholeMessageIsNone() {
         stream.endpoint().receive(1).with(region, 0, 10).post();
         stream.input(
