@@ -68,6 +68,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         return options;
     }
 
+    /** For a rejection for another reason than RDMA Reads: it wants no more than the peer serves (RFC 6581 section 9.1). */
+    MpaOptions rejection() {
+        int served = peerDepths().ird().orElse(options.ord());
+        return options.withDepths(options.ird(), Math.min(options.ord(), served));
+    }
+
     void startTimer() {
         timer = loop.schedule(
                 this::onTimeout, listener.attributes().startupTimeout().toNanos(), TimeUnit.NANOSECONDS);
@@ -168,19 +174,22 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
 
     @Override
     public CompletableFuture<Void> reject(byte[] reason) {
-        return reject(reason, options.ord());
+        return reject(reason, rejection());
     }
 
     @Override
     public CompletableFuture<Void> reject(byte[] reason, int requiredOrd) {
+        return reject(reason, options.withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH)));
+    }
+
+    private CompletableFuture<Void> reject(byte[] reason, MpaOptions chosen) {
         byte[] copy = reason.clone();
         CompletableFuture<Void> rejected = new CompletableFuture<>();
         loop.execute(() -> {
             ConnectionFailedException problem =
                     phase == Phase.WAITING_FOR_ANSWER ? checkPrivateData(copy, replyRoom()) : lapsed();
             if (problem == null) {
-                rejectOnLoop(options.withPrivateData(copy)
-                        .withDepths(options.ird(), Math.min(requiredOrd, MpaOptions.MAX_DEPTH)));
+                rejectOnLoop(chosen.withPrivateData(copy));
                 rejected.complete(null);
             } else {
                 rejected.completeExceptionally(problem);
@@ -264,7 +273,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         if (phase == Phase.WAITING_FOR_REQUEST) {
             abort();
         } else if (phase == Phase.WAITING_FOR_ANSWER) {
-            rejectOnLoop(options);
+            rejectOnLoop(rejection());
         }
     }
 }

@@ -40,7 +40,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     public void onRequest(MpaStartup asked) {
         request = asked;
         if (!ask()) {
-            mpa.reject(options());
+            mpa.reject(rejection());
         }
     }
 

@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.sctp.SctpSettings;
@@ -11,6 +12,7 @@ import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Listener;
@@ -124,6 +126,27 @@ abstract class SctpProviderSuite extends ProviderSuite {
         assertThat(agreed.peerDepths().ird()).hasValue(3);
         assertThat(agreed.ord()).isEqualTo(3);
         assertThat(agreed.ird()).isEqualTo(3);
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-01")
+    void aRejectionAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
+        CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
+        Listener listener = listen(asked);
+        CompletableFuture<ConnectionAttributes> connected = new Endpoint(clientDevice(), 16)
+                .queuePair.connect(
+                        listener.localAddress(),
+                        parameters()
+                                .withMpa(policy -> policy.withRequestRevision(2))
+                                .withReadDepth(3, 5));
+
+        asked.get(10, TimeUnit.SECONDS).reject(new byte[] {9}).get(10, TimeUnit.SECONDS);
+
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionRejectedException.class,
+                        rejected -> assertThat(rejected.peerDepths().ord()).hasValue(3));
     }
 
     @Test

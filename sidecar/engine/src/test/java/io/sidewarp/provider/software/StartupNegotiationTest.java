@@ -94,11 +94,28 @@ final class StartupNegotiationTest {
     }
 
     private InetSocketAddress listen(UnaryOperator<MpaPolicy> policy) throws Exception {
+        return listen(policy, 16).localAddress();
+    }
+
+    private Listener listen(UnaryOperator<MpaPolicy> policy, int backlog) throws Exception {
         ListenAttributes attributes =
                 new ListenAttributes(Llp.TCP, policy.apply(MpaPolicy.defaults()), 16, 16, Duration.ofSeconds(10));
         Listener listener = get(serverDevice.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), attributes, requests::add));
-        return listener.localAddress();
+    }
+
+    private CompletableFuture<ConnectionAttributes> connectWithDepth2(Listener listener) {
+        return client.queuePair.connect(
+                listener.localAddress(),
+                parameters(StartupNegotiationTest::revision2).withReadDepth(2, 2));
+    }
+
+    private static void assertRejectedWithoutAWishForMoreReads(CompletableFuture<ConnectionAttributes> connected) {
+        assertThatThrownBy(() -> get(connected))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionRejectedException.class,
+                        rejected -> assertThat(rejected.peerDepths().ord()).hasValue(2));
     }
 
     private ConnectionRequest nextRequest() throws InterruptedException {
@@ -255,6 +272,35 @@ final class StartupNegotiationTest {
                     assertThat(rejected.privateData()).containsExactly(9);
                     assertThat(rejected.peerDepths().ord()).hasValue(30);
                 });
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-01")
+    void aRejectionForAnotherReasonAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = connectWithDepth2(listen(UnaryOperator.identity(), 16));
+
+        get(nextRequest().reject(new byte[] {9}));
+
+        assertRejectedWithoutAWishForMoreReads(connected);
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-01")
+    void aRejectionForWantOfRoomAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
+        assertRejectedWithoutAWishForMoreReads(connectWithDepth2(listen(UnaryOperator.identity(), 0)));
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
+    @Requirement("EMPA-9.1-01")
+    void aRejectionByAListenerThatClosesAsksForNoMoreReadsThanTheInitiatorServes() throws Exception {
+        Listener listener = listen(UnaryOperator.identity(), 16);
+        CompletableFuture<ConnectionAttributes> connected = connectWithDepth2(listener);
+        nextRequest();
+
+        get(listener.close());
+
+        assertRejectedWithoutAWishForMoreReads(connected);
     }
 
     @Test
