@@ -102,11 +102,16 @@ abstract class ConnectionSetup {
 
     /** Why the active side cannot go on with what the passive one answered (RFC 6581 section 9), for people. */
     static String refusal(LlpError error, @Nullable EnhancedData peer) {
-        return error == LlpError.INSUFFICIENT_IRD
-                ? "the peer wants " + depths(peer).ord().orElse(0)
-                        + " RDMA Reads at a time, more than this side serves; raise the IRD, or lower the peer's ORD"
-                : "the peer offers no ready-to-receive indication that this side can send; permit more kinds, or the"
+        return switch (error) {
+            case INSUFFICIENT_IRD ->
+                "the peer wants " + depths(peer).ord().orElse(0)
+                        + " RDMA Reads at a time, more than this side serves; raise the IRD, or lower the peer's ORD";
+            case NO_MATCHING_RTR ->
+                "the peer offers no ready-to-receive indication that this side can send; permit more kinds, or the"
                         + " client-server model";
+            case LOCAL_CATASTROPHIC -> "the peer does not declare CRCs (C=0), which are required here";
+            default -> error.description();
+        };
     }
 
     /** The lower layer is ready: puts the RDMAP stream on top. */

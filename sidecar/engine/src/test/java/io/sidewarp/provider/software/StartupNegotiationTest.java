@@ -99,8 +99,8 @@ final class StartupNegotiationTest {
 
     private Listener listen(UnaryOperator<MpaPolicy> policy, int backlog) throws Exception {
         ListenAttributes attributes =
-                new ListenAttributes(Llp.TCP, policy.apply(MpaPolicy.defaults()), 16, 16, Duration.ofSeconds(10));
-        Listener listener = get(serverDevice.listen(
+                new ListenAttributes(Llp.TCP, policy.apply(MpaPolicy.defaults()), backlog, 16, Duration.ofSeconds(10));
+        return get(serverDevice.listen(
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), attributes, requests::add));
     }
 
@@ -196,6 +196,27 @@ final class StartupNegotiationTest {
                 .satisfies(error -> assertThat(error.remote()).isTrue())
                 .satisfies(error -> assertThat(new int[] {error.layer(), error.type(), error.code()})
                         .containsExactly(2, 0, 7));
+        client.awaitState(QueuePairState.CLOSED);
+        server.awaitState(QueuePairState.CLOSED);
+    }
+
+    @Test
+    @Requirement("EMPA-9.2-04")
+    void anInitiatorThatCannotDoWithoutCrcsOfThePeerTerminates() throws Exception {
+        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
+                listen(UnaryOperator.identity()),
+                parameters(policy -> policy.withRequestRevision(2).withCrc(CrcPolicy.REQUIRED)));
+        server.postReceive(1, 0, 8);
+        nextRequest().accept(server.queuePair, parameters(bits(false, false)));
+
+        assertThatThrownBy(() -> get(connected))
+                .cause()
+                .isInstanceOf(ConnectionFailedException.class)
+                .hasMessageContaining("does not declare CRCs");
+        assertThat(server.awaitCompletion().error())
+                .satisfies(error -> assertThat(error.remote()).isTrue())
+                .satisfies(error -> assertThat(new int[] {error.layer(), error.type(), error.code()})
+                        .containsExactly(2, 0, 5));
         client.awaitState(QueuePairState.CLOSED);
         server.awaitState(QueuePairState.CLOSED);
     }

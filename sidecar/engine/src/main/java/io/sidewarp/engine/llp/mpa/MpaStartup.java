@@ -91,6 +91,25 @@ public record MpaStartup(
                 outcome.error());
     }
 
+    /** The same for an Initiator whose policy is against what was accepted, which has no code of its own (RFC 6581 9.3). */
+    MpaStartup refused() {
+        return new MpaStartup(
+                revision,
+                privateData,
+                peerCrc,
+                peerMarkers,
+                crc,
+                sendMarkers,
+                receiveMarkers,
+                local,
+                peer,
+                ird,
+                ord,
+                rtr,
+                replyRoom,
+                error == null ? LlpError.LOCAL_CATASTROPHIC : error);
+    }
+
     /** Whether both sides want the peer-to-peer model. */
     public boolean peerToPeer() {
         return local != null && local.peerToPeer() && peer != null && peer.peerToPeer();

@@ -161,11 +161,11 @@ final class Startup {
             if (options.closeOnReject()) {
                 transport.close();
             }
-        } else if (refusal != null) {
+        } else if (refusal != null && !frame.isEnhanced()) {
             fail(LlpError.INVALID_STARTUP_FRAME, refusal);
         } else {
             state = State.ESTABLISHED;
-            agreed = answered;
+            agreed = refusal == null ? answered : answered.refused();
         }
     }
 

@@ -171,6 +171,21 @@ class EnhancedInitiatorTest {
     }
 
     @Test
+    @Requirement("EMPA-9.2-04")
+    void reportsThatItCannotDoWithoutCrcsOfTheResponder() {
+        Endpoint endpoint = Endpoint.initiator(depths(2, 9).with(policy -> policy.withCrc(CrcPolicy.REQUIRED)));
+        endpoint.output();
+
+        endpoint.input(Frames.reply(S, 2, hex("00090002")));
+
+        assertThat(endpoint.established.getFirst().error()).isEqualTo(LlpError.LOCAL_CATASTROPHIC);
+        assertThat(endpoint.established.getFirst().crc()).isTrue();
+        assertThat(endpoint.upperEvents()).containsExactly("error 5");
+        assertThat(endpoint.mpa.outputPermitted()).isTrue();
+        assertThat(endpoint.failures).isEmpty();
+    }
+
+    @Test
     void passesNoFpduUpOnceStartUpHasFailed() {
         Endpoint endpoint = Endpoint.initiator(peerToPeer(RtrKind.WRITE));
         endpoint.output();
