@@ -84,6 +84,12 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
         failed("no answer in time");
     }
 
+    /** {@inheritDoc} A Reject is the application's alone (RFC 5043 section 6.3). */
+    @Override
+    void refuse() {
+        session.withdraw();
+    }
+
     @Override
     public void onEstablished(SessionStartup agreed) {
         SoftwareQueuePair queuePair = establish();

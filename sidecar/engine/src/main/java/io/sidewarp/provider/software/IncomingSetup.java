@@ -107,6 +107,9 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     /** The time for the request, or for its answer, is over. Ends in {@link #failed}. */
     abstract void onLapse();
 
+    /** Refuses the request in place of the application, which has not answered. */
+    abstract void refuse();
+
     /** Why a connection with these parameters is not what the request permits, or null. */
     abstract @Nullable String refusalOf(ConnectionParameters wanted);
 
@@ -268,12 +271,14 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         return phase == Phase.OVER || phase == Phase.ANSWERED;
     }
 
-    /** Rejects if no answer was given; for a listener that closes. On the event loop. */
+    /** Refuses if no answer was given; for a listener that closes. On the event loop. */
     void withdraw() {
         if (phase == Phase.WAITING_FOR_REQUEST) {
             abort();
         } else if (phase == Phase.WAITING_FOR_ANSWER) {
-            rejectOnLoop(rejection());
+            answered();
+            phase = Phase.OVER;
+            refuse();
         }
     }
 }

@@ -40,7 +40,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     public void onRequest(MpaStartup asked) {
         request = asked;
         if (!ask()) {
-            mpa.reject(rejection());
+            refuse();
         }
     }
 
@@ -92,6 +92,11 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     @Override
     void onLapse() {
         mpa.startupTimeout();
+    }
+
+    @Override
+    void refuse() {
+        mpa.reject(rejection());
     }
 
     @Override

@@ -11,6 +11,7 @@ import io.sidewarp.engine.net.sctp.SctpSettings;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
@@ -147,6 +148,24 @@ abstract class SctpProviderSuite extends ProviderSuite {
                 .isInstanceOfSatisfying(
                         ConnectionRejectedException.class,
                         rejected -> assertThat(rejected.peerDepths().ord()).hasValue(3));
+    }
+
+    @Test
+    @Requirement("SCTP-6.3-02")
+    void aListenerThatClosesRejectsNothingThatItsApplicationDidNotReject() throws Exception {
+        CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
+        Listener listener = listen(asked);
+        CompletableFuture<ConnectionAttributes> connected =
+                new Endpoint(clientDevice(), 16).queuePair.connect(listener.localAddress(), parameters());
+        ConnectionRequest undecided = asked.get(10, TimeUnit.SECONDS);
+
+        listener.close().get(10, TimeUnit.SECONDS);
+
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOf(ConnectionFailedException.class)
+                .hasMessageContaining("refused the session");
+        assertThat(undecided.over()).isDone();
     }
 
     @Test
