@@ -10,6 +10,7 @@ import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
@@ -21,6 +22,9 @@ import java.util.function.Function;
 
 /** Carries calls to the thread of their session, and their results or failures back to the caller. */
 final class Calls {
+
+    /** Octets that an answer may have without being counted, which is nearly all that there are. */
+    private static final int UNCOUNTED = 4096;
 
     private final SessionRegistry registry;
     private final PeerLogs logs;
@@ -49,18 +53,28 @@ final class Calls {
                             .thenApply(lists -> response.apply(
                                     lists.stream().flatMap(List::stream).toList())));
         } else {
-            AnswerOctets octets = new AnswerOctets(observer);
+            AnswerQuota quota = AnswerQuota.CONTEXT.get();
             unary(
                     token,
                     observer,
-                    session -> CompletableFuture.completedFuture(octets.count(response.apply(list.apply(session)))));
+                    session ->
+                            CompletableFuture.completedFuture(counted(response.apply(list.apply(session)), quota)));
         }
     }
 
     /** Ends the call with the result of a stage, which may be large. On the thread of the caller. */
     <R extends MessageLite> void answerList(StreamObserver<R> observer, CompletionStage<R> stage) {
-        AnswerOctets octets = new AnswerOctets(observer);
-        answer(observer, stage.thenApply(octets::count));
+        AnswerQuota quota = AnswerQuota.CONTEXT.get();
+        answer(observer, stage.thenApply(answer -> counted(answer, quota)));
+    }
+
+    /** An answer that counts until its caller has read it, or has left. */
+    private static <R extends MessageLite> R counted(R answer, AnswerQuota quota) {
+        int octets = answer.getSerializedSize();
+        if (octets > UNCOUNTED) {
+            quota.takeAnswerOctets(octets);
+        }
+        return answer;
     }
 
     /** Runs the body on the thread of the session; a failure of it ends the call. */

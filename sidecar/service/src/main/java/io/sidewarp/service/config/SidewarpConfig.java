@@ -136,7 +136,7 @@ public interface SidewarpConfig {
         @WithDefault("33554432")
         long requestOctets();
 
-        /** Octets of answers that callers did not read: of List calls above 4 KiB, of Queue calls above 8. Shared as calls are. */
+        /** Octets of answers of more than a few KiB that callers did not read. Shared as calls are. */
         @WithDefault("33554432")
         long answerOctets();
 

@@ -3,13 +3,17 @@
 
 package io.sidewarp.service.peer;
 
+import io.grpc.Context;
 import io.grpc.StatusRuntimeException;
 
-/** Octets of large answers that callers did not read, of one connection with the API. */
+/** What one call has of the octets of large answers that callers did not read. */
 public interface AnswerQuota {
 
+    /** Of the call that runs. */
+    Context.Key<AnswerQuota> CONTEXT = Context.key("sidewarp-answer-octets");
+
     /**
-     * Takes octets of a large answer.
+     * Takes octets. What is not given back is, when nothing of the call is left.
      *
      * @throws StatusRuntimeException RESOURCE_EXHAUSTED, and then nothing is taken
      */

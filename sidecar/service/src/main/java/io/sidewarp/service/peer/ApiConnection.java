@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** One connection of a client with the API, and what it holds. Thread-safe. */
-public final class ApiConnection implements AnswerQuota {
+public final class ApiConnection {
 
     /** The connection of a transport. */
     public static final Attributes.Key<ApiConnection> ATTRIBUTE = Attributes.Key.create("sidewarp-connection");
@@ -111,8 +111,12 @@ public final class ApiConnection implements AnswerQuota {
         all.giveRequestOctets(peer, octets);
     }
 
-    @Override
-    public void takeAnswerOctets(long octets) {
+    /**
+     * Takes octets of answers that the client did not read.
+     *
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED, and then nothing is taken
+     */
+    void takeAnswerOctets(long octets) {
         StatusRuntimeException failure = all.takeAnswerOctets(peer, octets, answerOctets.get());
         if (failure != null) {
             throw failure;
@@ -120,8 +124,7 @@ public final class ApiConnection implements AnswerQuota {
         answerOctets.addAndGet(octets);
     }
 
-    @Override
-    public void giveAnswerOctets(long octets) {
+    void giveAnswerOctets(long octets) {
         answerOctets.addAndGet(-octets);
         all.giveAnswerOctets(peer, octets);
     }

@@ -41,9 +41,11 @@ public final class CallLimits implements ServerInterceptor {
         } catch (StatusRuntimeException e) {
             return refuse(call, connection, e);
         }
+        AnswerOctets answers = new AnswerOctets(connection);
         try {
-            return begin(call, connection, headers, next);
+            return begin(call, connection, answers, headers, next);
         } catch (RuntimeException | Error e) {
+            answers.end();
             connection.endCall();
             throw e;
         } finally {
@@ -52,15 +54,23 @@ public final class CallLimits implements ServerInterceptor {
     }
 
     private static <Q, R> ServerCall.Listener<Q> begin(
-            ServerCall<Q, R> call, ApiConnection connection, Metadata headers, ServerCallHandler<Q, R> next) {
+            ServerCall<Q, R> call,
+            ApiConnection connection,
+            AnswerOctets answers,
+            Metadata headers,
+            ServerCallHandler<Q, R> next) {
         RequestOctets octets = RequestOctets.CONTEXT.get();
         if (octets == null) {
             throw new IllegalStateException("the server does not count octets of requests");
         }
         EndableCall<Q, R> endable = new EndableCall<>(call, octets::done);
-        ServerCall.Listener<Q> handler = Contexts.interceptCall(
-                Context.current().withValue(ApiConnection.CONTEXT, connection), endable, headers, next);
-        Ending<Q> listener = new Ending<>(handler, connection::endCall);
+        Context context = Context.current()
+                .withValues(ApiConnection.CONTEXT, connection, AnswerQuota.CONTEXT, answers);
+        ServerCall.Listener<Q> handler = Contexts.interceptCall(context, endable, headers, next);
+        Ending<Q> listener = new Ending<>(handler, () -> {
+            answers.end();
+            connection.endCall();
+        });
         octets.begin(connection, refusal -> {
             endable.end(refusal.getStatus());
             // Not from within what the transport does for the call just now.

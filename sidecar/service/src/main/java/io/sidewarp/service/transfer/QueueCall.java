@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
  * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
  * that is refused holds nothing else, so that a caller who does not read is held back by it too. What waits of many
- * completions counts as an answer that is not read, and when there is too much of that, the call ends.
+ * completions, here or at gRPC, counts as an answer that is not read, and when there is too much of that, the call ends.
  *
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
@@ -32,6 +32,12 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     /** Completions go out in messages of about this many octets at most. */
     private static final int MAX_MESSAGE = 64 * 1024;
+
+    /** Octets that gRPC may have of the call before the transport has taken all of the last message, uncounted. */
+    private static final int MAX_AHEAD = 4 * 1024;
+
+    /** What a message takes besides its octets while gRPC has it, about. */
+    private static final int MESSAGE_OVERHEAD = 512;
 
     /** Octets of completions from which on a caller that does not read them gets no more work refused. */
     private static final int MAX_UNREAD = 2 * 1024;
@@ -53,7 +59,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private int outstanding;
     /** Of these, the ones whose completion is in the batch. */
     private int unsent;
-    /** Octets of the batch that count as not read. */
+    /** What gRPC may still have of the call, in octets. */
+    private int ahead;
+    /** Octets of the batch and of these that count as not read. */
     private int counted;
     /** The batch has completions of initial receives. */
     private boolean initialUnsent;
@@ -61,6 +69,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private boolean held;
     /** The rest of the message waits until the caller reads why work was refused. */
     private boolean paused;
+
+    /** There is something to do when the transport has taken all. */
+    private volatile boolean waiting;
 
     private boolean frameDone = true;
     private boolean halfClosed;
@@ -71,6 +82,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         this.sessions = sessions;
         this.peer = peer;
         this.quota = quota;
+        // Ready means that nothing waits for the transport.
+        call.setOnReadyThreshold(1);
     }
 
     // On the transport's thread.
@@ -112,7 +125,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     @Override
     public void onReady() {
         SessionTransfers current = session;
-        if (current != null) {
+        if (waiting && current != null) {
             current.context().run(this::flush);
         }
     }
@@ -144,6 +157,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             }
             call.sendHeaders(new Metadata());
             call.sendMessage(CompletionBatch.opened(credits));
+            ahead += MESSAGE_OVERHEAD;
             for (InitialReceives receives : claims) {
                 receives.claim(this);
             }
@@ -305,17 +319,36 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     @Override
     public void flush() {
-        if (closed) {
+        do {
+            sendBatch();
+            // Whoever hears of it later sees that there is something to do, or else it is ready now.
+        } while (waiting && !closed && call.isReady());
+        closeWhenDone();
+    }
+
+    /**
+     * Sends the batch if gRPC has little of this call. What it keeps for long is what a caller does not read; there is no
+     * way to see how much that is, only when it is nothing.
+     */
+    private void sendBatch() {
+        if (closed || (batch.count() == 0 && counted == 0)) {
             return;
         }
-        if (batch.count() > 0) {
-            // A call whose caller has left is not ready either.
-            if (call.isReady()) {
-                send();
-            }
-            count();
+        // A call whose caller has left is not ready either.
+        if (call.isReady()) {
+            ahead = 0;
         }
-        closeWhenDone();
+        int next = ahead + batch.octets() + MESSAGE_OVERHEAD;
+        if (batch.count() > 0 && (ahead == 0 || next <= MAX_AHEAD)) {
+            if (!count(next, 0)) {
+                return;
+            }
+            ahead = next;
+            send();
+        } else if (!count(ahead, batch.excess())) {
+            return;
+        }
+        waiting = batch.count() > 0 || counted > 0;
     }
 
     private void send() {
@@ -335,9 +368,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         }
     }
 
-    /** Counts the completions that wait until the caller reads, if they are many; ends the call when they may not. */
-    private void count() {
-        int more = batch.excess() - counted;
+    /**
+     * Counts what the caller did not read, if it is much; ends the call when it may not be.
+     *
+     * @param sent octets that gRPC may have
+     * @param waits octets that wait here, if they are many
+     */
+    private boolean count(int sent, int waits) {
+        int more = (sent > MAX_AHEAD ? sent : 0) + waits - counted;
         if (more < 0) {
             quota.giveAnswerOctets(-more);
         } else if (more > 0) {
@@ -345,10 +383,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
                 quota.takeAnswerOctets(more);
             } catch (StatusRuntimeException e) {
                 close(e.getStatus());
-                return;
+                return false;
             }
         }
         counted += more;
+        return true;
     }
 
     private void closeWhenDone() {
@@ -373,7 +412,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private void leave() {
         closed = true;
         batch.clear();
-        count();
+        // What gRPC has counts until nothing of the call is left.
+        count(ahead, 0);
         for (InitialReceives receives : claims) {
             receives.unclaim(this);
         }

@@ -8,7 +8,7 @@ import io.grpc.ServerCallHandler;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.ServiceDescriptor;
-import io.sidewarp.service.peer.ApiConnection;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.TransferServiceGrpc;
 
@@ -36,7 +36,7 @@ public final class QueueMethod {
         }
         ServerCallHandler<QueueFrame, CompletionBatch> handler = (call, headers) -> {
             call.request(1);
-            return new QueueCall(call, sessions, Peer.CONTEXT.get(), ApiConnection.CONTEXT.get());
+            return new QueueCall(call, sessions, Peer.CONTEXT.get(), AnswerQuota.CONTEXT.get());
         };
         return result.addMethod(queue, handler).build();
     }

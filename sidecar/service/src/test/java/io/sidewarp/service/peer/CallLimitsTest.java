@@ -143,6 +143,33 @@ class CallLimitsTest {
         assertThat(call.sent).isZero();
     }
 
+    @Test
+    void whatACallHasOfUnreadAnswersIsGivenBackWhenNothingOfItIsLeft() {
+        ApiConnection connection = connection(
+                "sidewarp.limits.answer-octets", "1048576", "sidewarp.limits.request-octets", "12582912");
+        AtomicReference<AnswerQuota> quota = new AtomicReference<>();
+        ServerCallHandler<GetDeviceRequest, GetDeviceResponse> taking = (begun, headers) -> {
+            quota.set(AnswerQuota.CONTEXT.get());
+            quota.get().takeAnswerOctets(200_000);
+            return NOTHING;
+        };
+        ServerCall.Listener<GetDeviceRequest> first =
+                begin(new TestCall(connection, "localhost"), new Metadata(), taking);
+        AnswerQuota ofTheFirst = quota.get();
+        ofTheFirst.giveAnswerOctets(50_000);
+        assertThatThrownBy(() -> ofTheFirst.takeAnswerOctets(200_000)).hasMessageContaining("answer-octets");
+
+        // It ends behind the back of its handler, but its client has not taken what it was sent.
+        octets.inboundWireSize((4 << 20) + 1);
+        channel.runPendingTasks();
+        assertThatThrownBy(() -> begin(new TestCall(connection, "localhost"), new Metadata(), taking))
+                .hasMessageContaining("answer-octets");
+        first.onComplete();
+        ofTheFirst.takeAnswerOctets(200_000);
+        begin(new TestCall(connection, "localhost"), new Metadata(), taking).onCancel();
+        begin(new TestCall(connection, "localhost"), new Metadata(), taking);
+    }
+
     private ServerCall.Listener<GetDeviceRequest> begin(TestCall call) {
         return begin(call, new Metadata(), (begun, headers) -> NOTHING);
     }

@@ -7,12 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.sun.management.ThreadMXBean;
-import io.grpc.Attributes;
-import io.grpc.Drainable;
 import io.grpc.KnownLength;
-import io.grpc.Metadata;
-import io.grpc.MethodDescriptor;
-import io.grpc.ServerCall;
 import io.grpc.Status;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
@@ -26,7 +21,6 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.SessionMemory;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.Grant;
@@ -51,10 +45,6 @@ import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.util.Map;
@@ -79,6 +69,9 @@ class QueueAllocationTest {
     private static final int MEASURED = 1_000;
     /** Whose completions have more than 8 KiB, and less than 16. */
     private static final int UNREAD_MESSAGES = 15;
+
+    /** Whose refusals have more than 64 KiB, and less than 128. */
+    private static final int REFUSED = 1000;
 
     private static final long CONNECTION = 7;
     private static final long SHARED_RECEIVES = 8;
@@ -304,8 +297,83 @@ class QueueAllocationTest {
         completeUnread(waiting, unread);
 
         assertThat(unread.closed).isEqualTo(Status.RESOURCE_EXHAUSTED);
-        assertThat(unread.completions).isZero();
+        // But for what went out before there was much.
+        assertThat(unread.largest).isLessThan(4 * 1024);
+        assertThat(unread.completions).isLessThan(5 * WORK_PER_MESSAGE);
         assertThat(unreadOctets.held).isZero();
+    }
+
+    @Test
+    void whatTheTransportHoldsCountsUntilItHasTakenAll() throws Exception {
+        SentMessages held = new SentMessages();
+        QueueCall refusing = call(held, REFUSED);
+        held.holding = true;
+        receive(refusing, nothing(REFUSED));
+
+        assertThat(held.largest).isBetween(60 * 1024, 65 * 1024);
+        assertThat(unreadOctets.held).isBetween((long) held.largest, 70L * 1024);
+        assertThat(held.completions).isLessThan(REFUSED);
+        held.holding = false;
+        held.ready = true;
+        refusing.onReady();
+        await().until(() -> onLoop(() -> held.completions) == REFUSED);
+        assertThat(unreadOctets.held).isZero();
+    }
+
+    @Test
+    void aMessageThatTheTransportMayNotHoldEndsItsCallAndIsNotSent() throws Exception {
+        SentMessages held = new SentMessages();
+        QueueCall refusing = call(held, REFUSED);
+        held.holding = true;
+        unreadOctets.limit = 10_000;
+
+        receive(refusing, nothing(REFUSED));
+
+        assertThat(held.closed).isEqualTo(Status.RESOURCE_EXHAUSTED);
+        assertThat(held.completions).isZero();
+        assertThat(unreadOctets.held).isZero();
+    }
+
+    @Test
+    void aFewSmallMessagesGoOutBeforeTheTransportHasTakenTheLast() throws Exception {
+        SentMessages held = new SentMessages();
+        QueueCall refusing = call(held, REFUSED);
+        held.holding = true;
+        for (int i = 0; i < 20; i++) {
+            receive(refusing, nothing(1));
+        }
+
+        // Their buffers and what else gRPC has of each are 4 KiB.
+        int sent = held.completions;
+        assertThat(sent).isBetween(3, 8);
+        assertThat(unreadOctets.held).isZero();
+        held.holding = false;
+        held.ready = true;
+        refusing.onReady();
+        await().until(() -> onLoop(() -> held.completions) == 20);
+        assertThat(held.messages).isEqualTo(1 + sent + 1);
+    }
+
+    @Test
+    void aCallThatEndedGivesNothingBackThatTheTransportHolds() throws Exception {
+        SentMessages held = new SentMessages();
+        QueueCall refusing = call(held, REFUSED);
+        held.holding = true;
+        receive(refusing, nothing(REFUSED));
+
+        refusing.onCancel();
+        onLoop(refusing::toString);
+
+        assertThat(unreadOctets.held).isBetween((long) held.largest, held.largest + 1024L);
+    }
+
+    /** Work without a connection, which is refused. */
+    private static QueueRequest nothing(int count) {
+        QueuePost.Builder nothing = QueuePost.newBuilder();
+        for (int i = 0; i < count; i++) {
+            nothing.addWork(WorkRequest.newBuilder().setId(i));
+        }
+        return QueueRequest.newBuilder().setPost(nothing).build();
     }
 
     /** Has work carried out whose completions cannot be sent. */
@@ -319,26 +387,6 @@ class QueueAllocationTest {
                 return true;
             });
             await().until(() -> onLoop(() -> engine.isIdle()));
-        }
-    }
-
-    /** Octets of answers that are not read, of which there may be so many. */
-    private static final class UnreadOctets implements AnswerQuota {
-
-        private long limit = Long.MAX_VALUE;
-        private long held;
-
-        @Override
-        public void takeAnswerOctets(long octets) {
-            if (octets > limit - held) {
-                throw Status.RESOURCE_EXHAUSTED.asRuntimeException();
-            }
-            held += octets;
-        }
-
-        @Override
-        public void giveAnswerOctets(long octets) {
-            held -= octets;
         }
     }
 
@@ -395,64 +443,6 @@ class QueueAllocationTest {
         @Override
         public ConnectionWork require(long connection) {
             return work;
-        }
-    }
-
-    /** gRPC's side of a call: takes the octets and forgets them. */
-    private static final class SentMessages extends ServerCall<QueueFrame, CompletionBatch> {
-
-        private static final OutputStream FORGET = OutputStream.nullOutputStream();
-
-        private int messages;
-        private int completions;
-        private int largest;
-        private int requested;
-        private boolean ready = true;
-        private @Nullable Status closed;
-
-        @Override
-        public void request(int count) {
-            requested += count;
-        }
-
-        @Override
-        public void sendHeaders(Metadata headers) {}
-
-        @Override
-        public void sendMessage(CompletionBatch message) {
-            try (InputStream octets = CompletionBatch.MARSHALLER.stream(message)) {
-                // As gRPC does.
-                largest = Math.max(largest, ((Drainable) octets).drainTo(FORGET));
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
-            messages++;
-            completions += message.count();
-        }
-
-        @Override
-        public boolean isReady() {
-            return ready;
-        }
-
-        @Override
-        public void close(Status status, Metadata trailers) {
-            closed = status;
-        }
-
-        @Override
-        public boolean isCancelled() {
-            return false;
-        }
-
-        @Override
-        public Attributes getAttributes() {
-            return Attributes.EMPTY;
-        }
-
-        @Override
-        public MethodDescriptor<QueueFrame, CompletionBatch> getMethodDescriptor() {
-            throw new UnsupportedOperationException("not asked for");
         }
     }
 }

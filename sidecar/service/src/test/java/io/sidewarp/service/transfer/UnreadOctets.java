@@ -1,0 +1,27 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Status;
+import io.sidewarp.service.peer.AnswerQuota;
+
+/** Octets of answers that are not read, of which there may be so many. */
+final class UnreadOctets implements AnswerQuota {
+
+    long limit = Long.MAX_VALUE;
+    long held;
+
+    @Override
+    public void takeAnswerOctets(long octets) {
+        if (octets > limit - held) {
+            throw Status.RESOURCE_EXHAUSTED.asRuntimeException();
+        }
+        held += octets;
+    }
+
+    @Override
+    public void giveAnswerOctets(long octets) {
+        held -= octets;
+    }
+}
