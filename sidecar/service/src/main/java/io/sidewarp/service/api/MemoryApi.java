@@ -81,8 +81,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
                 request,
                 session.memory().domain(request.getProtectionDomain()),
                 session.connections().queuePair(request.getConnection()),
-                session.context().sharedVolume().isPresent(),
-                session.context().limits());
+                session.context());
     }
 
     @Override

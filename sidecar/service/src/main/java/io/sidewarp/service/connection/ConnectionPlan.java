@@ -7,8 +7,10 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.v1.ConnectionOptions;
 import java.time.Duration;
 
@@ -27,26 +29,19 @@ record ConnectionPlan(
 
     static ConnectionPlan of(ConnectionOptions options, ByteString privateData, SessionContext context) {
         checkPrivateData(privateData, context);
-        int sendQueue = bounded(
-                "options.send_queue",
-                options.getSendQueue(),
-                context.defaults().sendQueue(),
-                context.limits().sendQueue(),
-                "sidewarp.limits.send-queue");
+        RequestLimits limits = context.requests();
+        SidewarpConfig.Connection defaults = context.defaults();
+        int sendQueue = limits.sendQueue().check("options.send_queue", options.getSendQueue(), defaults.sendQueue());
         int receiveQueue = options.getSharedReceiveQueue() == 0
-                ? bounded(
-                        "options.receive_queue",
-                        options.getReceiveQueue(),
-                        context.defaults().receiveQueue(),
-                        context.limits().receiveQueue(),
-                        "sidewarp.limits.receive-queue")
+                ? limits.receiveQueue()
+                        .check("options.receive_queue", options.getReceiveQueue(), defaults.receiveQueue())
                 : noReceiveQueue(options);
         int ird = options.hasIrd()
-                ? within("options.ird", options.getIrd(), context.limits().ird(), "sidewarp.limits.ird")
-                : Math.min(context.defaults().ird(), context.limits().ird());
+                ? limits.ird().check("options.ird", options.getIrd())
+                : Math.min(defaults.ird(), context.limits().ird());
         int ord = options.hasOrd()
-                ? within("options.ord", options.getOrd(), context.limits().ord(), "sidewarp.limits.ord")
-                : Math.min(context.defaults().ord(), context.limits().ord());
+                ? limits.ord().check("options.ord", options.getOrd())
+                : Math.min(defaults.ord(), context.limits().ord());
         ConnectionParameters parameters = new ConnectionParameters(
                 llp(options.getLlp(), context),
                 privateData.toByteArray(),
@@ -125,19 +120,5 @@ record ConnectionPlan(
             throw ApiError.invalid("options.timeout", seconds + " s", "1 ms to 1 h, or unset for the default");
         }
         return timeout;
-    }
-
-    private static int bounded(String field, int value, int byDefault, int limit, String setting) {
-        return value == 0 ? Math.min(byDefault, limit) : within(field, value, limit, setting);
-    }
-
-    private static int within(String field, int value, int limit, String setting) {
-        if (Integer.compareUnsigned(value, limit) > 0) {
-            throw ApiError.of(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    field + " is " + Integer.toUnsignedString(value) + "; allowed: 0 to " + limit + " (setting "
-                            + setting + "); ask for less, or raise the setting");
-        }
-        return value;
     }
 }

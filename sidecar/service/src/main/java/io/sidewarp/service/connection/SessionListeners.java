@@ -43,16 +43,9 @@ public final class SessionListeners {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
-        int backlog = request.getBacklog() == 0
-                ? Math.min(context.defaults().backlog(), context.limits().backlog())
-                : request.getBacklog();
-        if (Integer.compareUnsigned(backlog, context.limits().backlog()) > 0) {
-            throw ApiError.of(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "backlog is " + Integer.toUnsignedString(backlog) + "; allowed: 0 to "
-                            + context.limits().backlog()
-                            + " (setting sidewarp.limits.backlog); ask for less, or raise the setting");
-        }
+        int backlog = context.requests()
+                .backlog()
+                .check("backlog", request.getBacklog(), context.defaults().backlog());
         // Or each Accept would be refused for what it does not say itself.
         connections.check(request.getOptions());
         ConnectionPlan.checkLlp(request.getOptions(), request.getLlp());

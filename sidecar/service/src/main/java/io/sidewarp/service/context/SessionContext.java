@@ -11,6 +11,7 @@ import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.PeerQuotas;
+import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.telemetry.WorkMeter;
@@ -26,6 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * @param loop owns the session: all its state is read and changed on this thread only
  * @param workers for what blocks
  * @param lookups for what blocks as long as the DNS does
+ * @param requests what single requests may ask for
  * @param peers quotas of remote addresses, over all sessions
  * @param ids of objects, unique within the sidecar
  * @param meter the session's thread's own
@@ -40,6 +42,7 @@ public record SessionContext(
         Optional<SharedVolume> sharedVolume,
         SidewarpConfig.Connection defaults,
         EffectiveLimits limits,
+        RequestLimits requests,
         SessionQuotas quotas,
         PeerQuotas peers,
         AtomicLong ids,

@@ -6,8 +6,8 @@ package io.sidewarp.service.memory;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.RegisterRegionRequest;
 import java.util.EnumSet;
@@ -33,11 +33,7 @@ public record RegionPlan(
 
     /** Checks a request. */
     public static RegionPlan of(
-            RegisterRegionRequest request,
-            ProtectionDomain domain,
-            long queuePair,
-            boolean sharedVolume,
-            EffectiveLimits limits) {
+            RegisterRegionRequest request, ProtectionDomain domain, long queuePair, SessionContext context) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
         for (Access access : request.getAccessList()) {
             RegisteredRegion.addRight(rights, access);
@@ -48,8 +44,8 @@ public record RegionPlan(
                             + "set connection, or drop the right");
         }
         Backing backing = switch (request.getBackingCase()) {
-            case SHARED -> shared(request, sharedVolume);
-            case MANAGED -> managed(request, limits);
+            case SHARED -> shared(request, context.sharedVolume().isPresent());
+            case MANAGED -> managed(request, context);
             case BACKING_NOT_SET -> throw ApiError.invalid("backing is not set; set shared or managed");
         };
         return new RegionPlan(
@@ -71,17 +67,13 @@ public record RegionPlan(
                 request.getShared().getCreate());
     }
 
-    private static Backing managed(RegisterRegionRequest request, EffectiveLimits limits) {
+    private static Backing managed(RegisterRegionRequest request, SessionContext context) {
         long length = request.getManaged().getLength();
         if (length == 0) {
-            throw ApiError.invalid("managed.length", 0, "1 to " + limits.managedRegionOctets());
+            throw ApiError.invalid(
+                    "managed.length", 0, "1 to " + context.limits().managedRegionOctets());
         }
-        if (Long.compareUnsigned(length, limits.managedRegionOctets()) > 0) {
-            throw ApiError.exhausted(
-                    "octets of a managed region",
-                    limits.managedRegionOctets(),
-                    "sidewarp.limits.managed-region-octets");
-        }
+        context.requests().managedRegionOctets().check("managed.length", length);
         return new Managed(length);
     }
 }

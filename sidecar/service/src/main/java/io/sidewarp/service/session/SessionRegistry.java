@@ -21,6 +21,7 @@ import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.Quota;
 import io.sidewarp.service.quota.QuotaRefusals;
+import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.transfer.QueueSessions;
@@ -58,6 +59,7 @@ public final class SessionRegistry implements QueueSessions {
     private final SidewarpConfig config;
     private final EffectiveLimits limits;
     private final QuotaRefusals refusals = new QuotaRefusals();
+    private final RequestLimits requests;
     private final Quota sessionQuota;
     private final Quota managedOctets;
     private final PeerQuotas peers;
@@ -86,6 +88,7 @@ public final class SessionRegistry implements QueueSessions {
         this.sharedVolume = sharedVolume;
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
+        this.requests = RequestLimits.of(limits, refusals);
         this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions(), refusals);
         this.managedOctets = SessionQuotas.managedOctets(limits, refusals);
         this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
@@ -151,6 +154,7 @@ public final class SessionRegistry implements QueueSessions {
                 sharedVolume,
                 config.connection(),
                 limits,
+                requests,
                 SessionQuotas.of(limits, managedOctets, refusals),
                 peers,
                 ids,

@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.transfer;
 
-import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.CompletionQueue;
@@ -34,7 +33,9 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
     /** Creates one; takes its receives and as many completion queue entries from the session's quotas. */
     public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
         ProtectionDomain domain = memory.domain(request.getProtectionDomain());
-        int capacity = capacity(request.getCapacity());
+        int capacity = context.requests()
+                .receiveQueue()
+                .check("capacity", request.getCapacity(), context.defaults().receiveQueue());
         Grant grant = new Grant();
         SharedReceiveWork work;
         try {
@@ -68,17 +69,6 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
                 context.meter(),
                 grant,
                 limit -> tellLimit(id, limit));
-    }
-
-    private int capacity(int wanted) {
-        int most = context.limits().receiveQueue();
-        if (Integer.compareUnsigned(wanted, most) > 0) {
-            throw ApiError.of(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "capacity is " + Integer.toUnsignedString(wanted) + "; allowed: 0 to " + most
-                            + " (setting sidewarp.limits.receive-queue); ask for less, or raise the setting");
-        }
-        return wanted == 0 ? Math.min(context.defaults().receiveQueue(), most) : wanted;
     }
 
     private void tellLimit(long id, int limit) {

@@ -21,10 +21,13 @@ import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.DeregisterRegionRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RdmaError;
@@ -35,8 +38,12 @@ import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,6 +52,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ResourceManagerTest {
 
     private static final int SIZE = 64;
+
+    private static final Pattern REFUSED =
+            Pattern.compile("sidewarp_quota_refusals_total\\{[^}]*setting=\"([^\"]+)\"[^}]*} (\\S+)");
 
     /** Calls that only tell what there is; what they tell depends on who asks. */
     private static final Set<String> WITHOUT_SESSION = Set.of(
@@ -82,12 +92,60 @@ class ResourceManagerTest {
                 assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
                 assertThat(status.getDescription()).contains(setting).contains(limit);
             }
-            assertThat(limited.get("/q/metrics"))
-                    .contains("sidewarp_quota_refusals_total{")
-                    .contains("setting=\"" + setting + "\"");
+            assertThat(refusals(limited)).containsEntry(setting, 1.0);
             disconnect(client, first);
             client.connectTo(server);
         }
+    }
+
+    @Test
+    void aRequestThatAsksForMoreThanAnyMayIsCounted() {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession session = sidecar.session()) {
+            refuse(() -> connect(session, ConnectionOptions.newBuilder().setSendQueue(4097)));
+            refuse(() -> connect(session, ConnectionOptions.newBuilder().setReceiveQueue(4097)));
+            refuse(() -> connect(session, ConnectionOptions.newBuilder().setIrd(65)));
+            refuse(() -> connect(session, ConnectionOptions.newBuilder().setOrd(-1)));
+            refuse(() -> session.sharedReceives()
+                    .createSharedReceiveQueue(CreateSharedReceiveQueueRequest.newBuilder()
+                            .setSession(session.token())
+                            .setCapacity(4097)
+                            .build()));
+            refuse(() -> session.managed((64 << 20) + 1));
+            TestSession.Listening listening = session.listen(ListenRequest.newBuilder()
+                    .setSession(session.token())
+                    .setBacklog(1025)
+                    .build());
+            assertThat(Status.fromThrowable(Waiting.join(listening.failure())).getCode())
+                    .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+
+            assertThat(refusals(sidecar))
+                    .containsEntry("sidewarp.limits.send-queue", 1.0)
+                    .containsEntry("sidewarp.limits.receive-queue", 2.0)
+                    .containsEntry("sidewarp.limits.ird", 1.0)
+                    .containsEntry("sidewarp.limits.ord", 1.0)
+                    .containsEntry("sidewarp.limits.managed-region-octets", 1.0)
+                    .containsEntry("sidewarp.limits.backlog", 1.0);
+        }
+    }
+
+    private static void connect(TestSession session, ConnectionOptions.Builder options) {
+        session.connections()
+                .connect(session.connectRequest(1).setOptions(options).build());
+    }
+
+    private static void refuse(Runnable call) {
+        assertThat(Waiting.status(call).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    /** What was refused, by setting. */
+    private static Map<String, Double> refusals(TestSidecar sidecar) {
+        Map<String, Double> refusals = new HashMap<>();
+        Matcher refused = REFUSED.matcher(sidecar.get("/q/metrics"));
+        while (refused.find()) {
+            refusals.put(refused.group(1), Double.valueOf(refused.group(2)));
+        }
+        return refusals;
     }
 
     @Test

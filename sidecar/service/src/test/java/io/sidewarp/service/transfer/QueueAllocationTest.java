@@ -26,6 +26,7 @@ import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.QuotaRefusals;
+import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.TestSidecar;
@@ -110,6 +111,7 @@ class QueueAllocationTest {
                 Optional.empty(),
                 config.connection(),
                 limits,
+                RequestLimits.of(limits, refusals),
                 SessionQuotas.of(limits, SessionQuotas.managedOctets(limits, refusals), refusals),
                 new PeerQuotas(1, 1, refusals),
                 new AtomicLong(),
@@ -142,7 +144,7 @@ class QueueAllocationTest {
                 .setManaged(ManagedBacking.newBuilder().setLength(4096))
                 .build();
         ProtectionDomain domain = memory.defaultDomain();
-        region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, false, limits), () -> true))
+        region = onLoop(() -> memory.register(RegionPlan.of(request, domain, 0, context), () -> true))
                 .get(10, TimeUnit.SECONDS)
                 .id();
         transfers = onLoop(() -> new SessionTransfers(

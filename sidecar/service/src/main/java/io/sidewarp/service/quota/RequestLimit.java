@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.quota;
+
+import io.grpc.Status;
+import io.sidewarp.service.error.ApiError;
+
+/** What one request may ask for at most. Thread-safe. */
+public final class RequestLimit {
+
+    private final String setting;
+    private final long limit;
+    private final QuotaRefusals refusals;
+
+    /**
+     * @param setting that holds the limit
+     * @param refusals counts what is refused
+     */
+    RequestLimit(String setting, long limit, QuotaRefusals refusals) {
+        this.setting = setting;
+        this.limit = limit;
+        this.refusals = refusals;
+    }
+
+    /**
+     * What a field asks for, an unsigned number.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit
+     */
+    public int check(String field, int value) {
+        check(field, Integer.toUnsignedLong(value));
+        return value;
+    }
+
+    /**
+     * Checks what a field asks for, an unsigned number.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit
+     */
+    public void check(String field, long value) {
+        if (Long.compareUnsigned(value, limit) > 0) {
+            refusals.add(setting);
+            throw ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    field + " is " + Long.toUnsignedString(value) + "; allowed: 0 to " + limit + " (setting " + setting
+                            + "); ask for less, or raise the setting");
+        }
+    }
+
+    /** The same, where 0 asks for the default, or for the limit if that is less. */
+    public int check(String field, int value, int byDefault) {
+        return value == 0 ? Math.toIntExact(Math.min(byDefault, limit)) : check(field, value);
+    }
+}

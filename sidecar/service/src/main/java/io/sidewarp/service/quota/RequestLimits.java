@@ -1,0 +1,24 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.quota;
+
+/** What single requests may ask for at most, beside the quotas that they share. */
+public record RequestLimits(
+        RequestLimit sendQueue,
+        RequestLimit receiveQueue,
+        RequestLimit ird,
+        RequestLimit ord,
+        RequestLimit backlog,
+        RequestLimit managedRegionOctets) {
+
+    public static RequestLimits of(EffectiveLimits limits, QuotaRefusals refusals) {
+        return new RequestLimits(
+                new RequestLimit("sidewarp.limits.send-queue", limits.sendQueue(), refusals),
+                new RequestLimit("sidewarp.limits.receive-queue", limits.receiveQueue(), refusals),
+                new RequestLimit("sidewarp.limits.ird", limits.ird(), refusals),
+                new RequestLimit("sidewarp.limits.ord", limits.ord(), refusals),
+                new RequestLimit("sidewarp.limits.backlog", limits.backlog(), refusals),
+                new RequestLimit("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), refusals));
+    }
+}
