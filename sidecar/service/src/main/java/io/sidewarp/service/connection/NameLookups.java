@@ -3,9 +3,9 @@
 
 package io.sidewarp.service.connection;
 
-import io.grpc.Status;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.service.context.SessionContext;
-import io.sidewarp.service.error.ApiError;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ final class NameLookups {
     /** Ends all look-ups, and begins no more. */
     void release() {
         for (Lookup lookup : List.copyOf(open)) {
-            lookup.end(null, ApiError.of(Status.Code.CANCELLED, "the session ended"));
+            lookup.end(null, failed(Kind.ABORTED, "the session ended"));
         }
         released = true;
         settle();
@@ -91,10 +92,14 @@ final class NameLookups {
         try {
             return InetAddress.getByName(name);
         } catch (UnknownHostException e) {
-            throw ApiError.of(
-                    Status.Code.UNAVAILABLE,
-                    "the name \"" + name + "\" is not known; check its spelling and the pod's DNS");
+            throw new CompletionException(failed(
+                    Kind.UNREACHABLE,
+                    "the name \"" + name + "\" is not known; check its spelling and the pod's DNS"));
         }
+    }
+
+    private static ConnectionFailedException failed(Kind kind, String message) {
+        return new ConnectionFailedException(kind, message);
     }
 
     /** One look-up. */
@@ -113,8 +118,8 @@ final class NameLookups {
         }
 
         /**
-         * The address, on the session's thread. UNAVAILABLE: there is no such name. DEADLINE_EXCEEDED: nobody told it in
-         * time.
+         * The address, on the session's thread; or a {@link ConnectionFailedException}. Unreachable: there is no such name.
+         * Time-out: nobody told it in time.
          */
         CompletableFuture<InetAddress> result() {
             return result;
@@ -128,14 +133,14 @@ final class NameLookups {
 
         /** Nobody wants the address any more. */
         void cancel() {
-            end(null, ApiError.of(Status.Code.CANCELLED, "the call was cancelled"));
+            end(null, failed(Kind.ABORTED, "the call was cancelled"));
         }
 
         private void late() {
             end(
                     null,
-                    ApiError.of(
-                            Status.Code.DEADLINE_EXCEEDED,
+                    failed(
+                            Kind.TIMEOUT,
                             "the DNS did not tell the address of \"" + name + "\" within " + timeout.toMillis()
                                     + " ms; check the pod's DNS, or give more time (options.timeout,"
                                     + " sidewarp.connection.timeout)"));

@@ -131,7 +131,11 @@ public final class SessionConnections implements ConnectionLookup {
         }
         NameLookups.Lookup lookup = names.begin(request.getAddress(), timeout);
         attempt.lookup = lookup;
-        return lookup.result();
+        return lookup.result().whenComplete((address, failure) -> {
+            if (failure != null) {
+                context.telemetry().connections().failed(true, reason(cause(failure)));
+            }
+        });
     }
 
     /** A look-up is a part of the set-up, and has taken some of its time. */
@@ -297,15 +301,22 @@ public final class SessionConnections implements ConnectionLookup {
         if (failure == null) {
             return connection.toProto();
         }
-        Throwable cause =
-                failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        String reason = switch (cause) {
+        Throwable cause = cause(failure);
+        connection.failed(reason(cause), String.valueOf(cause.getMessage()));
+        throw ApiError.from(cause);
+    }
+
+    private static Throwable cause(Throwable failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** For telemetry. */
+    private static String reason(Throwable cause) {
+        return switch (cause) {
             case ConnectionRejectedException rejected -> "rejected";
             case ConnectionFailedException failed -> failed.kind().name().toLowerCase(Locale.ROOT);
             default -> "internal";
         };
-        connection.failed(reason, String.valueOf(cause.getMessage()));
-        throw ApiError.from(cause);
     }
 
     private void forget(SessionConnection connection) {

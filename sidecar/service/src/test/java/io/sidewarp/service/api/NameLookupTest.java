@@ -64,6 +64,30 @@ class NameLookupTest {
     }
 
     @Test
+    void aConnectThatFailsAtTheNameCountsAsAFailureOfStartUp() {
+        failureOfABriefConnect(0);
+        ListenableFuture<ConnectResponse> second = connect(1);
+        Awaitility.await().until(() -> UnansweredNames.asked().contains(name(1)));
+        second.cancel(true);
+        Awaitility.await().untilAsserted(() -> assertFailures("aborted"));
+        UnansweredNames.end();
+        Status unknown =
+                Waiting.status(() -> session.connections().connect(request(2).build()));
+
+        assertThat(unknown.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        assertThat(unknown.getDescription()).contains("is not known");
+        assertFailures("timeout");
+        assertFailures("unreachable");
+    }
+
+    /** That there was one. */
+    private void assertFailures(String reason) {
+        assertThat(sidecar.get("/q/metrics"))
+                .containsPattern("sidewarp_startup_failures_total\\{[^}]*reason=\"" + reason
+                        + "\",role=\"initiator\"[^}]*} 1\\.0");
+    }
+
+    @Test
     void namesWithoutAnswerDelayNeitherMemoryNorOtherSessions() {
         connects(CONNECTIONS);
         Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
