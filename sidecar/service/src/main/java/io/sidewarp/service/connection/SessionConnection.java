@@ -15,6 +15,7 @@ import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.service.telemetry.ConnectionSpan;
+import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.telemetry.WorkTotals;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SharedReceiveWork;
@@ -136,7 +137,7 @@ final class SessionConnection {
     }
 
     /** The connection cannot be set up: names the cause to telemetry, and ends what there is. */
-    void failed(String reason, String text) {
+    void failed(StartupFailure reason, String text) {
         context.telemetry().connections().failed(initiator, reason);
         span.failed(text);
         abort();

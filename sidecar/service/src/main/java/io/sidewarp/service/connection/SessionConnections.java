@@ -7,13 +7,12 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.transfer.ConnectionLookup;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SessionTransfers;
@@ -31,7 +30,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -133,7 +131,7 @@ public final class SessionConnections implements ConnectionLookup {
         attempt.lookup = lookup;
         return lookup.result().whenComplete((address, failure) -> {
             if (failure != null) {
-                context.telemetry().connections().failed(true, reason(cause(failure)));
+                context.telemetry().connections().failed(true, StartupFailure.of(cause(failure)));
             }
         });
     }
@@ -302,21 +300,12 @@ public final class SessionConnections implements ConnectionLookup {
             return connection.toProto();
         }
         Throwable cause = cause(failure);
-        connection.failed(reason(cause), String.valueOf(cause.getMessage()));
+        connection.failed(StartupFailure.of(cause), String.valueOf(cause.getMessage()));
         throw ApiError.from(cause);
     }
 
     private static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
-    /** For telemetry. */
-    private static String reason(Throwable cause) {
-        return switch (cause) {
-            case ConnectionRejectedException rejected -> "rejected";
-            case ConnectionFailedException failed -> failed.kind().name().toLowerCase(Locale.ROOT);
-            default -> "internal";
-        };
     }
 
     private void forget(SessionConnection connection) {

@@ -11,6 +11,7 @@ import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ListenRequest;
@@ -151,7 +152,7 @@ public final class SessionListeners {
 
     /** The application could not accept it: it need not know of it. */
     private void refuse(ConnectionRequest request) {
-        context.telemetry().connections().failed(false, "limit");
+        context.telemetry().connections().failed(false, StartupFailure.LIMIT);
         context.logs()
                 .startup()
                 .warn(() -> "remote=" + request.remoteAddress()

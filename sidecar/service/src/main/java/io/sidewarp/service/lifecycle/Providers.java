@@ -23,6 +23,7 @@ import io.sidewarp.service.config.ConfigValidator;
 import io.sidewarp.service.config.SctpStackKind;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.log.PeerLogs;
+import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.telemetry.Telemetry;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -148,13 +149,13 @@ final class Providers {
 
         @Override
         public void onStartupFailed(InetSocketAddress remote, String message) {
-            telemetry.connections().failed(false, "startup");
+            telemetry.connections().failed(false, StartupFailure.STARTUP);
             logs.startup().warn(() -> "remote=" + remote + " message=\"" + message + "\"");
         }
 
         @Override
         public void onRefused(InetSocketAddress remote, String limit) {
-            telemetry.connections().failed(false, "limit");
+            telemetry.connections().failed(false, StartupFailure.LIMIT);
             logs.startup().warn(() -> "remote=" + remote + " message=\"refused, too many " + limit + "\"");
         }
 

@@ -13,6 +13,7 @@ import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.SharedQuota;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -58,6 +59,7 @@ public final class ApiConnections {
         this.answerOctets = new SharedQuota<>(limits.answerOctets());
         this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
+        List.of(CONNECTIONS, CONNECTION_CALLS, CALLS, REQUEST_OCTETS, ANSWER_OCTETS).forEach(refusals::expect);
     }
 
     /** Calls of one connection at a time. */

@@ -13,6 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class PeerQuotas {
 
+    private static final String CONNECTIONS = "sidewarp.limits.peer-connections";
+    private static final String READ_REQUESTS = "sidewarp.limits.peer-read-requests";
+
     private final int maxConnections;
     private final long maxReadRequests;
     private final QuotaRefusals refusals;
@@ -27,6 +30,8 @@ public final class PeerQuotas {
         this.maxConnections = maxConnections;
         this.maxReadRequests = maxReadRequests;
         this.refusals = refusals;
+        refusals.expect(CONNECTIONS);
+        refusals.expect(READ_REQUESTS);
     }
 
     private record Use(Quota connections, Quota readRequests) {}
@@ -74,11 +79,7 @@ public final class PeerQuotas {
 
     private Use newUse() {
         return new Use(
-                new Quota("connections with a peer", "sidewarp.limits.peer-connections", maxConnections, refusals),
-                new Quota(
-                        "inbound RDMA Read Requests of a peer",
-                        "sidewarp.limits.peer-read-requests",
-                        maxReadRequests,
-                        refusals));
+                new Quota("connections with a peer", CONNECTIONS, maxConnections, refusals),
+                new Quota("inbound RDMA Read Requests of a peer", READ_REQUESTS, maxReadRequests, refusals));
     }
 }

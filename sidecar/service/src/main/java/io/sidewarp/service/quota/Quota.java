@@ -25,6 +25,7 @@ public final class Quota {
         this.setting = setting;
         this.limit = limit;
         this.refusals = refusals;
+        refusals.expect(setting);
     }
 
     /**

@@ -13,12 +13,21 @@ public final class QuotaRefusals {
 
     private final Map<String, LongAdder> bySetting = new ConcurrentHashMap<>();
 
-    /** One more refusal. */
-    public void add(String setting) {
-        bySetting.computeIfAbsent(setting, ignored -> new LongAdder()).increment();
+    /** The setting may refuse something. Alerts want its count before there is anything to count. */
+    public void expect(String setting) {
+        count(setting);
     }
 
-    /** Each setting that refused something, and how often. */
+    /** One more refusal. */
+    public void add(String setting) {
+        count(setting).increment();
+    }
+
+    private LongAdder count(String setting) {
+        return bySetting.computeIfAbsent(setting, ignored -> new LongAdder());
+    }
+
+    /** Each setting that may refuse something, and how often it did. */
     public void forEach(ObjLongConsumer<String> taker) {
         bySetting.forEach((setting, count) -> taker.accept(setting, count.sum()));
     }

@@ -21,6 +21,7 @@ public final class RequestLimit {
         this.setting = setting;
         this.limit = limit;
         this.refusals = refusals;
+        refusals.expect(setting);
     }
 
     /**

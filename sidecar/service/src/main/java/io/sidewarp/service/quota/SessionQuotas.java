@@ -56,6 +56,11 @@ public record SessionQuotas(
                         refusals));
     }
 
+    /** Has the refusals of all sessions counted before there is one. */
+    public static void expect(EffectiveLimits limits, Quota managedOctets, QuotaRefusals refusals) {
+        of(limits, managedOctets, refusals);
+    }
+
     /** The quota of managed memory that all sessions share. */
     public static Quota managedOctets(EffectiveLimits limits, QuotaRefusals refusals) {
         return new Quota(

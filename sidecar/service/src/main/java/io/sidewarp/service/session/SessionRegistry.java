@@ -95,6 +95,7 @@ public final class SessionRegistry implements QueueSessions {
         this.telemetry = telemetry;
         this.logs = logs;
         this.ownUid = ownUid;
+        SessionQuotas.expect(limits, managedOctets, refusals);
         observe();
     }
 

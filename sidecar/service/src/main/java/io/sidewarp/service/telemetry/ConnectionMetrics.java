@@ -63,9 +63,21 @@ public final class ConnectionMetrics {
                 .setDescription("Connections that were aborted because the peer exceeded a limit")
                 .setUnit("{connection}")
                 .build();
+        begin();
+    }
+
+    /** Alerts want a series before there is anything to count. */
+    private void begin() {
         for (PeerLimit limit : PeerLimit.values()) {
-            // Alerts want a series before there is anything to count.
             limits.add(0, Attributes.of(LIMIT, name(limit)));
+        }
+        for (boolean initiator : new boolean[] {true, false}) {
+            established.add(0, Attributes.of(ROLE, role(initiator)));
+            for (StartupFailure reason : StartupFailure.values()) {
+                if (reason.concerns(initiator)) {
+                    failed.add(0, failure(initiator, reason));
+                }
+            }
         }
     }
 
@@ -85,9 +97,12 @@ public final class ConnectionMetrics {
         established.add(1, Attributes.of(ROLE, role(initiator)));
     }
 
-    /** @param reason one of few words, never a peer's text */
-    public void failed(boolean initiator, String reason) {
-        failed.add(1, Attributes.of(ROLE, role(initiator), REASON, reason));
+    public void failed(boolean initiator, StartupFailure reason) {
+        failed.add(1, failure(initiator, reason));
+    }
+
+    private static Attributes failure(boolean initiator, StartupFailure reason) {
+        return Attributes.of(ROLE, role(initiator), REASON, reason.label());
     }
 
     /** An error ended a connection. */

@@ -37,11 +37,15 @@ import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
@@ -126,6 +130,24 @@ class ResourceManagerTest {
                     .containsEntry("sidewarp.limits.ord", 1.0)
                     .containsEntry("sidewarp.limits.managed-region-octets", 1.0)
                     .containsEntry("sidewarp.limits.backlog", 1.0);
+        }
+    }
+
+    @Test
+    void eachLimitThatRefusesHasACountBeforeItDoes() throws IOException {
+        Set<String> refusing = new TreeSet<>();
+        String documented = Files.readString(Path.of(System.getProperty("sidewarp.root"), "docs", "security.md"));
+        String table = documented.substring(documented.indexOf("| Resource |"), documented.indexOf("## Attacks on"));
+        Matcher limit = Pattern.compile("`([a-z-]+)`").matcher(table);
+        while (limit.find()) {
+            refusing.add("sidewarp.limits." + limit.group(1));
+        }
+        refusing.removeAll(Set.of("sidewarp.limits.load-octets", "sidewarp.limits.startup-connections"));
+        try (TestSidecar sidecar = TestSidecar.start()) {
+            Map<String, Double> refusals = refusals(sidecar);
+
+            assertThat(refusals.keySet()).isEqualTo(refusing);
+            assertThat(refusals.values()).containsOnly(0.0);
         }
     }
 

@@ -87,6 +87,7 @@ class PeerQuotasTest {
 
         Map<String, Long> counts = new HashMap<>();
         refusals.forEach(counts::put);
-        assertThat(counts).isEqualTo(Map.of("sidewarp.limits.peer-read-requests", 2L));
+        assertThat(counts)
+                .isEqualTo(Map.of("sidewarp.limits.peer-connections", 0L, "sidewarp.limits.peer-read-requests", 2L));
     }
 }

@@ -80,6 +80,27 @@ class TelemetryTest {
     }
 
     @Test
+    void whatAlertsLookAtHasACountBeforeThereIsAnythingToCount() {
+        try (TestSidecar sidecar = TestSidecar.start()) {
+            Map<String, Double> samples = samples(sidecar);
+
+            for (String reason : List.of(
+                    "rejected", "unreachable", "timeout", "protocol", "invalid_parameters", "aborted", "internal")) {
+                assertThat(samples).containsEntry(failures(reason, "initiator"), 0.0);
+                assertThat(samples).containsEntry(failures(reason, "responder"), 0.0);
+            }
+            assertThat(samples).containsEntry(failures("startup", "responder"), 0.0);
+            assertThat(samples).containsEntry(failures("limit", "responder"), 0.0);
+            assertThat(samples).doesNotContainKey(failures("limit", "initiator"));
+            assertThat(samples).containsEntry("sidewarp_connections_established_total{role=\"initiator\"}", 0.0);
+        }
+    }
+
+    private static String failures(String reason, String role) {
+        return "sidewarp_startup_failures_total{reason=\"" + reason + "\",role=\"" + role + "\"}";
+    }
+
+    @Test
     void theDocumentationNamesTheMetricsAndLabelsThatThereAre() throws IOException {
         Map<String, String> documented = new TreeMap<>();
         for (String line : Files.readAllLines(ROOT.resolve("docs/telemetry.md"))) {
