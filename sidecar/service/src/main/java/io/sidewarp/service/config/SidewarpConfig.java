@@ -125,19 +125,19 @@ public interface SidewarpConfig {
         int apiConnections();
 
         /** Calls under way on one connection with the API. */
-        @WithDefault("3200")
+        @WithDefault("2100")
         int apiConnectionCalls();
 
         /** Calls under way on all connections with the API. Users, and connections of a user, hold no more than they leave. */
-        @WithDefault("9600")
+        @WithDefault("6400")
         int apiCalls();
 
-        /** Octets of requests above 4 KiB that come in or wait. Shared as calls are. */
-        @WithDefault("33554432")
+        /** Octets of requests above 2 KiB that come in or wait. Shared as calls are. */
+        @WithDefault("16777216")
         long requestOctets();
 
         /** Octets of answers of more than a few KiB that callers did not read. Shared as calls are. */
-        @WithDefault("33554432")
+        @WithDefault("12582912")
         long answerOctets();
 
         /** Octets that Load calls send ahead of callers in large pieces; further ones go out in small pieces. */

@@ -33,7 +33,7 @@ public final class RequestOctets extends ServerStreamTracer {
     static final Context.Key<RequestOctets> CONTEXT = Context.key("sidewarp-request-octets");
 
     /** Octets that a request may have without being counted, which is nearly all that there are. */
-    static final int UNCOUNTED = 4096;
+    static final int UNCOUNTED = 2048;
 
     private final AtomicLong held = new AtomicLong();
     private @Nullable ApiConnection connection;

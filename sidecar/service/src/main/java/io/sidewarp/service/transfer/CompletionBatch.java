@@ -62,7 +62,7 @@ final class CompletionBatch {
 
     private static final int INITIAL_CAPACITY = 512;
     /** Octets that a batch keeps after it was sent, so that many calls that wait do not hold much. */
-    private static final int MAX_KEPT = 8 * 1024;
+    private static final int MAX_KEPT = 2 * 1024;
 
     private byte[] data = new byte[INITIAL_CAPACITY];
     private int begin = HEAD;

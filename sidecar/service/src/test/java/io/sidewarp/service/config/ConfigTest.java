@@ -40,6 +40,17 @@ class ConfigTest {
                 .isEmpty();
     }
 
+    @Test
+    void whatOneUserMayHaveOfTheHeapByDefaultFitsThatOfTheImage() {
+        SidewarpConfig.Limits limits =
+                TestSidecar.config(Path.of("/dev/shm/none")).limits();
+
+        long ofAll = limits.apiCalls() * (10L << 10) + limits.requestOctets() + limits.answerOctets();
+
+        // Alone it gets half. There are 64 MiB, of which an idle sidecar has 9, and the collector needs some.
+        assertThat(ofAll / 2).isLessThan(48 << 20);
+    }
+
     @ParameterizedTest
     @CsvSource({
         "sidewarp.provider, magic",

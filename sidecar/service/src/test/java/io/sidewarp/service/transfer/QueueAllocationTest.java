@@ -279,7 +279,7 @@ class QueueAllocationTest {
         SentMessages unread = new SentMessages();
         QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
 
-        completeUnread(waiting, unread);
+        completeUnread(waiting, unread, UNREAD_MESSAGES);
         assertThat(unreadOctets.held).isBetween(8L * 1024, 32L * 1024);
         unread.ready = true;
         waiting.onReady();
@@ -291,12 +291,22 @@ class QueueAllocationTest {
     }
 
     @Test
+    void aFewKibOfCompletionsThatWaitCountToo() throws Exception {
+        SentMessages unread = new SentMessages();
+        QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
+
+        completeUnread(waiting, unread, 6);
+
+        assertThat(unreadOctets.held).isBetween(2L * 1024, 5L * 1024);
+    }
+
+    @Test
     void aCallWithMoreUnreadCompletionsThanItMayHaveEnds() throws Exception {
         SentMessages unread = new SentMessages();
         QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
         unreadOctets.limit = 10_000;
 
-        completeUnread(waiting, unread);
+        completeUnread(waiting, unread, UNREAD_MESSAGES);
 
         assertThat(unread.closed).isEqualTo(Status.RESOURCE_EXHAUSTED);
         // But for what went out before there was much.
@@ -379,10 +389,10 @@ class QueueAllocationTest {
     }
 
     /** Has work carried out whose completions cannot be sent. */
-    private void completeUnread(QueueCall by, SentMessages to) throws Exception {
+    private void completeUnread(QueueCall by, SentMessages to, int messages) throws Exception {
         byte[] message = message();
         to.ready = false;
-        for (int i = 0; i < UNREAD_MESSAGES && to.closed == null; i++) {
+        for (int i = 0; i < messages && to.closed == null; i++) {
             onLoop(() -> {
                 by.onMessage(received(message));
                 engine.complete();
