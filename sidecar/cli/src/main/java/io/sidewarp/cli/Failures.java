@@ -53,6 +53,12 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         };
     }
 
+    /** What the operating system says, or at least the kind of the failure. */
+    public static String reasonOf(FileSystemException e) {
+        String reason = e.getReason();
+        return reason != null ? reason : e.getClass().getSimpleName();
+    }
+
     private static int codeOf(SidewarpException e) {
         if (e instanceof WorkFailedException) {
             return ExitCode.FAILED;
@@ -71,10 +77,5 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
             case CANCELLED -> Interruption.requested() ? ExitCode.INTERRUPTED : ExitCode.FAILED;
             default -> ExitCode.INTERNAL;
         };
-    }
-
-    private static String reasonOf(FileSystemException e) {
-        String reason = e.getReason();
-        return reason != null ? reason : e.getClass().getSimpleName();
     }
 }

@@ -5,9 +5,11 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -21,16 +23,15 @@ final class LocalTarget implements Target {
     private final FileChannel channel;
 
     /** @throws Failure when the file cannot be created */
-    LocalTarget(Path named) {
+    LocalTarget(Path named) throws IOException {
         file = replaceable(named);
-        temporary = file.resolveSibling("." + file.getFileName() + ".sidewarp-"
-                + ProcessHandle.current().pid());
+        temporary = file.resolveSibling(TemporaryName.of(file.getFileName().toString()));
         try {
             channel = FileChannel.open(temporary, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        } catch (IOException e) {
+        } catch (FileSystemException e) {
             throw new Failure(
                     ExitCode.CANNOT_CREATE,
-                    "cannot create " + temporary + ": " + e.getClass().getSimpleName()
+                    "cannot create " + file + ": " + Failures.reasonOf(e)
                             + "; does the directory exist, and may you write there?",
                     e);
         }

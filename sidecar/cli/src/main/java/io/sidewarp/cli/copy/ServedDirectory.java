@@ -5,6 +5,7 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.Failures;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.channels.WritableByteChannel;
@@ -61,8 +62,7 @@ final class ServedDirectory {
     /** Begins to write a file. */
     Target create(FileName name) throws IOException {
         SecureDirectoryStream<Path> directory = descend(name);
-        Path temporary = Path.of("." + name.last() + ".sidewarp-"
-                + ProcessHandle.current().pid() + "-" + Long.toHexString(System.nanoTime()));
+        Path temporary = Path.of(TemporaryName.of(name.last()));
         try {
             requireReplaceable(directory, name);
             SeekableByteChannel channel = directory.newByteChannel(
@@ -74,10 +74,7 @@ final class ServedDirectory {
             throw e;
         } catch (FileSystemException e) {
             directory.close();
-            throw new Failure(
-                    ExitCode.CANNOT_CREATE,
-                    "\"" + name + "\" cannot be created: " + e.getClass().getSimpleName(),
-                    e);
+            throw new Failure(ExitCode.CANNOT_CREATE, "\"" + name + "\" cannot be created: " + Failures.reasonOf(e), e);
         }
     }
 

@@ -61,6 +61,46 @@ class LocalTargetTest {
                 .withMessageContaining("is a directory");
     }
 
+    @Test
+    void whatAKilledCommandLeftBehindIsInNobodysWay() throws IOException {
+        Path file = directory.resolve("file");
+        // In a container, each of them has the same process id.
+        Files.writeString(
+                directory.resolve(".file.sidewarp-" + ProcessHandle.current().pid()), "half of it");
+
+        write(file, true);
+
+        assertThat(file).hasContent("new");
+    }
+
+    @Test
+    void twoAtATimeDoNotMeet() throws IOException {
+        Path file = directory.resolve("file");
+        try (Target first = new LocalTarget(file)) {
+            write(file, true);
+
+            first.commit();
+        }
+        assertThat(file).isEmptyFile();
+    }
+
+    @Test
+    void aNameMayBeAsLongAsTheFileSystemTakes() throws IOException {
+        Path file = directory.resolve("ü".repeat(127) + "x");
+
+        write(file, true);
+
+        assertThat(file).hasContent("new");
+    }
+
+    @Test
+    void whyAFileCannotBeCreatedIsTold() {
+        assertThatExceptionOfType(Failure.class)
+                .isThrownBy(() -> new LocalTarget(directory.resolve("x".repeat(256))))
+                .withMessageContaining("File name too long")
+                .satisfies(failure -> assertThat(failure.exitCode()).isEqualTo(ExitCode.CANNOT_CREATE));
+    }
+
     private static void write(Path file, boolean commit) throws IOException {
         try (Target target = new LocalTarget(file)) {
             target.channel().write(ByteBuffer.wrap("new".getBytes(StandardCharsets.UTF_8)));
