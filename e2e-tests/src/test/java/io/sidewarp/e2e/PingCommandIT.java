@@ -21,6 +21,8 @@ import io.sidewarp.e2e.support.SidecarProcess;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -87,6 +89,19 @@ class PingCommandIT {
                 OwnedProcess late = listen("127.0.0.1:" + port)) {
             assertThat(client.awaitExit()).as(client.text()).isZero();
             assertThat(late.isAlive()).isTrue();
+        }
+    }
+
+    @Test
+    void aPeerThatIsNotIwarpIsAProtocolErrorAndNotWaitedFor() throws IOException {
+        try (ServerSocket other = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
+                OwnedProcess client =
+                        CliProcess.start(left, "ping", "--wait", "60s", "127.0.0.1:" + other.getLocalPort());
+                Socket greeting = other.accept()) {
+            greeting.getOutputStream().write("SSH-2.0-OpenSSH_9.2p1\r\n".getBytes(StandardCharsets.US_ASCII));
+
+            assertThat(client.awaitExit()).as(client.text()).isEqualTo(ExitCodes.PROTOCOL);
+            assertThat(client.text()).contains("its Key is wrong", "sidewarp ping --listen");
         }
     }
 

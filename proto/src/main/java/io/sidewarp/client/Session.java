@@ -89,7 +89,8 @@ public interface Session extends AutoCloseable {
      * Connects to a listening iWARP endpoint. Returns when the peer accepted.
      *
      * @throws ConnectionRejectedException when the peer rejected
-     * @throws SidewarpException UNAVAILABLE when nothing listens there, DEADLINE_EXCEEDED, and others
+     * @throws SidewarpException UNAVAILABLE when nothing listens there, and with an {@link SidewarpException#rdmaError()}
+     *     when the peer broke the rules of start-up, as one does that is not iWARP; DEADLINE_EXCEEDED, and others
      */
     Connection connect(String host, int port, ConnectionOptions options);
 

@@ -76,6 +76,12 @@ public final class Connector {
                                             + "\"?"),
                     e);
         } catch (SidewarpException e) {
+            if (e.rdmaError().isPresent()) {
+                throw new Failure(
+                        ExitCode.PROTOCOL,
+                        "cannot connect to " + peer + ": " + e.getMessage() + "; is it \"" + server + "\"?",
+                        e);
+            }
             if (!isMissing(e) || session.closed().isDone()) {
                 throw e;
             }
@@ -107,8 +113,10 @@ public final class Connector {
         }
     }
 
+    /** What listens and breaks the protocol will do so again. */
     private static boolean isMissing(SidewarpException e) {
-        return e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED;
+        return e.rdmaError().isEmpty()
+                && (e.code() == Status.Code.UNAVAILABLE || e.code() == Status.Code.DEADLINE_EXCEEDED);
     }
 
     private static void pause() {

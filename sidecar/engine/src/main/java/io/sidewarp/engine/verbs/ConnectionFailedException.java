@@ -3,6 +3,8 @@
 
 package io.sidewarp.engine.verbs;
 
+import io.sidewarp.engine.llp.LlpError;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** A connection could not be set up. The kind says where to look, the message says what to do. */
@@ -25,17 +27,33 @@ public final class ConnectionFailedException extends Exception {
     }
 
     private final Kind kind;
+    private final @Nullable LlpError error;
 
-    public ConnectionFailedException(Kind kind, String message, @Nullable Throwable cause) {
+    private ConnectionFailedException(Kind kind, String message, @Nullable LlpError error, @Nullable Throwable cause) {
         super(message, cause);
         this.kind = kind;
+        this.error = error;
+    }
+
+    public ConnectionFailedException(Kind kind, String message, @Nullable Throwable cause) {
+        this(kind, message, null, cause);
     }
 
     public ConnectionFailedException(Kind kind, String message) {
-        this(kind, message, null);
+        this(kind, message, null, null);
+    }
+
+    /** The peer broke the rules of start-up. */
+    public ConnectionFailedException(LlpError error, String message) {
+        this(Kind.PROTOCOL, message, error, null);
     }
 
     public Kind kind() {
         return kind;
+    }
+
+    /** What was wrong with the peer's start-up; empty when that was not it, or when the peer only went away. */
+    public Optional<LlpError> error() {
+        return Optional.ofNullable(error);
     }
 }

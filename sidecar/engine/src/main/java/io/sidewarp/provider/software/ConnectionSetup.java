@@ -78,6 +78,14 @@ abstract class ConnectionSetup {
                                 + " can be carried in this start-up");
     }
 
+    /** Start-up with the peer failed. That it went away is no error of the protocol. */
+    static ConnectionFailedException startupFailure(InetSocketAddress remote, LlpError reason, String message) {
+        String text = "start-up with " + remote + " failed: " + message;
+        return reason == LlpError.CONNECTION_LOST
+                ? new ConnectionFailedException(Kind.PROTOCOL, text)
+                : new ConnectionFailedException(reason, text);
+    }
+
     /** What start-up needs to know of parameters that were checked. */
     static MpaOptions options(ConnectionParameters parameters) {
         return MpaOptions.defaults()

@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
@@ -244,6 +245,11 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
 
     /** The peer, or time, has ended it. */
     void failed(String message) {
+        failed(LlpError.CONNECTION_LOST, message);
+    }
+
+    /** As {@link #failed(String)}, for a reason of the lower layer. */
+    void failed(LlpError reason, String message) {
         stopTimer();
         Phase before = phase;
         phase = Phase.OVER;
@@ -257,9 +263,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
                 Acceptance taken = acceptance;
                 if (taken != null) {
                     taken.queuePair().onSetupFailed(message);
-                    taken.result()
-                            .completeExceptionally(new ConnectionFailedException(
-                                    Kind.PROTOCOL, "start-up with " + remote + " failed: " + message));
+                    taken.result().completeExceptionally(startupFailure(remote, reason, message));
                 }
             }
             case OVER -> {}

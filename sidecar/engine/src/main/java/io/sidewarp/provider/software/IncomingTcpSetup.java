@@ -125,7 +125,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     public void onStartupFailed(LlpError reason, String message) {
-        failed(message);
+        failed(reason, message);
     }
 
     @Override

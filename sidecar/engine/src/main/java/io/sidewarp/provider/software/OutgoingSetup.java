@@ -117,8 +117,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
         end();
         if (error != null) {
             queuePair.onRefused(stream);
-            result.completeExceptionally(new ConnectionFailedException(
-                    Kind.PROTOCOL, "start-up with " + remote + " failed: " + refusal(error, peer)));
+            result.completeExceptionally(startupFailure(remote, error, refusal(error, peer)));
             return;
         }
         if (rtr != null) {
@@ -137,8 +136,13 @@ abstract class OutgoingSetup extends ConnectionSetup {
         }
     }
 
+    /** The peer went away, or refused. */
     void failed(String message) {
-        fail(new ConnectionFailedException(Kind.PROTOCOL, "start-up with " + remote + " failed: " + message));
+        failed(LlpError.CONNECTION_LOST, message);
+    }
+
+    void failed(LlpError reason, String message) {
+        fail(startupFailure(remote, reason, message));
     }
 
     @Override

@@ -124,6 +124,6 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     public void onStartupFailed(LlpError reason, String message) {
-        failed(message);
+        failed(reason, message);
     }
 }

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.DepthNegotiation;
@@ -190,7 +191,9 @@ final class StartupNegotiationTest {
 
         assertThatThrownBy(() -> get(connected))
                 .cause()
-                .isInstanceOf(ConnectionFailedException.class)
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed -> assertThat(failed.error()).hasValue(LlpError.NO_MATCHING_RTR))
                 .hasMessageContaining("ready-to-receive");
         assertThat(server.awaitCompletion().error())
                 .satisfies(error -> assertThat(error.remote()).isTrue())
@@ -229,7 +232,9 @@ final class StartupNegotiationTest {
                             responder.address(),
                             parameters(StartupNegotiationTest::revision2).withReadDepth(4, 1))))
                     .cause()
-                    .isInstanceOf(ConnectionFailedException.class)
+                    .isInstanceOfSatisfying(
+                            ConnectionFailedException.class,
+                            failed -> assertThat(failed.error()).hasValue(LlpError.INSUFFICIENT_IRD))
                     .hasMessageContaining("wants 5 RDMA Reads");
 
             assertThat(responder.terminate()).containsExactly(0x20, 0x06);

@@ -9,6 +9,7 @@ import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
+import io.sidewarp.engine.llp.ProtocolError;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
@@ -104,7 +105,11 @@ public final class ApiError {
             case StatusRuntimeException status -> status;
             case ConnectionRejectedException rejected ->
                 of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
-            case ConnectionFailedException failed -> of(code(failed.kind()), text(failed));
+            case ConnectionFailedException failed ->
+                of(
+                        code(failed.kind()),
+                        text(failed),
+                        failed.error().map(ApiError::rdma).orElse(null));
             case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
             case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
@@ -123,6 +128,16 @@ public final class ApiError {
         rejected.peerDepths().ird().ifPresent(detail::setPeerIrd);
         rejected.peerDepths().ord().ifPresent(detail::setPeerOrd);
         return detail.build();
+    }
+
+    /** An error that this side found, in the API's form. */
+    private static RdmaError rdma(ProtocolError error) {
+        return RdmaError.newBuilder()
+                .setLayer(error.layer())
+                .setType(error.type())
+                .setCode(error.code())
+                .setName(error.description())
+                .build();
     }
 
     private static Status.Code code(ConnectionFailedException.Kind kind) {

@@ -10,6 +10,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.protobuf.StatusProto;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -27,6 +28,7 @@ import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RejectRequest;
 import io.sidewarp.v1.SendRequest;
@@ -36,6 +38,8 @@ import io.sidewarp.v1.WatchConnectionResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -171,6 +175,41 @@ class ConnectionTest extends TwoSidecars {
                             .build()));
 
             assertThat(status.getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
+        }
+    }
+
+    @Test
+    void aPeerThatIsNotIwarpIsToldByAnErrorOfTheLowerLayer() throws IOException {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Connection> connecting =
+                    client.connect(client.connectRequest(other.getLocalPort()).build());
+            try (Socket greeting = other.accept()) {
+                greeting.getOutputStream().write("SSH-2.0-OpenSSH_9.2p1\r\n".getBytes(StandardCharsets.US_ASCII));
+
+                StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
+
+                assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(Waiting.detail(failure, RdmaError.class))
+                        .isEqualTo(RdmaError.newBuilder()
+                                .setLayer(2)
+                                .setCode(4)
+                                .setName("Invalid MPA Request or Response frame")
+                                .build());
+            }
+        }
+    }
+
+    @Test
+    void aPeerThatOnlyGoesAwayIsNoErrorOfTheProtocol() throws IOException {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            CompletableFuture<Connection> connecting =
+                    client.connect(client.connectRequest(other.getLocalPort()).build());
+            other.accept().close();
+
+            StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
+
+            assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(StatusProto.fromThrowable(failure).getDetailsList()).isEmpty();
         }
     }
 
