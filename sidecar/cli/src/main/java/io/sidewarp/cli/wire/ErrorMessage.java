@@ -3,15 +3,17 @@
 
 package io.sidewarp.cli.wire;
 
+import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Set;
 
 /**
  * The peer could not go on. Body: exit code (two octets), text.
  *
- * @param exitCode what the command at the other end should exit with
+ * @param exitCode what the command at this end exits with, and the one at the other end if it may
  * @param text for people: cause and remedy
  */
 public record ErrorMessage(int exitCode, String text) implements Message {
@@ -19,6 +21,18 @@ public record ErrorMessage(int exitCode, String text) implements Message {
     public static final int TYPE = 1;
 
     private static final int MAX_TEXT = 800;
+
+    /** What may go wrong at the peer and ends the command here in the same way. */
+    private static final Set<Integer> OF_PEERS = Set.of(
+            ExitCode.FAILED,
+            ExitCode.NO_INPUT,
+            ExitCode.NO_RESOURCES,
+            ExitCode.CANNOT_CREATE,
+            ExitCode.IO_ERROR,
+            ExitCode.TEMPORARY,
+            ExitCode.PROTOCOL,
+            ExitCode.NO_PERMISSION,
+            ExitCode.CONFIGURATION);
 
     /** What to tell the peer of a failure of this side. */
     public static ErrorMessage of(Failure failure) {
@@ -32,9 +46,10 @@ public record ErrorMessage(int exitCode, String text) implements Message {
         return new ErrorMessage(Short.toUnsignedInt(body.getShort()), Message.getText(body));
     }
 
-    /** The failure that this side ends with. */
+    /** The failure that this side ends with; the peer cannot say that it went well, or what is wrong at this side. */
     Failure toFailure() {
-        return new Failure(exitCode, "the peer says: " + text.replaceAll("\\p{Cntrl}", "?"));
+        int code = OF_PEERS.contains(exitCode) ? exitCode : ExitCode.FAILED;
+        return new Failure(code, "the peer says: " + text.replaceAll("\\p{Cntrl}", "?"));
     }
 
     @Override

@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FrameTest {
 
@@ -26,6 +28,24 @@ class FrameTest {
         Failure failure = frame.read(ErrorMessage::decode).toFailure();
         assertThat(failure.exitCode()).isEqualTo(75);
         assertThat(failure).hasMessage("the peer says: no");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 66, 71, 73, 74, 75, 76, 77, 78})
+    void whatHappenedToThePeerIsAsGoodAReasonHere(int exitCode) {
+        assertThat(failure(exitCode, "no").exitCode()).isEqualTo(exitCode);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 2, 3, 69, 70, 130, 143, 256, 65_535})
+    void whatIsSaidOfThisSideByThePeerIsAFailureOfTheTransfer(int exitCode) {
+        assertThat(failure(exitCode, "no").exitCode()).isEqualTo(ExitCode.FAILED);
+    }
+
+    private static Failure failure(int exitCode, String text) {
+        return Octets.frame(Octets.of(new ErrorMessage(exitCode, text)))
+                .read(ErrorMessage::decode)
+                .toFailure();
     }
 
     @Test
