@@ -92,6 +92,22 @@ class PingCommandIT {
         }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"ping --rping", "perftest write_bw --size 64 --iterations 10"})
+    void soCanAPeerThatSpeaksAsOtherPrograms(String line) {
+        String address = "127.0.0.1:" + Ports.free();
+        String[] server = (line + " --once --listen " + address).split(" ");
+        String[] client = (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait 60s " + address).split(" ");
+        try (OwnedProcess waiting = CliProcess.start(left, client)) {
+            Patience.await("it tries")
+                    .until(() -> !waiting.isAlive() || !sessions(left).isEmpty());
+            try (OwnedProcess late = CliProcess.start(right, server)) {
+                assertThat(waiting.awaitExit()).as(waiting.text()).isZero();
+                assertThat(late.awaitExit()).as(late.text()).isZero();
+            }
+        }
+    }
+
     @Test
     void aPeerThatIsNotIwarpIsAProtocolErrorAndNotWaitedFor() throws IOException {
         try (ServerSocket other = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());

@@ -27,7 +27,7 @@ final class PerftestClient {
     }
 
     PerftestResult run(PerftestPlan plan) {
-        try (Mailbox control = Mailbox.connect(session, peer, server(plan), flags.options())) {
+        try (Mailbox control = Mailbox.connect(session, peer, server(plan), flags)) {
             return new PerftestRun(
                             session,
                             plan,

@@ -28,7 +28,7 @@ final class RpingClient implements Pinger {
     RpingClient(Session session, HostPort peer, int octets, ConnectionFlags flags) {
         source = session.createSharedRegion(RegionNames.next("rping-source"), octets, Access.REMOTE_READ);
         sink = session.createSharedRegion(RegionNames.next("rping-sink"), octets, Access.REMOTE_WRITE);
-        mailbox = Mailbox.connect(session, peer, "rping -s", flags.options());
+        mailbox = Mailbox.connect(session, peer, "rping -s", flags);
     }
 
     @Override

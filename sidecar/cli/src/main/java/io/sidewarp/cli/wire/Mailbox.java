@@ -52,13 +52,14 @@ public final class Mailbox implements AutoCloseable {
     }
 
     /**
-     * Connects.
+     * Connects, and tries again while nobody listens.
      *
      * @param server what should listen there
      */
-    public static Mailbox connect(Session session, HostPort peer, String server, ConnectionOptions.Builder options) {
+    public static Mailbox connect(Session session, HostPort peer, String server, ConnectionFlags flags) {
         return open(session, region -> {
-            Connection connection = Connector.open(session, peer, server, withReceives(options, region));
+            Connection connection =
+                    Connector.open(session, peer, server, withReceives(flags.options(), region), flags.patience());
             try {
                 Thread.sleep(SETTLING_TIME);
             } catch (InterruptedException e) {
