@@ -1,0 +1,191 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.e2e;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.sidewarp.e2e.support.CliProcess.Ended;
+import io.sidewarp.e2e.support.Directories;
+import io.sidewarp.e2e.support.ExitCodes;
+import io.sidewarp.e2e.support.Logs;
+import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Programs;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** {@code ./sidewarp} on machines that lack programs. A copy of the script builds nothing: its Maven and apt are played. */
+@ExtendWith(Logs.class)
+class ScriptIT {
+
+    private static final Set<String> LACKING =
+            Set.of("mvn", "unzip", "curl", "wget", "apt-get", "dpkg-deb", "iperf3", "tshark");
+
+    private static Path present;
+
+    private Path directory;
+    private Path programs;
+    private Path checkout;
+
+    @BeforeAll
+    static void linkPrograms() throws IOException {
+        present = Directories.temporary("script-path");
+        List<Path> places = Pattern.compile(File.pathSeparator)
+                .splitAsStream(System.getenv("PATH"))
+                .map(Path::of)
+                .filter(Files::isDirectory)
+                .toList();
+        for (Path place : places) {
+            link(place);
+        }
+    }
+
+    @AfterAll
+    static void unlinkPrograms() {
+        Directories.delete(present);
+    }
+
+    @BeforeEach
+    void copy() throws IOException {
+        directory = Directories.temporary("script");
+        programs = Files.createDirectory(directory.resolve("bin"));
+        checkout = Files.createDirectory(directory.resolve("checkout"));
+        Files.copy(
+                Programs.root().resolve("sidewarp"), checkout.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+    }
+
+    @AfterEach
+    void delete() {
+        Directories.delete(directory);
+    }
+
+    private String path() {
+        return programs + File.pathSeparator + present;
+    }
+
+    private static void link(Path place) throws IOException {
+        try (Stream<Path> files = Files.list(place)) {
+            for (Path file : files.toList()) {
+                Path name = present.resolve(file.getFileName());
+                if (!LACKING.contains(file.getFileName().toString()) && !Files.exists(name)) {
+                    Files.createSymbolicLink(name, file);
+                }
+            }
+        }
+    }
+
+    /** Lets a script play a program; its calls go to a file beside it. */
+    private static void play(Path program, String script) throws IOException {
+        Files.writeString(
+                program,
+                "#!/bin/sh\necho \"${HOME:-no home} $*\" >>'" + program + ".calls'\ncd '" + program.getParent() + "'\n"
+                        + script);
+        Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private static List<String> calls(Path program) throws IOException {
+        return Files.readAllLines(program.resolveSibling(program.getFileName() + ".calls"));
+    }
+
+    private Ended run(Map<String, String> environment, String... command) {
+        try (OwnedProcess process = OwnedProcess.start("script", List.of(command), environment, checkout)) {
+            int exitCode = process.awaitExit();
+            return new Ended(exitCode, process.output());
+        }
+    }
+
+    /** Builds in the copy. */
+    private Ended build() {
+        return run(
+                Map.of("PATH", path(), "JAVA_HOME", System.getProperty("java.home"), "SIDEWARP_BUILD", ""),
+                "env",
+                "-u",
+                "HOME",
+                "./sidewarp",
+                "build");
+    }
+
+    @Test
+    void mavenIsDownloadedWithoutAHomeAndByJavaAlone() throws IOException {
+        Path wrapper = checkout.resolve("mvnw");
+        play(wrapper, "");
+        play(programs.resolve("unzip"), "");
+
+        Ended ended = build();
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        String home = System.getProperty("user.home");
+        assertThat(calls(wrapper)).hasSize(2);
+        assertThat(calls(wrapper).getFirst()).isEqualTo(home + " --version");
+        assertThat(calls(wrapper).getLast()).startsWith(home + " -B -q package ");
+    }
+
+    @Test
+    void whatMavenLacksIsToldInItsOwnWords() throws IOException {
+        play(checkout.resolve("mvnw"), "echo 'Error: curl: Failed to fetch Maven' >&2; exit 1");
+        play(programs.resolve("unzip"), "");
+
+        build().assertFailed(ExitCodes.UNAVAILABLE, "curl: Failed to fetch Maven", "no mvn is on the PATH");
+    }
+
+    @Test
+    void unzipIsInstalledOrAskedFor() throws IOException {
+        play(checkout.resolve("mvnw"), "");
+
+        build().assertFailed(ExitCodes.UNAVAILABLE, "it needs unzip");
+
+        Path apt = playInstallation("exit");
+        play(checkout.resolve("mvnw"), "");
+        Ended ended = build();
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(calls(apt).getLast()).endsWith(" unzip");
+    }
+
+    /** Maven cannot be downloaded, and is among the packages that root can install. */
+    private Path playInstallation(String update) throws IOException {
+        play(checkout.resolve("mvnw"), "exit 1");
+        play(programs.resolve("id"), "echo 0");
+        Path apt = programs.resolve("apt-get");
+        play(apt, """
+                for last; do :; done
+                case $last in
+                  update) %s ;;
+                  maven) printf '#!/bin/sh\\necho Apache Maven 3.9.9\\n' >mvn && chmod +x mvn ;;
+                  unzip) touch unzip && chmod +x unzip ;;
+                esac
+                """.formatted(update));
+        return apt;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"images/packages", "operator/testing/kube/build"})
+    void scriptsThatKeepWhatTheyDownloadNeedNoHome(String script) {
+        Ended ended = run(
+                Map.of("XDG_CACHE_HOME", "", "KUBEBUILDER_ASSETS", ""),
+                "env",
+                "-u",
+                "HOME",
+                Programs.root().resolve(script).toString(),
+                "--find");
+
+        assertThat(ended.exitCode()).as(ended.text()).isIn(0, ExitCodes.UNAVAILABLE, 64);
+        assertThat(ended.text()).doesNotContain("HOME");
+    }
+}
