@@ -158,6 +158,35 @@ class ScriptIT {
         assertThat(calls(apt).getLast()).endsWith(" unzip");
     }
 
+    @Test
+    void whoeverElseInstallsPackagesIsWaitedFor() throws IOException {
+        play(programs.resolve("unzip"), "");
+        Path apt = playInstallation("""
+                [ -e asked ] && exit
+                touch asked
+                echo 'E: Could not get lock /var/lib/apt/lists/lock. It is held by process 1 (apt-get)' >&2
+                exit 100
+                """);
+
+        Ended ended = build();
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(calls(apt)).hasSize(3);
+        assertThat(calls(apt).getLast()).contains("DPkg::Lock::Timeout=", "install", "maven");
+    }
+
+    @Test
+    void packageListsThatCannotBeUpdatedMayBeGoodEnough() throws IOException {
+        play(programs.resolve("unzip"), "");
+        Path apt = playInstallation("echo 'E: Temporary failure resolving deb.debian.org' >&2; exit 100");
+
+        Ended ended = build();
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(ended.text()).contains("Temporary failure resolving", "going on with those there are");
+        assertThat(calls(apt)).hasSize(2);
+    }
+
     /** Maven cannot be downloaded, and is among the packages that root can install. */
     private Path playInstallation(String update) throws IOException {
         play(checkout.resolve("mvnw"), "exit 1");
