@@ -10,7 +10,9 @@ import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +126,16 @@ class SidewarpTest {
     @Test
     void namesThatLeadElsewhereAreRefusedBeforeAnybodyIsAsked() {
         assertThat(run("cp", "peer:1/../etc/passwd", directory.toString())).isEqualTo(ExitCode.NO_PERMISSION);
+    }
+
+    @Test
+    void namesThatNoServerTakesAreRefusedBeforeAnybodyIsAsked() throws IOException {
+        String file = Files.writeString(directory.resolve("file"), "content").toString();
+
+        for (String name : List.of("a/".repeat(600) + "f", "../f", ".hidden/")) {
+            assertThat(run("cp", file, "peer:1/" + name)).as(name).isEqualTo(ExitCode.NO_PERMISSION);
+        }
+        assertThat(err.toString()).contains("is not served: it has no octets, or more than 512");
     }
 
     @Test

@@ -111,9 +111,11 @@ public final class CopyCommand implements Callable<Integer> {
     }
 
     private String push(Path file, RemoteFile remote, ProgressLine progress) throws IOException {
-        String name = remote.name().isEmpty() || remote.name().endsWith("/")
-                ? remote.name() + file.getFileName()
-                : remote.name();
+        String name = FileName.of(
+                        remote.name().isEmpty() || remote.name().endsWith("/")
+                                ? remote.name() + file.getFileName()
+                                : remote.name())
+                .toString();
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp cp");
                 Channel channel = connect(session, remote)) {
