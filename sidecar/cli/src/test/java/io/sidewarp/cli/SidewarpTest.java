@@ -42,6 +42,8 @@ class SidewarpTest {
                 "ping peer:1 --ready now",
                 "ping peer:1 --read-depths deep",
                 "ping peer:1 --mpa-accept 1,two",
+                "ping peer:1 --no-crc --require-crc",
+                "serve --dir . 7472 --require-crc --no-crc",
                 "perf",
                 "perf write",
                 "perf fly peer:1",

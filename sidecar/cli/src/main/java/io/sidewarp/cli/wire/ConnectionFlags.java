@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -95,13 +96,20 @@ public final class ConnectionFlags {
         }
     }
 
-    @Option(
-            names = "--no-crc",
-            description = "Ask for no CRCs. Both sides must want it, and both sidecars' configurations permit it.")
-    private boolean noCrc;
+    /** What is asked of the peer about CRCs, one of them at most. */
+    private static final class Crc {
 
-    @Option(names = "--require-crc", description = "Refuse a peer that does not ask for CRCs too.")
-    private boolean requireCrc;
+        @Option(
+                names = "--no-crc",
+                description = "Ask for no CRCs. Both sides must want it, and both sidecars' configurations permit it.")
+        private boolean none;
+
+        @Option(names = "--require-crc", description = "Refuse a peer that does not ask for CRCs too.")
+        private boolean required;
+    }
+
+    @ArgGroup
+    private Crc crc = new Crc();
 
     @Option(
             names = "--mpa-revision",
@@ -172,10 +180,10 @@ public final class ConnectionFlags {
                 ConnectionOptions.builder().llp(llp()).receiveMarkers(markers).maxFpdu(maxFpdu);
         connectTimeout.ifPresent(options::timeout);
         udpPort.ifPresent(options::udpPort);
-        if (noCrc) {
+        if (crc.none) {
             options.crc(false);
         }
-        if (requireCrc) {
+        if (crc.required) {
             options.requireCrc();
         }
         mpaRevision.ifPresent(options::mpaRequestRevision);
