@@ -5,6 +5,7 @@ package io.sidewarp.cli.copy;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
@@ -62,8 +63,6 @@ record FileName(List<String> parts) {
     }
 
     private static Failure refused(String name, String why) {
-        return new Failure(
-                ExitCode.NO_PERMISSION,
-                "the name \"" + name.replaceAll("\\p{Cntrl}", "?") + "\" is not served: " + why);
+        return new Failure(ExitCode.NO_PERMISSION, "the name \"" + Printable.of(name) + "\" is not served: " + why);
     }
 }

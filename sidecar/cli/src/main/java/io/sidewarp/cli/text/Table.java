@@ -59,6 +59,6 @@ public final class Table {
     /** Names come from other processes: no control characters reach the terminal. */
     private static String printable(Object cell) {
         String text = String.valueOf(cell);
-        return text.isEmpty() ? "-" : text.replaceAll("\\p{Cntrl}", "?");
+        return text.isEmpty() ? "-" : Printable.of(text);
     }
 }

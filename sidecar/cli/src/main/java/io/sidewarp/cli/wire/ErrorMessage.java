@@ -5,6 +5,7 @@ package io.sidewarp.cli.wire;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -49,7 +50,7 @@ public record ErrorMessage(int exitCode, String text) implements Message {
     /** The failure that this side ends with; the peer cannot say that it went well, or what is wrong at this side. */
     Failure toFailure() {
         int code = OF_PEERS.contains(exitCode) ? exitCode : ExitCode.FAILED;
-        return new Failure(code, "the peer says: " + text.replaceAll("\\p{Cntrl}", "?"));
+        return new Failure(code, "the peer says: " + Printable.of(text));
     }
 
     @Override

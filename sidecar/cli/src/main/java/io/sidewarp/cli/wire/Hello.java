@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.wire;
 
+import io.sidewarp.cli.text.Printable;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -83,7 +84,7 @@ public final class Hello {
         }
         String text =
                 new String(privateData, HEADER_LENGTH, privateData.length - HEADER_LENGTH, StandardCharsets.UTF_8);
-        return Optional.of(text.replaceAll("\\p{Cntrl}", "?"));
+        return Optional.of(Printable.of(text));
     }
 
     private static byte[] encode(int service, byte[] rest) {

@@ -22,7 +22,7 @@ class TableTest {
 
     @Test
     void letsNoControlCharactersThrough() {
-        assertThat(new Table("NAME").row("a\u001b[31m\n").render()).isEqualTo("NAME\na?[31m?\n");
+        assertThat(new Table("NAME").row("a\u001b[31m\u009b31m\n").render()).isEqualTo("NAME\na?[31m?31m?\n");
     }
 
     @Test

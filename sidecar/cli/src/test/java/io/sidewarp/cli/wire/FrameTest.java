@@ -42,6 +42,11 @@ class FrameTest {
         assertThat(failure(exitCode, "no").exitCode()).isEqualTo(ExitCode.FAILED);
     }
 
+    @Test
+    void noControlCharactersOfThePeerReachTheTerminal() {
+        assertThat(failure(1, "\u001b[2J\u009b2J ü")).hasMessage("the peer says: ?[2J?2J ü");
+    }
+
     private static Failure failure(int exitCode, String text) {
         return Octets.frame(Octets.of(new ErrorMessage(exitCode, text)))
                 .read(ErrorMessage::decode)

@@ -32,7 +32,7 @@ public final class AbortCause {
         }
         byte[] reason = new byte[Math.min(length, LONGEST_REASON)];
         packet.getBytes(cause + CAUSE_HEADER_LENGTH, reason, 0, reason.length);
-        String text = new String(reason, StandardCharsets.UTF_8).replaceAll("\\p{Cntrl}", "?");
+        String text = new String(reason, StandardCharsets.UTF_8).replaceAll("\\p{Cc}", "?");
         return "the peer aborted the association: " + text;
     }
 }

@@ -46,6 +46,14 @@ final class NotificationsTest {
     }
 
     @Test
+    void controlCharactersInTheReasonOfAnAbortReachNoTerminal() {
+        // ESC, CSI as one character (U+009B), and DEL.
+        read(associationChange(1, 0, "000c0009" + "1b" + "c29b" + "7f" + "62"));
+
+        assertThat(received.cause()).isEqualTo("the peer aborted the association: ???b");
+    }
+
+    @Test
     void aPeerThatIsSilentGivesNoReason() {
         read(associationChange(1, 0, ""));
 
