@@ -130,6 +130,21 @@ class PerfCommandIT {
     }
 
     @Test
+    void aServersSidecarThatGrantsLittleStillTakesMessages() {
+        try (SidecarProcess small = SidecarProcess.with("small")
+                        .set("sidewarp.limits.queue-outstanding", "64")
+                        .set("sidewarp.connection.queue-outstanding", "64")
+                        .start();
+                OwnedProcess limited = CliProcess.start(small, "perf", "--listen", "127.0.0.1:0")) {
+            JsonNode result = perf("send", CliProcess.awaitAddress(limited), "--size", "8", "--json")
+                    .json()
+                    .getFirst();
+
+            assertThat(result.get("messages").asLong()).isPositive();
+        }
+    }
+
+    @Test
     void aSizeBeyondAMessageOfRdmaIsAWrongArgument() {
         Ended ended = CliProcess.run(left, "perf", "write", address, "--size", "8G");
 

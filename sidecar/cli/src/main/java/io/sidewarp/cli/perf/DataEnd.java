@@ -3,6 +3,8 @@
 
 package io.sidewarp.cli.perf;
 
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
 import io.sidewarp.client.CompletionHandler;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
@@ -12,12 +14,19 @@ import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** What the server does on a data connection. RDMA Writes and Reads for throughput need nothing of it. */
 abstract class DataEnd implements CompletionHandler {
 
+    final WorkQueue queue;
     private final AtomicLong published = new AtomicLong();
+    private volatile @Nullable Failure failure;
     private long count;
+
+    DataEnd(WorkQueue queue) {
+        this.queue = queue;
+    }
 
     /** Messages that reached a receive. */
     long received() {
@@ -26,6 +35,25 @@ abstract class DataEnd implements CompletionHandler {
 
     /** Ends what runs by itself. */
     void stop() {}
+
+    /** @throws Failure when the sidecar granted too little for it to go on */
+    void check() {
+        Failure known = failure;
+        if (known != null) {
+            throw known;
+        }
+    }
+
+    /** Posts, if there is a credit; without one {@link #check} fails. */
+    void post(long id, WorkRequest request) {
+        if (!queue.tryPost(id, request)) {
+            failure = new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "the sidecar grants " + queue.credits()
+                            + " work requests at a time (its setting sidewarp.limits.queue-outstanding): raise it, or use"
+                            + " a lower --depth");
+        }
+    }
 
     void count() {
         count++;
@@ -37,7 +65,6 @@ abstract class DataEnd implements CompletionHandler {
 
         private static final long CREDIT_ID = 1L << 40;
 
-        private final WorkQueue queue;
         private final WorkRequest[] receives;
         private final WorkRequest[] creditSends = new WorkRequest[PerfPlan.CREDIT_SLOTS];
         private final SharedRegion region;
@@ -52,7 +79,7 @@ abstract class DataEnd implements CompletionHandler {
                 PerfPlan plan,
                 int index,
                 int receiveCount) {
-            this.queue = queue;
+            super(queue);
             this.region = region;
             tail = plan.tailOffset(index) + PerfPlan.CREDIT_OFFSET;
             receives = new WorkRequest[receiveCount];
@@ -79,12 +106,12 @@ abstract class DataEnd implements CompletionHandler {
                 return;
             }
             count();
-            queue.tryPost(completion.id(), receives[(int) completion.id()]);
+            post(completion.id(), receives[(int) completion.id()]);
             if (received() % period == 0) {
                 int slot = nextCredit;
                 nextCredit = (slot + 1) % creditSends.length;
                 region.buffer(creditOffset(slot), PerfPlan.CREDIT_LENGTH).putLong(received() + receives.length);
-                queue.tryPost(CREDIT_ID + slot, creditSends[slot]);
+                post(CREDIT_ID + slot, creditSends[slot]);
             }
         }
 
@@ -100,12 +127,11 @@ abstract class DataEnd implements CompletionHandler {
     /** Answers each Send by a Send. */
     static final class SendEcho extends DataEnd {
 
-        private final WorkQueue queue;
         private final WorkRequest receive;
         private final WorkRequest send;
 
         SendEcho(WorkQueue queue, WorkRequest receive, WorkRequest send) {
-            this.queue = queue;
+            super(queue);
             this.receive = receive;
             this.send = send;
         }
@@ -114,8 +140,8 @@ abstract class DataEnd implements CompletionHandler {
         public void onCompletion(WorkCompletion completion) {
             if (completion.isSuccess() && completion.id() == SendPingPong.RECEIVE_ID) {
                 count();
-                queue.tryPost(SendPingPong.RECEIVE_ID, receive);
-                queue.tryPost(SendPingPong.SEND_ID, send);
+                post(SendPingPong.RECEIVE_ID, receive);
+                post(SendPingPong.SEND_ID, send);
             }
         }
     }
@@ -123,13 +149,12 @@ abstract class DataEnd implements CompletionHandler {
     /** Answers each RDMA Write by an RDMA Write. */
     static final class WriteEcho extends DataEnd {
 
-        private final WorkQueue queue;
         private final WorkRequest write;
         private final WatchedMemory memory;
         private final Thread thread = new Thread(this::run, "sidewarp-perf-echo");
 
         WriteEcho(WorkQueue queue, WorkRequest write, WatchedMemory memory) {
-            this.queue = queue;
+            super(queue);
             this.write = write;
             this.memory = memory;
             thread.setDaemon(true);

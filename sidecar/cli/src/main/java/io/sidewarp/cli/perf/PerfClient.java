@@ -134,7 +134,7 @@ public final class PerfClient {
 
     private static void verify(PerfPlan plan, SharedRegion region, List<DataLink> links, PerfMessage.Report report) {
         boolean readHere = plan.operation() == Operation.READ && !plan.latency();
-        long wrong = readHere ? PerfTest.countWrong(region, plan) : report.wrong();
+        long wrong = readHere ? PerfTest.countWrong(region, plan, plan.slots()) : report.wrong();
         if (wrong > 0) {
             throw new Failure(
                     ExitCode.FAILED,

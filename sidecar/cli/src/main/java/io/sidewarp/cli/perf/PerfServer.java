@@ -88,10 +88,12 @@ public final class PerfServer implements Server.GreetedHandler {
     private String measure(Channel channel, PerfTest test, PerfPlan plan) {
         // The client warms up before.
         channel.receive(TEST_PATIENCE).expect(PerfMessage.Begin.TYPE, PerfMessage.Begin::decode);
+        test.check();
         var processAtBegin = ProcessCpu.own().nanos();
         var sidecarAtBegin = sidecar.nanos();
         channel.send(new PerfMessage.Begin());
         channel.receive(TEST_PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
+        test.check();
         long processNanos = ProcessCpu.own().since(processAtBegin);
         long sidecarNanos = sidecar.since(sidecarAtBegin);
         channel.send(new PerfMessage.End());

@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.perf;
 
+import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.Pattern;
@@ -19,6 +20,7 @@ import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
+import io.sidewarp.v1.Limits;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -54,7 +56,7 @@ final class PerfTest implements AutoCloseable {
         this.busyPoll = busyPoll;
         plan = setup.plan();
         peerRegion = setup.region();
-        receives = receives(plan, session.limits().getMaxReceiveQueue());
+        receives = receives(plan, session.limits());
         region = session.createSharedRegion(
                 RegionNames.next("perf"),
                 plan.regionLength(),
@@ -75,11 +77,15 @@ final class PerfTest implements AutoCloseable {
         }
     }
 
-    /** Number of slots that do not hold the pattern. */
-    static long countWrong(SharedRegion region, PerfPlan plan) {
+    /**
+     * Number of slots that do not hold the pattern.
+     *
+     * @param slots that are looked at of each connection
+     */
+    static long countWrong(SharedRegion region, PerfPlan plan, int slots) {
         long wrong = 0;
         for (int connection = 0; connection < plan.connections(); connection++) {
-            for (int slot = 0; slot < plan.slots(); slot++) {
+            for (int slot = 0; slot < slots; slot++) {
                 long offset = plan.slotOffset(connection, slot);
                 if (Pattern.firstDifference(region.segment().asSlice(offset, plan.size()), plan.seed()) >= 0) {
                     wrong++;
@@ -87,6 +93,17 @@ final class PerfTest implements AutoCloseable {
             }
         }
         return wrong;
+    }
+
+    /** Twice the depth, so that the sender need not wait for credits to come back, if the sidecar grants as much. */
+    static int receives(PerfPlan plan, Limits limits) {
+        if (plan.latency()) {
+            return SendPingPong.RECEIVES;
+        }
+        int wanted = plan.depth() * 2;
+        int queue = limits.getMaxReceiveQueue();
+        int receives = queue > QUEUE_SLACK ? Math.min(wanted, queue - QUEUE_SLACK) : wanted;
+        return Math.min(receives, Math.max(1, limits.getMaxQueueOutstanding() - QUEUE_SLACK));
     }
 
     RemoteAddress address() {
@@ -129,6 +146,11 @@ final class PerfTest implements AutoCloseable {
         }
     }
 
+    /** @throws Failure when a connection could not go on */
+    synchronized void check() {
+        ends.forEach(DataEnd::check);
+    }
+
     /** Ends what runs by itself. */
     synchronized void stop() {
         ends.forEach(DataEnd::stop);
@@ -147,7 +169,11 @@ final class PerfTest implements AutoCloseable {
 
     /** Number of messages in memory that are not the pattern; latency tests do not check. */
     long wrongMessages() {
-        return plan.latency() || plan.operation() == Operation.READ ? 0 : countWrong(region, plan);
+        if (plan.latency() || plan.operation() == Operation.READ) {
+            return 0;
+        }
+        int used = plan.operation() == Operation.SEND ? Math.min(receives, plan.slots()) : plan.slots();
+        return countWrong(region, plan, used);
     }
 
     @Override
@@ -183,11 +209,5 @@ final class PerfTest implements AutoCloseable {
                 queue,
                 WorkRequest.write(connection, target, outgoing).unsignaled(),
                 new WatchedMemory(region, plan, busyPoll));
-    }
-
-    /** Twice the depth, so that the sender need not wait for credits to come back. */
-    private static int receives(PerfPlan plan, int limit) {
-        int most = limit > QUEUE_SLACK ? limit - QUEUE_SLACK : plan.depth() * 2;
-        return plan.latency() ? SendPingPong.RECEIVES : Math.min(plan.depth() * 2, most);
     }
 }
