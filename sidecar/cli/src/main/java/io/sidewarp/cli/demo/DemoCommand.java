@@ -87,9 +87,8 @@ public final class DemoCommand implements Callable<Integer> {
         if (octets < 1) {
             throw new Failure(ExitCode.USAGE, "there is nothing to move: the file or --size is empty");
         }
-        Room chosen = Room.choose(octets);
-        Path place = base.orElse(chosen.base());
-        long region = window > 0 ? Math.min(window, octets) : chosen.window();
+        Path place = base.isPresent() ? base.get() : Room.directory();
+        long region = window > 0 ? Math.min(window, octets) : Room.window(place, octets);
         PrintWriter out = spec.commandLine().getOut();
         try (ProgressLine progress = ProgressLine.onTerminal()) {
             progress.update("starting two sidecars");

@@ -3,18 +3,16 @@
 
 package io.sidewarp.cli.demo;
 
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.text.Sizes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/**
- * Where the shared volumes go, and how much of a file fits into memory at each side.
- *
- * @param base directory for the volumes
- * @param window octets of the region at each side, at least one page
- */
-record Room(Path base, long window) {
+/** Where the shared volumes go, and how much of a file fits into memory at each side. */
+final class Room {
 
     private static final Path MEMORY_BACKED = Path.of("/dev/shm");
 
@@ -24,16 +22,30 @@ record Room(Path base, long window) {
     private static final long LEAST = 64L << 20;
     private static final long STEP = 1L << 20;
 
-    /** Chooses for a file of a given size. */
-    static Room choose(long size) throws IOException {
-        if (Files.isWritable(MEMORY_BACKED)) {
-            long room = Math.min(usable(MEMORY_BACKED), availableMemory());
-            if (perSide(room) >= LEAST) {
-                return new Room(MEMORY_BACKED, window(size, room));
-            }
+    private Room() {}
+
+    /** The directory for the volumes where the user names none: one in memory, if that has the least of room. */
+    static Path directory() throws IOException {
+        boolean inMemory =
+                Files.isWritable(MEMORY_BACKED) && perSide(Math.min(usable(MEMORY_BACKED), availableMemory())) >= LEAST;
+        return inMemory ? MEMORY_BACKED : Path.of(System.getProperty("java.io.tmpdir"));
+    }
+
+    /**
+     * Octets of the region at each side for a file of a given size.
+     *
+     * @throws Failure when the directory has no room for two such regions
+     */
+    static long window(Path directory, long size) throws IOException {
+        long usable = usable(directory);
+        long window = window(size, Math.min(usable, availableMemory()));
+        if (window > usable / 2) {
+            throw new Failure(
+                    ExitCode.NO_RESOURCES,
+                    "in " + directory + " there is room for " + Sizes.format(usable) + ", and each of two sides wants "
+                            + Sizes.format(window) + ": give a smaller --window, or another --dir");
         }
-        Path temporary = Path.of(System.getProperty("java.io.tmpdir"));
-        return new Room(temporary, window(size, Math.min(usable(temporary), availableMemory())));
+        return window;
     }
 
     /** The whole file when it fits into each side's half of the room, else as many MiB as do. */

@@ -4,7 +4,11 @@
 package io.sidewarp.cli.demo;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import io.sidewarp.cli.ExitCode;
+import io.sidewarp.cli.Failure;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 class RoomTest {
@@ -20,6 +24,14 @@ class RoomTest {
     @Test
     void takesWholeMebibytesOfAFileThatDoesNotFit() {
         assertThat(Room.window(1024 * MIB, 1000 * MIB + 3)).isEqualTo(404 * MIB);
+    }
+
+    @Test
+    void looksAtTheDirectoryThatIsGiven() {
+        assertThatExceptionOfType(Failure.class)
+                .isThrownBy(() -> Room.window(Path.of("/proc"), 1024 * MIB))
+                .withMessageContainingAll("in /proc there is room for 0", "--window", "--dir")
+                .satisfies(failure -> assertThat(failure.exitCode()).isEqualTo(ExitCode.NO_RESOURCES));
     }
 
     @Test
