@@ -204,6 +204,27 @@ class ScriptIT {
     }
 
     @ParameterizedTest
+    @ValueSource(strings = {"bench", "images"})
+    void helpNeedsNoToolsThatTheCommandNeeds(String command) {
+        Ended ended = run(
+                Map.of(
+                        "PATH",
+                        path(),
+                        "JAVA_HOME",
+                        System.getProperty("java.home"),
+                        "SIDEWARP_BUILD",
+                        "never",
+                        "XDG_CACHE_HOME",
+                        directory.toString()),
+                Programs.root().resolve("sidewarp").toString(),
+                command,
+                "--help");
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(ended.text()).contains("Usage: ");
+    }
+
+    @ParameterizedTest
     @ValueSource(strings = {"images/packages", "operator/testing/kube/build"})
     void scriptsThatKeepWhatTheyDownloadNeedNoHome(String script) {
         Ended ended = run(
