@@ -49,7 +49,7 @@ public interface SidewarpConfig {
     @WithConverter(StrictBoolean.class)
     boolean extensions();
 
-    /** Time that work under way gets to finish after SIGTERM. */
+    /** Time after SIGTERM for work under way to finish, and for connections to be closed. */
     @WithDefault("10s")
     Duration drainTimeout();
 

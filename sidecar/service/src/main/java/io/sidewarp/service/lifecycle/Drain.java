@@ -13,14 +13,15 @@ import org.jboss.logging.Logger;
 
 /**
  * Brings sessions to an end within a time: nothing new begins, what is under way may finish, then connections are closed
- * gracefully and sessions end. Under way are work requests that are posted, and whatever peers move meanwhile.
+ * gracefully and sessions end. Under way are work requests that are posted, and whatever peers move meanwhile. Work that is
+ * complete may still be on its way: a graceful close waits until the peer has acknowledged it.
  */
 final class Drain {
 
     private static final Logger LOG = Logger.getLogger(Drain.class);
     /** So long nothing may move before connections count as idle. */
     private static final Duration QUIET = Duration.ofMillis(250);
-    /** For the graceful close, and again for the release of what is left, beyond the drain time. */
+    /** For the graceful close at least, and again for the release of what is left, also beyond the drain time. */
     private static final Duration LAST = Duration.ofSeconds(1);
 
     private final SessionRegistry sessions;
@@ -39,8 +40,8 @@ final class Drain {
         try {
             boolean idle = awaitIdle();
             LOG.infof("event=drained idle=%b sessions=%d", idle, sessions.count());
-            await("close", sessions.disconnectAll(), LAST);
-            await("release", sessions.endAll(), LAST);
+            await("close", sessions.disconnectAll(), Math.max(LAST.toNanos(), deadline - System.nanoTime()));
+            await("release", sessions.endAll(), LAST.toNanos());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -68,9 +69,9 @@ final class Drain {
         return true;
     }
 
-    private static void await(String what, CompletableFuture<Void> end, Duration limit) throws InterruptedException {
+    private static void await(String what, CompletableFuture<Void> end, long nanos) throws InterruptedException {
         try {
-            end.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            end.get(nanos, TimeUnit.NANOSECONDS);
         } catch (ExecutionException | TimeoutException e) {
             LOG.warnf("event=drain-incomplete step=%s reason=\"%s\"", what, e);
         }

@@ -19,6 +19,7 @@ import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListenRequest;
@@ -27,12 +28,21 @@ import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,6 +50,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DrainTest {
 
     private static final int SIZE = 4 << 20;
+    private static final int FRAME_LENGTH = 20;
+    private static final int PIECE = 16 << 10;
+    /** As many as a transport takes of a peer that does not read, and more than are read within two seconds. */
+    private static final int PIECES = 32;
 
     @Test
     void workUnderWayFinishesBeforeTheSidecarEnds() {
@@ -75,6 +89,66 @@ class DrainTest {
             client.close();
             server.close();
         }
+    }
+
+    @Test
+    void aPeerThatReadsSlowlyGetsAllThatWasWritten() throws IOException {
+        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "20s");
+        TestSession session = sidecar.session();
+        Region source = session.managed(PIECES * PIECE);
+        try (ServerSocket listening = new ServerSocket();
+                TestQueue queue = session.queue(1)) {
+            listening.setReceiveBufferSize(PIECE);
+            listening.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            CompletableFuture<Connection> connecting = session.connect(
+                    session.connectRequest(listening.getLocalPort()).build());
+            try (Socket peer = accept(listening)) {
+                queue.credits();
+                queue.post(Works.write(
+                                1,
+                                Waiting.join(connecting).getId(),
+                                source,
+                                Region.getDefaultInstance(),
+                                source.getLength())
+                        .build());
+                // The transport has it, the peer has read nothing.
+                assertThat(queue.next().getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+
+                CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
+
+                assertThat(readSlowly(peer)).isGreaterThan(source.getLength());
+                peer.close();
+                Waiting.join(closing);
+            }
+        }
+        session.close();
+    }
+
+    /** A connection in full operation. */
+    private static Socket accept(ServerSocket listening) throws IOException {
+        Socket peer = listening.accept();
+        assertThat(peer.getInputStream().readNBytes(FRAME_LENGTH)).hasSize(FRAME_LENGTH);
+        peer.getOutputStream()
+                .write(ByteBuffer.allocate(FRAME_LENGTH)
+                        .put("MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII))
+                        .put(new byte[] {0x40, 1, 0, 0})
+                        .array());
+        return peer;
+    }
+
+    /** The octets that come until the sidecar closes the connection in order, which takes some seconds. */
+    private static long readSlowly(Socket peer) {
+        AtomicLong octets = new AtomicLong();
+        byte[] piece = new byte[PIECE];
+        Awaitility.await()
+                .pollInterval(Duration.ofMillis(100))
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> {
+                    int read = peer.getInputStream().read(piece);
+                    octets.addAndGet(Math.max(0, read));
+                    return read < 0;
+                });
+        return octets.get();
     }
 
     @Test
