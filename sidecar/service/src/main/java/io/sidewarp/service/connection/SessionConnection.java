@@ -183,11 +183,6 @@ final class SessionConnection {
         return domain;
     }
 
-    /** What ended it, for people. */
-    String message() {
-        return message;
-    }
-
     private void onState(QueuePairState newState, @Nullable StreamError newError, String text) {
         if (isClosed()) {
             return;
@@ -247,7 +242,8 @@ final class SessionConnection {
                 .event(OpenSessionResponse.newBuilder().setConnection(change).build());
     }
 
-    private ConnectionStateChange change() {
+    /** What watchers are told now. */
+    ConnectionStateChange change() {
         ConnectionStateChange.Builder change = ConnectionStateChange.newBuilder()
                 .setConnection(id)
                 .setState(ConnectionProtos.state(state))

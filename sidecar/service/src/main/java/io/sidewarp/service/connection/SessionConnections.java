@@ -5,6 +5,7 @@ package io.sidewarp.service.connection;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -15,6 +16,7 @@ import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.transfer.ConnectionLookup;
 import io.sidewarp.service.transfer.ConnectionWork;
+import io.sidewarp.service.transfer.InitialReceives;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.service.transfer.SharedReceiveQueues;
 import io.sidewarp.service.transfer.SharedReceiveWork;
@@ -49,15 +51,23 @@ public final class SessionConnections implements ConnectionLookup {
     private final SharedReceiveQueues sharedReceives;
     private final NameLookups names;
     private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
-    private final Map<Long, SessionConnection> gone = new LinkedHashMap<>() {
+    private final Map<Long, Gone> gone = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
         @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, SessionConnection> eldest) {
+        protected boolean removeEldestEntry(Map.Entry<Long, Gone> eldest) {
             return size() > REMEMBERED;
         }
     };
     private boolean ended;
+
+    /**
+     * What is remembered of a connection that was closed: nothing that takes memory by the length of its queues.
+     *
+     * @param end what its watchers were told at last
+     * @param initialReceives with the completions that nobody was sent
+     */
+    private record Gone(ConnectionStateChange end, InitialReceives initialReceives) {}
 
     public SessionConnections(SessionContext context, SessionMemory memory, SharedReceiveQueues sharedReceives) {
         this.context = context;
@@ -73,22 +83,29 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     @Override
-    public ConnectionWork require(long id) {
+    public InitialReceives initialReceives(long id) {
         SessionConnection connection = open.get(id);
         if (connection != null) {
-            return connection.work();
+            return connection.work().initialReceives();
         }
-        SessionConnection closed = gone.get(id);
+        Gone closed = gone.get(id);
+        if (closed == null || !closed.initialReceives.hasParked()) {
+            throw missing(id);
+        }
+        return closed.initialReceives;
+    }
+
+    @Override
+    public StatusRuntimeException missing(long id) {
+        Gone closed = gone.get(id);
         if (closed == null) {
-            throw unknown(id);
+            return unknown(id);
         }
-        if (closed.work().initialReceives().hasParked()) {
-            return closed.work();
-        }
-        throw ApiError.of(
+        ConnectionStateChange end = closed.end;
+        return ApiError.of(
                 Status.Code.FAILED_PRECONDITION,
-                "connection " + id + " is closed: " + closed.message() + "; connect again",
-                closed.error() == null ? null : ApiError.rdma(closed.error()));
+                "connection " + id + " is closed: " + end.getMessage() + "; connect again",
+                end.hasError() ? end.getError() : null);
     }
 
     /** The engine's number of a connection, for a region that only it may use; 0 for 0. */
@@ -179,13 +196,15 @@ public final class SessionConnections implements ConnectionLookup {
     /** Tells the present state of a connection and each change until it is closed; the result ends that. */
     public Runnable watch(long id, Consumer<ConnectionStateChange> watcher) {
         SessionConnection connection = open.get(id);
-        if (connection == null) {
-            connection = gone.get(id);
+        if (connection != null) {
+            return connection.watch(watcher);
         }
-        if (connection == null) {
+        Gone closed = gone.get(id);
+        if (closed == null) {
             throw unknown(id);
         }
-        return connection.watch(watcher);
+        watcher.accept(closed.end);
+        return () -> {};
     }
 
     public List<Connection> list() {
@@ -310,10 +329,11 @@ public final class SessionConnections implements ConnectionLookup {
 
     private void forget(SessionConnection connection) {
         open.remove(connection.id());
-        gone.put(connection.id(), connection);
+        gone.put(
+                connection.id(), new Gone(connection.change(), connection.work().initialReceives()));
     }
 
-    private static RuntimeException unknown(long id) {
+    private static StatusRuntimeException unknown(long id) {
         return ApiError.notFound("connection", id, "connect or accept it first, in this session");
     }
 

@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
+import io.grpc.StatusRuntimeException;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the connections of a session. Called on the session's thread. */
@@ -13,5 +14,17 @@ public interface ConnectionLookup {
     ConnectionWork find(long connection);
 
     /** The work of a connection; a status that says what became of it when there is none. */
-    ConnectionWork require(long connection);
+    default ConnectionWork require(long connection) {
+        ConnectionWork work = find(connection);
+        if (work == null) {
+            throw missing(connection);
+        }
+        return work;
+    }
+
+    /** What became of a connection that is not found. */
+    StatusRuntimeException missing(long connection);
+
+    /** The initial receives of a connection, also of one that has ended while completions of them wait. */
+    InitialReceives initialReceives(long connection);
 }

@@ -25,7 +25,7 @@ public final class ConnectionWork extends PolledWork {
     private final int sendQueue;
     private final int receiveQueue;
     private final @Nullable SharedReceiveWork sharedReceives;
-    private final InitialReceives initialReceives = new InitialReceives(this);
+    private final InitialReceives initialReceives;
     private final ArrayDeque<QueueCall> waitingForSpace = new ArrayDeque<>();
     /** Bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
@@ -57,6 +57,7 @@ public final class ConnectionWork extends PolledWork {
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
         this.sharedReceives = sharedReceives;
+        this.initialReceives = new InitialReceives(connection);
         if (sharedReceives != null) {
             sharedReceives.attach(this);
         }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InitialReceives implements CompletionSink {
 
-    private final ConnectionWork work;
+    private final long connection;
     /** What nobody was sent yet, also what the claimant has been told. */
     private final ArrayDeque<WorkCompletion> parked = new ArrayDeque<>();
 
@@ -24,8 +24,9 @@ public final class InitialReceives implements CompletionSink {
     private @Nullable QueueCall claimant;
     private int outstanding;
 
-    InitialReceives(ConnectionWork work) {
-        this.work = work;
+    /** @param connection the API's id of the connection, of which nothing else is kept */
+    InitialReceives(long connection) {
+        this.connection = connection;
     }
 
     /** One more receive was posted. */
@@ -41,7 +42,7 @@ public final class InitialReceives implements CompletionSink {
     /** FAILED_PRECONDITION when a call has them. */
     void requireUnclaimed() {
         if (claimant != null || !takers.isEmpty()) {
-            throw ApiError.state("the initial receives of connection " + work.connection()
+            throw ApiError.state("the initial receives of connection " + connection
                     + " are claimed by another Queue or Receive call; end that one first");
         }
     }
@@ -70,7 +71,7 @@ public final class InitialReceives implements CompletionSink {
     CompletableFuture<WorkCompletion> take() {
         CompletableFuture<WorkCompletion> result = new CompletableFuture<>();
         if (claimant != null) {
-            result.completeExceptionally(ApiError.state("the initial receives of connection " + work.connection()
+            result.completeExceptionally(ApiError.state("the initial receives of connection " + connection
                     + " are claimed by a Queue call; post a receive with work instead"));
             return result;
         }
@@ -78,8 +79,8 @@ public final class InitialReceives implements CompletionSink {
         if (waiting != null) {
             SimpleWork.finish(result, waiting);
         } else if (outstanding <= takers.size()) {
-            result.completeExceptionally(ApiError.state("connection " + work.connection()
-                    + " has no initial receives left; post a receive with work instead"));
+            result.completeExceptionally(ApiError.state(
+                    "connection " + connection + " has no initial receives left; post a receive with work instead"));
         } else {
             takers.add(result);
             // A caller that left must not take a message with it.

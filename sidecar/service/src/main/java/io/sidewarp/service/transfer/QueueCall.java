@@ -150,8 +150,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             // All of them can be claimed or none is: completions that wait at one do not go down with a call that
             // fails.
             for (long connection : open.getReceiveConnectionsList()) {
-                InitialReceives receives =
-                        current.connections().require(connection).initialReceives();
+                InitialReceives receives = current.connections().initialReceives(connection);
                 receives.requireUnclaimed();
                 claims.add(receives);
             }
@@ -271,16 +270,12 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         }
     }
 
-    private @Nullable Refusal missing(SessionTransfers current) {
-        try {
-            // It has ended, and is kept for the completions of its initial receives: it refuses work itself.
-            return current.poster().post(current.connections().require(item.connection), item, this);
-        } catch (StatusRuntimeException e) {
-            String message = e.getStatus().getDescription();
-            return e.getStatus().getCode() == Status.Code.NOT_FOUND
-                    ? Refusal.invalid(message == null ? "unknown connection" : message)
-                    : Refusal.flushed(message == null ? "the connection has ended" : message);
-        }
+    private Refusal missing(SessionTransfers current) {
+        Status status = current.connections().missing(item.connection).getStatus();
+        String message = status.getDescription();
+        return status.getCode() == Status.Code.NOT_FOUND
+                ? Refusal.invalid(message == null ? "unknown connection" : message)
+                : Refusal.flushed(message == null ? "the connection has ended" : message);
     }
 
     /** There may be space on a send queue that work waits for. */

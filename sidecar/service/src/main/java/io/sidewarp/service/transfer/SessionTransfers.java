@@ -79,7 +79,7 @@ public final class SessionTransfers {
         if (request.getSharedReceiveQueue() != 0) {
             throw ApiError.invalid("work is empty; give the receive that is posted to the shared receive queue");
         }
-        return connections.require(request.getConnection()).initialReceives().take();
+        return connections.initialReceives(request.getConnection()).take();
     }
 
     /** Any work. Decoded as that of a Queue call, so that there is one meaning of a work request. */

@@ -310,7 +310,7 @@ class QueueTest extends TwoSidecars {
 
             WorkCompletion refused = queue.next();
             assertThat(refused.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_FLUSHED);
-            assertThat(refused.getMessage()).contains("has ended");
+            assertThat(refused.getMessage()).contains("is closed");
         }
         try (TestQueue receiver = server.queue(1, pair.there().getId())) {
             receiver.credits();

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import com.sun.management.ThreadMXBean;
 import io.grpc.KnownLength;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -18,6 +19,7 @@ import io.sidewarp.provider.RdmaProvider;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.SessionMemory;
@@ -453,8 +455,13 @@ class QueueAllocationTest {
         }
 
         @Override
-        public ConnectionWork require(long connection) {
-            return work;
+        public StatusRuntimeException missing(long connection) {
+            return ApiError.notFound("connection", connection, "connect first");
+        }
+
+        @Override
+        public InitialReceives initialReceives(long connection) {
+            return work.initialReceives();
         }
     }
 }
