@@ -7,7 +7,6 @@ import io.sidewarp.engine.ddp.DdpError;
 import io.sidewarp.engine.ddp.DdpHeaderFlyweight;
 import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.ddp.UntaggedHeaderFlyweight;
-import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.ProtocolError;
 import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
@@ -40,22 +39,8 @@ final class ReceivedTerminate {
         int layer = header.layer();
         int type = header.type();
         int code = header.code();
-        return new StreamError(layer, type, code, nameOf(layer, type, code), true);
-    }
-
-    private static String nameOf(int layer, int type, int code) {
-        ProtocolError[] known = switch (layer) {
-            case 0 -> RdmapError.values();
-            case 1 -> DdpError.values();
-            case 2 -> LlpError.values();
-            default -> new ProtocolError[0];
-        };
-        for (ProtocolError error : known) {
-            if (error.type() == type && error.code() == code) {
-                return error.description();
-            }
-        }
-        return "Unknown error";
+        ProtocolError defined = StreamError.defined(layer, type, code);
+        return new StreamError(layer, type, code, defined == null ? "Unknown error" : defined.description(), true);
     }
 
     /** The outstanding work whose message the peer refused, or null when none can be told. */

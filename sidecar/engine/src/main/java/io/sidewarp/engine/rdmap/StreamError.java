@@ -3,6 +3,11 @@
 
 package io.sidewarp.engine.rdmap;
 
+import io.sidewarp.engine.ddp.DdpError;
+import io.sidewarp.engine.llp.LlpError;
+import io.sidewarp.engine.llp.ProtocolError;
+import org.jspecify.annotations.Nullable;
+
 /**
  * An error that ended a stream, in the numbers of a Terminate message (RFC 5040 section 4.8).
  *
@@ -13,6 +18,27 @@ package io.sidewarp.engine.rdmap;
  * @param remote true when the peer reported it in a Terminate
  */
 public record StreamError(int layer, int type, int code, String name, boolean remote) {
+
+    /** Whether it is one of the errors that the RFCs define; a peer may report any numbers. */
+    public boolean isDefined() {
+        return defined(layer, type, code) != null;
+    }
+
+    /** The error with these numbers, or null when the RFCs define none. */
+    static @Nullable ProtocolError defined(int layer, int type, int code) {
+        ProtocolError[] known = switch (layer) {
+            case 0 -> RdmapError.values();
+            case 1 -> DdpError.values();
+            case 2 -> LlpError.values();
+            default -> new ProtocolError[0];
+        };
+        for (ProtocolError error : known) {
+            if (error.type() == type && error.code() == code) {
+                return error;
+            }
+        }
+        return null;
+    }
 
     @Override
     public String toString() {

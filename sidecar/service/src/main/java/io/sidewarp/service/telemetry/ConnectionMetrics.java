@@ -105,17 +105,18 @@ public final class ConnectionMetrics {
         return Attributes.of(ROLE, role(initiator), REASON, reason.label());
     }
 
-    /** An error ended a connection. */
+    /** An error ended a connection. What no RFC defines is counted as one, for each series stays for good. */
     public void terminated(StreamError error) {
+        boolean defined = error.isDefined();
         terminates.add(
                 1,
                 Attributes.of(
                         LAYER,
-                        error.layer() < LAYERS.length ? LAYERS[error.layer()] : Integer.toString(error.layer()),
+                        defined ? LAYERS[error.layer()] : "other",
                         TYPE,
-                        (long) error.type(),
+                        defined ? (long) error.type() : 0L,
                         CODE,
-                        (long) error.code(),
+                        defined ? (long) error.code() : 0L,
                         DIRECTION,
                         error.remote() ? "in" : "out"));
     }

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.Test;
 class HostilePeersTest {
 
     private static final int FRAME_LENGTH = 20;
+    private static final int UNKNOWN_ERRORS = 10;
 
     private TestSidecar sidecar;
     private TestSession session;
@@ -132,12 +133,58 @@ class HostilePeersTest {
         }
     }
 
-    /** An RDMA Write without payload, which others shall follow: 14 octets of header in an FPDU of 20. */
+    @Test
+    void errorsThatNoRfcNamesAreOneSeries() throws IOException {
+        try (TestSession.Listening listening = session.listen()) {
+            int port = listening.port();
+            for (int error = 0; error < UNKNOWN_ERRORS; error++) {
+                try (Socket peer = connect(port)) {
+                    establish(peer, listening);
+                    // A type that RDMAP does not have, and a layer that nobody has.
+                    peer.getOutputStream().write(terminate(error % 2 == 0 ? 0x0F : 0x30, error));
+                    assertThat(peer.getInputStream().read()).isEqualTo(-1);
+                }
+            }
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(sidecar.get("/q/metrics").lines())
+                            .filteredOn(line -> line.startsWith("sidewarp_terminates_total{"))
+                            .singleElement()
+                            .asString()
+                            .contains("layer=\"other\"", "type=\"0\"", "code=\"0\"", "direction=\"in\"")
+                            .endsWith("} " + UNKNOWN_ERRORS + ".0"));
+        }
+    }
+
+    /** An RDMA Write without payload, which others shall follow: 14 octets of header. */
     private static byte[] emptySegment() {
+        return fpdu(ByteBuffer.allocate(14).put((byte) 0x81).put((byte) 0x40).array());
+    }
+
+    /**
+     * A Terminate without headers of what it refuses: 18 octets of header, and 4 of Terminate Control.
+     *
+     * @param layerAndType of 4 bits each
+     */
+    private static byte[] terminate(int layerAndType, int code) {
+        return fpdu(ByteBuffer.allocate(22)
+                .put((byte) 0x41)
+                .put((byte) 0x47)
+                .putInt(6, 2)
+                .putInt(10, 1)
+                .put(18, (byte) layerAndType)
+                .put(19, (byte) code)
+                .array());
+    }
+
+    /** With its length, and a CRC; no octets of padding, as all of them have 4n + 2. */
+    private static byte[] fpdu(byte[] ulpdu) {
+        int length = ulpdu.length;
         ByteBuffer fpdu =
-                ByteBuffer.allocate(20).putShort((short) 14).put((byte) 0x81).put((byte) 0x40);
+                ByteBuffer.allocate(length + 6).putShort((short) length).put(ulpdu);
         CRC32C crc = new CRC32C();
-        crc.update(fpdu.array(), 0, 16);
-        return fpdu.putInt(16, Integer.reverseBytes((int) crc.getValue())).array();
+        crc.update(fpdu.array(), 0, length + 2);
+        return fpdu.putInt(length + 2, Integer.reverseBytes((int) crc.getValue()))
+                .array();
     }
 }
