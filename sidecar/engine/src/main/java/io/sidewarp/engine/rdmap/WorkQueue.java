@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Send or receive queue: a ring of {@link Wqe} slots between any number of posting threads and one event loop. A poster
  * claims a slot, fills it and publishes it; the loop starts elements in order, and completes and retires each in order. An
- * element that is complete counts no more while it is still read, for which the ring has a slot more than the queue holds.
- * No locks, but in {@link #post}; a slot is allocated when it is used for the first time.
+ * element that is complete counts no more while it is still read, for which there is one more than the queue holds. No
+ * locks, but in {@link #post}; an element is allocated when it is used for the first time, and used again when as many others
+ * as there are have been.
  */
 public final class WorkQueue {
 
@@ -156,9 +157,14 @@ public final class WorkQueue {
 
     /** The oldest element was told to be complete, if anybody was to hear of it. */
     void retire() {
-        Wqe wqe = slots.getPlain((int) retired & mask);
+        int place = (int) retired & mask;
+        Wqe wqe = slots.getPlain(place);
         if (wqe != null) {
             wqe.clear();
+            // To the first place that nobody can claim before another element is complete: the ring has up to twice as
+            // many as the queue holds.
+            slots.setPlain(place, null);
+            slots.setPlain((int) (retired + capacity + 1) & mask, wqe);
         }
         if (next == retired) {
             next++;

@@ -10,7 +10,10 @@ import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.testing.TestMemory;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AutoClose;
@@ -59,6 +62,19 @@ class WorkQueueTest {
             assertThat(queue.claim()).isEqualTo(-1);
             assertThat(queue.outstanding()).isEqualTo(capacity);
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 7, 8, 100})
+    void aQueueMakesOneElementMoreThanItHolds(int capacity) {
+        WorkQueue queue = new WorkQueue(capacity);
+        Set<Wqe> made = Collections.newSetFromMap(new IdentityHashMap<>());
+        for (int i = 0; i < 4 * capacity + 4; i++) {
+            post(queue, i);
+            made.add(queue.oldest());
+            queue.retire();
+        }
+        assertThat(made).hasSize(capacity + 1);
     }
 
     @ParameterizedTest
