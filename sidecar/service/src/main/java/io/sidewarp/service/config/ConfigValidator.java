@@ -37,6 +37,8 @@ public final class ConfigValidator {
 
     /** Of those that are left to it, a connection can have one call beside that of its session. */
     private static final int MIN_CALLS = 6;
+    /** Of those that are left to it, a session can have a connection with one entry in each queue. */
+    private static final int MIN_WORK_ENTRIES = 6;
 
     private static final Pattern CONGESTION_CONTROL =
             Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
@@ -135,6 +137,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.connections", limits.connections(), 1, 1 << 20);
         range("sidewarp.limits.lookups", limits.lookups(), 1, 64);
         range("sidewarp.limits.completion-entries", limits.completionEntries(), 2, Long.MAX_VALUE);
+        range("sidewarp.limits.work-entries", limits.workEntries(), MIN_WORK_ENTRIES, Long.MAX_VALUE / 4);
         range("sidewarp.limits.read-requests", limits.readRequests(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.receives", limits.receives(), 1, Long.MAX_VALUE);
         range("sidewarp.limits.shared-receive-queues", limits.sharedReceiveQueues(), 0, 1 << 20);

@@ -176,6 +176,13 @@ public interface SidewarpConfig {
         @WithDefault("1048576")
         long completionEntries();
 
+        /**
+         * Entries of the send queues, receive queues and shared receive queues of all sessions: heap of the sidecar. Users, and
+         * sessions of a user, have no more than they leave to others.
+         */
+        @WithDefault("65536")
+        long workEntries();
+
         /** Inbound RDMA Read Requests that are reserved for the connections of a session. */
         @WithDefault("16384")
         long readRequests();

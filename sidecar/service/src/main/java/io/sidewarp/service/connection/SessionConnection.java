@@ -49,6 +49,9 @@ final class SessionConnection {
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
     private final Grant grant = new Grant();
+    /** Entries of the initial receives, whose completions may wait longer than the connection. */
+    private final Grant initial = new Grant();
+
     private final Consumer<SessionConnection> onClosed;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
@@ -61,6 +64,7 @@ final class SessionConnection {
      * Takes what it needs from the quotas of the session and of the peer, until it is closed.
      *
      * @param shared where it takes its receives from; null: it has its own
+     * @param initialReceives that it begins with
      */
     SessionConnection(
             SessionContext context,
@@ -68,6 +72,7 @@ final class SessionConnection {
             InetAddress peer,
             ProtectionDomain domain,
             @Nullable SharedReceiveWork shared,
+            int initialReceives,
             boolean initiator,
             io.opentelemetry.context.Context trace,
             Consumer<SessionConnection> onClosed) {
@@ -76,12 +81,15 @@ final class SessionConnection {
         this.initiator = initiator;
         this.onClosed = onClosed;
         int entries = plan.sendQueue() + plan.receiveQueue();
+        int first = Math.min(initialReceives, plan.receiveQueue());
         int readRequests = plan.parameters().ird();
         try {
             grant.take(context.quotas().connections(), 1)
                     .take(context.quotas().completionEntries(), entries)
                     .take(context.quotas().receives(), plan.receiveQueue())
+                    .take(context.quotas().workEntries(), entries - first)
                     .take(context.quotas().readRequests(), readRequests);
+            initial.take(context.quotas().workEntries(), first);
             context.peers().take(peer, readRequests, grant);
             this.completions = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
@@ -94,6 +102,7 @@ final class SessionConnection {
                             shared == null ? null : shared.queue()));
         } catch (RuntimeException e) {
             grant.close();
+            initial.close();
             throw e;
         }
         this.id = context.ids().incrementAndGet();
@@ -263,6 +272,7 @@ final class SessionConnection {
         queuePair.close();
         completions.close();
         grant.close();
+        work.initialReceives().end(initial);
         LOG.debugf(
                 "event=connection-closed session=%s connection=%d message=%s",
                 LogText.quoted(context.name()), id, LogText.quoted(message));

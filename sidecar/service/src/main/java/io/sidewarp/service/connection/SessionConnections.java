@@ -56,7 +56,11 @@ public final class SessionConnections implements ConnectionLookup {
 
         @Override
         protected boolean removeEldestEntry(Map.Entry<Long, Gone> eldest) {
-            return size() > REMEMBERED;
+            boolean forgotten = size() > REMEMBERED;
+            if (forgotten) {
+                eldest.getValue().initialReceives.forget();
+            }
+            return forgotten;
         }
     };
     private boolean ended;
@@ -247,7 +251,8 @@ public final class SessionConnections implements ConnectionLookup {
     public CompletableFuture<Void> release() {
         ended = true;
         names.release();
-        return all(SessionConnection::abort);
+        return all(SessionConnection::abort)
+                .thenRun(() -> gone.values().forEach(closed -> closed.initialReceives.forget()));
     }
 
     /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
@@ -278,6 +283,7 @@ public final class SessionConnections implements ConnectionLookup {
                 remote.getAddress(),
                 memory.domain(plan.domain()),
                 sharedReceives(plan, initialReceives),
+                initialReceives.size(),
                 initiator,
                 trace,
                 this::forget);

@@ -22,6 +22,17 @@ public final class Grant implements AutoCloseable {
         return this;
     }
 
+    /**
+     * Takes an amount in addition.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; close the grant then
+     */
+    public Grant take(SessionShare share, long amount) {
+        share.take(amount);
+        returns.add(() -> share.give(amount));
+        return this;
+    }
+
     /** Has something done when the grant is given back. */
     void onReturn(Runnable task) {
         returns.add(task);

@@ -7,6 +7,7 @@ package io.sidewarp.service.quota;
  * What one session may use (the resource manager of RFC 5040 section 8.1.2).
  *
  * @param managedOctets shared by all sessions
+ * @param workEntries what it has of those of all sessions
  */
 public record SessionQuotas(
         Quota regions,
@@ -14,6 +15,7 @@ public record SessionQuotas(
         Quota managedOctets,
         Quota connections,
         Quota completionEntries,
+        SessionShare workEntries,
         Quota readRequests,
         Quota receives,
         Quota sharedReceiveQueues,
@@ -21,7 +23,8 @@ public record SessionQuotas(
         Quota protectionDomains) {
 
     /** New quotas of a session. */
-    public static SessionQuotas of(EffectiveLimits limits, Quota managedOctets, QuotaRefusals refusals) {
+    public static SessionQuotas of(
+            EffectiveLimits limits, Quota managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
         return new SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
                 new Quota(
@@ -36,6 +39,7 @@ public record SessionQuotas(
                         "sidewarp.limits.completion-entries",
                         limits.completionEntries(),
                         refusals),
+                workEntries,
                 new Quota(
                         "inbound RDMA Read Requests of a session",
                         "sidewarp.limits.read-requests",
@@ -57,8 +61,9 @@ public record SessionQuotas(
     }
 
     /** Has the refusals of all sessions counted before there is one. */
-    public static void expect(EffectiveLimits limits, Quota managedOctets, QuotaRefusals refusals) {
-        of(limits, managedOctets, refusals);
+    public static void expect(
+            EffectiveLimits limits, Quota managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
+        of(limits, managedOctets, workEntries, refusals);
     }
 
     /** The quota of managed memory that all sessions share. */
@@ -76,6 +81,7 @@ public record SessionQuotas(
                 && registeredOctets.used() == 0
                 && connections.used() == 0
                 && completionEntries.used() == 0
+                && workEntries.used() == 0
                 && readRequests.used() == 0
                 && receives.used() == 0
                 && sharedReceiveQueues.used() == 0

@@ -23,6 +23,8 @@ import io.sidewarp.service.quota.Quota;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
+import io.sidewarp.service.quota.SessionShare;
+import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.transfer.QueueSessions;
 import io.sidewarp.service.transfer.SessionTransfers;
@@ -62,6 +64,7 @@ public final class SessionRegistry implements QueueSessions {
     private final RequestLimits requests;
     private final Quota sessionQuota;
     private final Quota managedOctets;
+    private final SharedQuota<Long> workEntries;
     private final PeerQuotas peers;
     private final Telemetry telemetry;
     private final PeerLogs logs;
@@ -91,11 +94,12 @@ public final class SessionRegistry implements QueueSessions {
         this.requests = RequestLimits.of(limits, refusals);
         this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions(), refusals);
         this.managedOctets = SessionQuotas.managedOctets(limits, refusals);
+        this.workEntries = new SharedQuota<>(limits.workEntries());
         this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
         this.telemetry = telemetry;
         this.logs = logs;
         this.ownUid = ownUid;
-        SessionQuotas.expect(limits, managedOctets, refusals);
+        SessionQuotas.expect(limits, managedOctets, new SessionShare(workEntries, ownUid, refusals), refusals);
         observe();
     }
 
@@ -156,7 +160,7 @@ public final class SessionRegistry implements QueueSessions {
                 config.connection(),
                 limits,
                 requests,
-                SessionQuotas.of(limits, managedOctets, refusals),
+                SessionQuotas.of(limits, managedOctets, new SessionShare(workEntries, peer.uid(), refusals), refusals),
                 peers,
                 ids,
                 events,

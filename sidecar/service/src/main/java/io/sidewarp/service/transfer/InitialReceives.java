@@ -4,6 +4,7 @@
 package io.sidewarp.service.transfer;
 
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.WorkCompletion;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -23,6 +24,8 @@ public final class InitialReceives implements CompletionSink {
     private final ArrayDeque<CompletableFuture<WorkCompletion>> takers = new ArrayDeque<>();
     private @Nullable QueueCall claimant;
     private int outstanding;
+    /** Of a connection that has ended, until nothing waits. */
+    private Grant held = new Grant();
 
     /** @param connection the API's id of the connection, of which nothing else is kept */
     InitialReceives(long connection) {
@@ -37,6 +40,27 @@ public final class InitialReceives implements CompletionSink {
     /** Whether there are completions that nobody was sent. */
     public boolean hasParked() {
         return !parked.isEmpty();
+    }
+
+    /**
+     * The connection has ended.
+     *
+     * @param grant what the completions that nobody was sent yet may take, given back when there are none
+     */
+    public void end(Grant grant) {
+        held = grant;
+        giveBack();
+    }
+
+    /** Nobody can ask for completions any more. */
+    public void forget() {
+        held.close();
+    }
+
+    private void giveBack() {
+        if (parked.isEmpty()) {
+            held.close();
+        }
     }
 
     /** FAILED_PRECONDITION when a call has them. */
@@ -58,6 +82,7 @@ public final class InitialReceives implements CompletionSink {
     /** The claimant has sent all that it was told. */
     void sent() {
         parked.clear();
+        giveBack();
     }
 
     /** The call takes no more; what it did not send waits for the next one. */
@@ -77,6 +102,7 @@ public final class InitialReceives implements CompletionSink {
         }
         WorkCompletion waiting = parked.poll();
         if (waiting != null) {
+            giveBack();
             SimpleWork.finish(result, waiting);
         } else if (outstanding <= takers.size()) {
             result.completeExceptionally(ApiError.state(
@@ -108,5 +134,6 @@ public final class InitialReceives implements CompletionSink {
         while (!parked.isEmpty() && !takers.isEmpty()) {
             SimpleWork.finish(takers.remove(), parked.remove());
         }
+        giveBack();
     }
 }

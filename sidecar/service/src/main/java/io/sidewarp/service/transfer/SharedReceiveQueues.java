@@ -30,7 +30,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         this.memory = memory;
     }
 
-    /** Creates one; takes its receives and as many completion queue entries from the session's quotas. */
+    /** Creates one; takes its receives and as many entries of completion and work queues from the session's quotas. */
     public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
         ProtectionDomain domain = memory.domain(request.getProtectionDomain());
         int capacity = context.requests()
@@ -41,7 +41,8 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         try {
             grant.take(context.quotas().sharedReceiveQueues(), 1)
                     .take(context.quotas().receives(), capacity)
-                    .take(context.quotas().completionEntries(), capacity);
+                    .take(context.quotas().completionEntries(), capacity)
+                    .take(context.quotas().workEntries(), capacity);
             work = create(domain, capacity, grant);
         } catch (RuntimeException e) {
             grant.close();

@@ -31,6 +31,8 @@ import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.ReceiveRequest;
+import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
@@ -48,6 +50,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -77,6 +80,7 @@ class ResourceManagerTest {
         "sidewarp.limits.connections, 1",
         "sidewarp.limits.completion-entries, 1023",
         "sidewarp.limits.receives, 511",
+        "sidewarp.limits.work-entries, 3071",
         "sidewarp.limits.read-requests, 31",
         "sidewarp.limits.peer-connections, 1",
         "sidewarp.limits.peer-read-requests, 31"
@@ -100,6 +104,52 @@ class ResourceManagerTest {
             disconnect(client, first);
             client.connectTo(server);
         }
+    }
+
+    /** With queues as long as by default, the session may have one connection and no entry more. */
+    @Test
+    void completionsOfInitialReceivesCountAsEntriesUntilSomebodyWasSentThem() {
+        try (TestSidecar limited = TestSidecar.start("sidewarp.limits.work-entries", "1536");
+                TestSidecar peer = TestSidecar.start();
+                TestSession session = limited.session();
+                TestSession server = peer.session()) {
+            Connection first = withInitialReceive(server, session);
+            disconnect(session, first);
+            assertThat(connectToNobody(session).getDescription())
+                    .contains("sidewarp.limits.work-entries", "this session has 1,");
+
+            // It tells that the receive was flushed.
+            assertThat(Waiting.status(() -> session.transfer()
+                                    .receive(ReceiveRequest.newBuilder()
+                                            .setSession(session.token())
+                                            .setConnection(first.getId())
+                                            .build()))
+                            .getCode())
+                    .isEqualTo(Status.Code.UNAVAILABLE);
+
+            disconnect(session, withInitialReceive(server, session));
+            session.close();
+            try (TestSession next = limited.session()) {
+                // Nobody listens there, but it may have the connection.
+                Awaitility.await().until(() -> connectToNobody(next).getCode() == Status.Code.UNAVAILABLE);
+            }
+        }
+    }
+
+    private static Status connectToNobody(TestSession session) {
+        return Waiting.status(
+                () -> session.connections().connect(session.connectRequest(1).build()));
+    }
+
+    /** The receiving end of a connection. */
+    private static Connection withInitialReceive(TestSession from, TestSession to) {
+        Region target = to.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
+        return from.connectTo(
+                        to,
+                        ReceiveWork.newBuilder()
+                                .addLocal(Works.sge(target, 0, SIZE))
+                                .build())
+                .there();
     }
 
     @Test

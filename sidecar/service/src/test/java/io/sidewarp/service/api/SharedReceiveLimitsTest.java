@@ -204,7 +204,8 @@ class SharedReceiveLimitsTest extends SharedReceiveFixture {
     @CsvSource({
         "sidewarp.limits.shared-receive-queues, 1",
         "sidewarp.limits.receives, 511",
-        "sidewarp.limits.completion-entries, 511"
+        "sidewarp.limits.completion-entries, 511",
+        "sidewarp.limits.work-entries, 1535"
     })
     void aSecondOneBeyondALimitIsRefusedUntilTheFirstIsDestroyed(String setting, String limit) {
         try (TestSidecar limited = TestSidecar.start(setting, limit);

@@ -72,6 +72,7 @@ class ConfigTest {
         "sidewarp.limits.request-octets, 12582911",
         "sidewarp.limits.answer-octets, 1048575",
         "sidewarp.limits.load-octets, -1",
+        "sidewarp.limits.work-entries, 5",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.limits.lookups, 0",

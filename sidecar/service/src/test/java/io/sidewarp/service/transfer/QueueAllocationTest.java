@@ -30,6 +30,8 @@ import io.sidewarp.service.quota.PeerQuotas;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
+import io.sidewarp.service.quota.SessionShare;
+import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
@@ -114,7 +116,11 @@ class QueueAllocationTest {
                 config.connection(),
                 limits,
                 RequestLimits.of(limits, refusals),
-                SessionQuotas.of(limits, SessionQuotas.managedOctets(limits, refusals), refusals),
+                SessionQuotas.of(
+                        limits,
+                        SessionQuotas.managedOctets(limits, refusals),
+                        new SessionShare(new SharedQuota<>(limits.workEntries()), Peer.UNKNOWN, refusals),
+                        refusals),
                 new PeerQuotas(1, 1, refusals),
                 new AtomicLong(),
                 event -> {},
