@@ -64,6 +64,11 @@ final class CompletionRouter implements QueueCodec.Sink {
         return table.available() - unpolled;
     }
 
+    /** True when a credit is free that the request may take. */
+    boolean hasCreditFor(WorkRequest request) {
+        return (request.isReceive() ? table.availableToReceives() : table.available()) > unpolled;
+    }
+
     boolean hasBacklog() {
         return !backlog.isEmpty();
     }

@@ -37,6 +37,7 @@ final class CreditTable {
     private int oldest = NONE;
     private int newest = NONE;
     private int unsignaled;
+    private int receives;
 
     /** Connections that closed with unsignaled requests, in the order of their ends. */
     private final ArrayDeque<Closed> closed = new ArrayDeque<>();
@@ -81,6 +82,14 @@ final class CreditTable {
         return freeCount;
     }
 
+    /**
+     * Places that receives may take. When all send work that is outstanding is unsignaled, the last one is left to work whose
+     * completion makes the others free: receives may complete only after what the peer is to be sent next.
+     */
+    int availableToReceives() {
+        return unsignaled > 0 && awaited() == receives ? freeCount - 1 : freeCount;
+    }
+
     /** Requests whose end will still be told. */
     int awaited() {
         return ids.length - freeCount - unsignaled;
@@ -99,11 +108,12 @@ final class CreditTable {
         sequences[place] = sequence++;
         if (request.isReceive()) {
             states[place] = State.RECEIVE;
+            receives++;
         } else if (!request.isUnsignaled()) {
             states[place] = State.SIGNALED;
-        } else if (freeCount == 0 || unsignaled >= ids.length / 2) {
+        } else if (freeCount <= 1 || unsignaled >= ids.length / 2) {
             // Else unsignaled requests could hold all places, or all that receives leave, and no completion would ever
-            // make one free.
+            // make one free. The last but one too, so that a receive can be posted behind it.
             states[place] = State.SILENCED;
         } else {
             states[place] = State.UNSIGNALED;
@@ -141,6 +151,8 @@ final class CreditTable {
         State state = states[place];
         if (state == State.UNSIGNALED) {
             unchain(place);
+        } else if (state == State.RECEIVE) {
+            receives--;
         }
         // A refused request completes ahead of its turn, so it says nothing about those before it.
         boolean inTurn = status != CompletionStatus.INVALID_REQUEST

@@ -100,10 +100,15 @@ final class Errors {
                 Status.Code.ABORTED, "the queue's completion handler failed: " + cause, null, cause);
     }
 
-    static SidewarpException noCredit(int credits, Duration timeout) {
+    /** @param lastIsFree the one that receives must leave */
+    static SidewarpException noCredit(int credits, boolean lastIsFree, Duration timeout) {
+        String taken = lastIsFree ? "all but one of the " : "all ";
+        String remedy = lastIsFree
+                ? "; receives leave the last one to work that brings back the places of unsignaled requests: post that first"
+                : "";
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,
-                "all " + credits + " work requests of the queue were outstanding for " + timeout);
+                taken + credits + " work requests of the queue were outstanding for " + timeout + remedy);
     }
 
     /** An error of the RDMA protocols in one line, for instance "peer reported DDP error 1/1: Base or bounds violation". */

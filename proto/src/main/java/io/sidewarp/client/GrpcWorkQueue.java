@@ -41,7 +41,11 @@ final class GrpcWorkQueue implements WorkQueue {
     private final Consumer<WorkCompletion> toHandler = this::handle;
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Condition freed = lock.newCondition();
+
+    /** Where posters wait for a credit. Receives do so apart: what frees the last one may free it for others only. */
+    private final Condition freedForReceives = lock.newCondition();
+
+    private final Condition freedForOthers = lock.newCondition();
     private final Condition arrived = lock.newCondition();
     private final Condition ended = lock.newCondition();
 
@@ -128,7 +132,7 @@ final class GrpcWorkQueue implements WorkQueue {
         lock.lock();
         try {
             checkUsable();
-            if (router.available() <= 0) {
+            if (!router.hasCreditFor(request)) {
                 return false;
             }
             add(request, id, null);
@@ -200,7 +204,8 @@ final class GrpcWorkQueue implements WorkQueue {
                 left = arrived.awaitNanos(left);
             }
             WorkCompletion first = router.takeFromBacklog();
-            freed.signal();
+            freedForReceives.signal();
+            freedForOthers.signal();
             return Optional.of(first);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -247,7 +252,7 @@ final class GrpcWorkQueue implements WorkQueue {
         try {
             checkUsable();
             long left = nanos(timeout);
-            while (router.available() <= 0) {
+            while (!router.hasCreditFor(request)) {
                 Transport.checkMayBlock();
                 // A batch of this thread would wait for completions of what it keeps back.
                 wanted = true;
@@ -256,9 +261,9 @@ final class GrpcWorkQueue implements WorkQueue {
                     transport.onEventLoop(this::flush);
                 }
                 if (left <= 0) {
-                    throw Errors.noCredit(router.table().credits(), timeout);
+                    throw Errors.noCredit(router.table().credits(), router.available() > 0, timeout);
                 }
-                left = freed.awaitNanos(left);
+                left = (request.isReceive() ? freedForReceives : freedForOthers).awaitNanos(left);
                 checkUsable();
             }
             add(request, id, future);
@@ -279,6 +284,12 @@ final class GrpcWorkQueue implements WorkQueue {
         CreditTable table = router.table();
         int place = table.take(request, id, future);
         frames.add(place, request.encoded(table.isSignaled(place)));
+    }
+
+    /** Has all that wait for a credit look again; under the lock. */
+    private void wakePosters() {
+        freedForReceives.signalAll();
+        freedForOthers.signalAll();
     }
 
     /** True when the caller, who holds the lock, has to start a flush after releasing it. */
@@ -376,7 +387,7 @@ final class GrpcWorkQueue implements WorkQueue {
         lock.lock();
         try {
             earlier = router.setHandler(newHandler);
-            freed.signalAll();
+            wakePosters();
         } finally {
             lock.unlock();
         }
@@ -413,7 +424,7 @@ final class GrpcWorkQueue implements WorkQueue {
             complete = router.table().awaited() == 0 && frames.isEmpty();
             unfinished = router.table().outstandingFutures();
             frames.clear();
-            freed.signalAll();
+            wakePosters();
             arrived.signalAll();
             ended.signalAll();
         } finally {
@@ -465,7 +476,7 @@ final class GrpcWorkQueue implements WorkQueue {
             lock.lock();
             try {
                 response.read(router);
-                freed.signalAll();
+                wakePosters();
                 arrived.signalAll();
             } catch (SidewarpException e) {
                 broken = e;

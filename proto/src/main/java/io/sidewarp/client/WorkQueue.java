@@ -23,7 +23,7 @@ public interface WorkQueue extends AutoCloseable {
     /** Work requests that may be outstanding, as the sidecar granted. */
     int credits();
 
-    /** Work requests that can be posted now without waiting. */
+    /** Work requests that can be posted now without waiting; of receives it may be one fewer, see {@link #tryPost}. */
     int available();
 
     /**
@@ -36,13 +36,16 @@ public interface WorkQueue extends AutoCloseable {
     /**
      * Posts without waiting.
      *
+     * <p>When all send work that is outstanding is unsignaled, the last credit is not for receives: it is left to work whose
+     * completion brings the others back.
+     *
      * @param id the caller's own, returned in the completion
-     * @return false when no credit is free; nothing was posted then
+     * @return false when no credit is free for the request; nothing was posted then
      * @throws SidewarpException when the queue or its session ended
      */
     boolean tryPost(long id, WorkRequest request);
 
-    /** Posts, and waits for a credit as long as it takes. Not on the event loop. */
+    /** Posts like {@link #tryPost}, and waits for a credit as long as it takes. Not on the event loop. */
     void post(long id, WorkRequest request);
 
     /**

@@ -192,7 +192,8 @@ public final class WorkRequest {
 
     /**
      * A copy that gives no completion when it succeeds. Its place in the queue becomes free with a later completion
-     * of the connection; the queue asks for one by itself when unsignaled requests hold half of its places.
+     * of the connection; the queue asks for one by itself when unsignaled requests hold half of its places, or hardly any
+     * is free.
      */
     public WorkRequest unsignaled() {
         return new WorkRequest(proto.toBuilder().setUnsignaled(true).build());

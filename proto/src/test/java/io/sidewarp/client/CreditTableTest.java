@@ -136,20 +136,61 @@ class CreditTableTest {
     }
 
     @Test
-    void lastPlaceThatReceivesLeaveIsSentSignaled() {
-        CreditTable table = new CreditTable(8);
+    void lastPlacesThatReceivesLeaveAreSentSignaled() {
+        CreditTable table = new CreditTable(9);
         for (int i = 0; i < 5; i++) {
             table.take(receive, i, null);
         }
         assertThat(table.isSignaled(table.take(unsignaled, 5, null))).isFalse();
         assertThat(table.isSignaled(table.take(unsignaled, 6, null))).isFalse();
 
-        int last = table.take(unsignaled, 7, null);
+        int lastButOne = table.take(unsignaled, 7, null);
+        int last = table.take(unsignaled, 8, null);
 
+        assertThat(table.isSignaled(lastButOne)).isTrue();
         assertThat(table.isSignaled(last)).isTrue();
         assertThat(table.tellsSuccess(last)).isFalse();
         table.complete(last, SUCCESS);
         assertThat(table.available()).isEqualTo(3);
+    }
+
+    @Test
+    void receiveTakesTheLastPlaceBehindSendWorkThatWillComplete() {
+        CreditTable table = new CreditTable(4);
+        table.take(receive, 1, null);
+        assertThat(table.isSignaled(table.take(unsignaled, 2, null))).isFalse();
+        int answer = table.take(unsignaled, 3, null);
+        assertThat(table.isSignaled(answer)).isTrue();
+        assertThat(table.availableToReceives()).isOne();
+        table.take(receive, 4, null);
+
+        table.complete(answer, SUCCESS);
+
+        assertThat(table.available()).isEqualTo(2);
+    }
+
+    @Test
+    void receivesLeaveTheLastPlaceToWorkThatFreesUnsignaledRequests() {
+        CreditTable table = new CreditTable(4);
+        table.take(unsignaled, 1, null);
+        table.take(unsignaled, 2, null);
+        assertThat(table.availableToReceives()).isOne();
+        table.take(receive, 3, null);
+        assertThat(table.availableToReceives()).isZero();
+        assertThat(table.available()).isOne();
+
+        table.complete(table.take(signaled, 4, null), SUCCESS);
+
+        assertThat(table.available()).isEqualTo(3);
+        assertThat(table.availableToReceives()).isEqualTo(3);
+    }
+
+    @Test
+    void receivesTakeTheLastPlaceWhenNoUnsignaledRequestHoldsAny() {
+        CreditTable table = new CreditTable(2);
+        table.take(signaled, 1, null);
+
+        assertThat(table.availableToReceives()).isOne();
     }
 
     @Test

@@ -18,11 +18,14 @@ import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.WorkRequest.WorkCase;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -348,6 +351,95 @@ class WorkQueueTest extends WorkQueueFixture {
         server.succeed(server.nextWork());
 
         await().atMost(LONG).until(() -> queue.available() == 8);
+    }
+
+    @Test
+    void receivesLeaveTheLastCreditToWorkThatBringsBackThoseOfUnsignaledRequests() throws Exception {
+        sidecar.transfer.credits = 4;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        BlockingQueue<WorkCompletion> completions = handle(queue);
+        WorkRequest receive = WorkRequest.receive(connection, SGE);
+        queue.batch(batch -> {
+            batch.post(1, write.unsignaled());
+            batch.post(2, write.unsignaled());
+            batch.post(3, receive);
+        });
+        assertThat(FakeSidecar.next(server.posts).getWorkCount()).isEqualTo(3);
+
+        assertThat(queue.tryPost(4, receive)).isFalse();
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.post(4, receive, Duration.ZERO))
+                .withMessageContaining("all but one of the 4 work requests of the queue were outstanding")
+                .withMessageContaining("receives leave the last one");
+        CompletableFuture<Void> blocked = CompletableFuture.runAsync(() -> queue.post(4, receive));
+        assertThat(queue.tryPost(5, WorkRequest.send(connection, SGE))).isTrue();
+        server.succeed(server.nextWork());
+
+        assertThat(FakeSidecar.next(completions).id()).isEqualTo(5);
+        assertThat(blocked).succeedsWithin(LONG);
+        assertThat(server.nextWork().getWorkCase()).isEqualTo(WorkCase.RECEIVE);
+        assertThat(queue.available()).isEqualTo(2);
+    }
+
+    @Test
+    void receiveCanAlwaysBePostedAgainBehindAnUnsignaledAnswer() throws Exception {
+        sidecar.transfer.credits = 4;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        WorkRequest receive = WorkRequest.receive(connection, SGE);
+        WorkRequest answer = WorkRequest.send(connection, SGE).unsignaled();
+        BlockingQueue<Boolean> posted = new LinkedBlockingQueue<>();
+        queue.onCompletion(message -> {
+            posted.add(queue.tryPost(2, answer));
+            posted.add(queue.tryPost(1, receive));
+        });
+        queue.batch(batch -> {
+            batch.post(1, receive);
+            batch.post(1, receive);
+        });
+        QueuePost first = FakeSidecar.next(server.posts);
+        Queue<io.sidewarp.v1.WorkRequest> receives = new ArrayDeque<>(first.getWorkList());
+
+        for (int messages = 0; messages < 20; messages++) {
+            server.succeed(receives.remove());
+            assertThat(FakeSidecar.next(posted)).isTrue();
+            assertThat(FakeSidecar.next(posted)).isTrue();
+            QueuePost post = FakeSidecar.next(server.posts);
+            if (!post.getWork(0).getUnsignaled()) {
+                server.succeed(post.getWork(0));
+            }
+            receives.add(post.getWork(1));
+        }
+    }
+
+    @Test
+    void sendGetsTheLastCreditAlsoWhenAReceiveHasWaitedLonger() throws Exception {
+        sidecar.transfer.credits = 5;
+        WorkQueue queue = session.openQueue(0);
+        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
+        WorkRequest receive = WorkRequest.receive(connection, SGE);
+        queue.batch(batch -> {
+            batch.post(1, write);
+            batch.post(2, write.unsignaled());
+            batch.post(3, write.unsignaled());
+            batch.post(4, receive);
+            batch.post(5, receive);
+        });
+        QueuePost post = FakeSidecar.next(server.posts);
+        Thread receiver = Thread.ofPlatform().daemon().start(() -> queue.post(6, receive));
+        await().until(() -> receiver.getState() == Thread.State.TIMED_WAITING);
+        Thread sender = Thread.ofPlatform().daemon().start(() -> queue.post(7, WorkRequest.send(connection, SGE)));
+        await().until(() -> sender.getState() == Thread.State.TIMED_WAITING);
+        server.succeed(post.getWork(0));
+
+        assertThat(queue.poll(LONG).orElseThrow().id()).isOne();
+
+        io.sidewarp.v1.WorkRequest last = server.nextWork();
+        assertThat(last.getWorkCase()).isEqualTo(WorkCase.SEND);
+        assertThat(receiver.isAlive()).isTrue();
+        server.succeed(last);
+        assertThat(server.nextWork().getWorkCase()).isEqualTo(WorkCase.RECEIVE);
     }
 
     private void tellClosed(Connection ended) throws InterruptedException {
