@@ -11,6 +11,7 @@ import io.grpc.Status;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -52,22 +53,34 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return cancelled;
     }
 
-    /** A future of what {@code conversion} makes of the response; cancelling it cancels the call. */
+    /** A future of what {@code conversion} makes of the response. When it ends before the call, the call is cancelled. */
     <T> CompletableFuture<T> converted(Function<? super R, ? extends T> conversion) {
-        CompletableFuture<T> converted = new CompletableFuture<>() {
-            @Override
-            public boolean cancel(boolean mayInterruptIfRunning) {
-                CallFuture.this.cancel(mayInterruptIfRunning);
-                return super.cancel(mayInterruptIfRunning);
+        return this.<T, T>converted(conversion::apply, _ -> {});
+    }
+
+    /**
+     * As {@link #converted(Function)}, where something has to be done with what nobody gets.
+     *
+     * @param undo takes what was made of the response when the future had ended meanwhile
+     */
+    <T, V extends T> CompletableFuture<T> converted(Function<? super R, V> conversion, Consumer<? super V> undo) {
+        CompletableFuture<T> converted = new CompletableFuture<>();
+        converted.whenComplete((value, failure) -> {
+            // Cancelled, timed out, or completed by the caller: nobody waits for the call any more.
+            if (!isDone()) {
+                cancel(true);
             }
-        };
+        });
         whenComplete((response, failure) -> {
             if (failure != null) {
                 converted.completeExceptionally(unwrap(failure));
                 return;
             }
             try {
-                converted.complete(conversion.apply(response));
+                V value = conversion.apply(response);
+                if (!converted.complete(value)) {
+                    undo.accept(value);
+                }
             } catch (RuntimeException e) {
                 converted.completeExceptionally(e);
             }
@@ -88,8 +101,11 @@ final class CallFuture<R> extends CompletableFuture<R> {
             return future.get();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            future.cancel(true);
-            throw Errors.interrupted(e);
+            if (future.cancel(true)) {
+                throw Errors.interrupted(e);
+            }
+            // It is complete after all: what came must not be lost.
+            return await(future);
         } catch (ExecutionException e) {
             throw thrown(unwrap(e));
         }

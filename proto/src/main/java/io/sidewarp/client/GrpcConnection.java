@@ -22,6 +22,7 @@ import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteResponse;
+import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -29,6 +30,8 @@ import java.util.function.Function;
 
 /** A connection of a session. */
 final class GrpcConnection implements Connection {
+
+    private static final System.Logger LOG = System.getLogger(GrpcConnection.class.getName());
 
     private final GrpcSession session;
     private final io.sidewarp.v1.Connection established;
@@ -251,6 +254,18 @@ final class GrpcConnection implements Connection {
         }
         long number = ConnectionOptions.initialReceive(sentId);
         return number < initialReceiveIds.length ? initialReceiveIds[(int) number] : sentId;
+    }
+
+    /** Aborts it without waiting: nobody has got it. */
+    void abandon() {
+        if (isGone()) {
+            return;
+        }
+        try {
+            disconnect(true, session.timeLimited());
+        } catch (SidewarpException e) {
+            LOG.log(Level.DEBUG, "a connection could not be aborted", e);
+        }
     }
 
     /** What to call when the session ends before the connection. */

@@ -209,8 +209,9 @@ final class GrpcListener implements Listener {
                     .setPrivateData(options.privateData())
                     .addAllReceives(options.receives())
                     .build();
-            return decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT)
-                    .converted((AcceptResponse response) -> session.adopt(response.getConnection(), options));
+            CallFuture<AcceptResponse> accepting =
+                    decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT);
+            return session.connection(accepting, AcceptResponse::getConnection, options);
         }
 
         @Override

@@ -8,6 +8,7 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
@@ -34,6 +35,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A session over the OpenSession call, and what fails when that call ends. */
@@ -196,8 +198,10 @@ final class GrpcSession implements Session {
                 .setPrivateData(options.privateData())
                 .addAllReceives(options.receives())
                 .build();
-        return start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT)
-                .converted(response -> adopt(response.getConnection(), options));
+        return connection(
+                start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT),
+                ConnectResponse::getConnection,
+                options);
     }
 
     @Override
@@ -299,8 +303,16 @@ final class GrpcSession implements Session {
         return GrpcClient.timeLimited(client.options());
     }
 
-    /** Makes a connection of the answer to its set-up. */
-    GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
+    /** The connection that a set-up makes. One that nobody waits for any more is aborted. */
+    <R> CompletableFuture<Connection> connection(
+            CallFuture<R> setUp,
+            Function<? super R, io.sidewarp.v1.Connection> description,
+            ConnectionOptions options) {
+        return setUp.<Connection, GrpcConnection>converted(
+                response -> adopt(description.apply(response), options), GrpcConnection::abandon);
+    }
+
+    private GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
         GrpcConnection connection = new GrpcConnection(this, description, options);
         ConnectionStateChange change;
         synchronized (early) {

@@ -43,7 +43,8 @@ public interface IncomingConnection {
     Connection accept(ConnectionOptions options);
 
     /**
-     * As {@link #accept(ConnectionOptions)}, without waiting.
+     * As {@link #accept(ConnectionOptions)}, without waiting. The attempt ends with the future, also when the future is
+     * cancelled or times out.
      *
      * @throws SidewarpException FAILED_PRECONDITION while another decision is under way
      */

@@ -94,6 +94,10 @@ public interface Session extends AutoCloseable {
      */
     Connection connect(String host, int port, ConnectionOptions options);
 
+    /**
+     * As {@link #connect(String, int, ConnectionOptions)}, without waiting. The attempt ends with the future, also when the
+     * future is cancelled or times out.
+     */
     CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options);
 
     /**

@@ -8,13 +8,17 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.google.protobuf.ByteString;
+import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
+import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
@@ -26,6 +30,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class ConnectionTest extends FakeSidecarTest {
@@ -76,6 +81,42 @@ class ConnectionTest extends FakeSidecarTest {
                         .setMaxFpdu(1500)
                         .setTimeout(Protos.duration(Duration.ofMillis(2500)))
                         .build());
+    }
+
+    @Test
+    void connectIsCancelledWhenItsFutureTimesOut() throws Exception {
+        sidecar.connections.connectHold = new CompletableFuture<>();
+        CompletableFuture<Connection> connecting = session.connectAsync("127.0.0.1", 1, ConnectionOptions.defaults());
+        FakeSidecar.next(sidecar.connections.connects);
+
+        connecting.orTimeout(1, TimeUnit.MILLISECONDS);
+
+        assertThat(sidecar.connections.cancelled.tryAcquire(20, TimeUnit.SECONDS))
+                .isTrue();
+        assertThat(connecting).isCompletedExceptionally();
+    }
+
+    @Test
+    void connectionThatNobodyWaitsForAnyMoreIsAborted() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.connections.connectHold = hold;
+        GrpcSession own = (GrpcSession) session;
+        CallFuture<ConnectResponse> call = own.start(
+                ConnectionServiceGrpc.getConnectMethod(), ConnectRequest.getDefaultInstance(), CallOptions.DEFAULT);
+        AtomicReference<CompletableFuture<Connection>> connecting = new AtomicReference<>();
+        connecting.set(own.connection(
+                call,
+                response -> {
+                    connecting.get().cancel(true);
+                    return response.getConnection();
+                },
+                ConnectionOptions.defaults()));
+
+        hold.complete(null);
+
+        DisconnectRequest disconnect = FakeSidecar.next(sidecar.connections.disconnects);
+        assertThat(disconnect.getAbort()).isTrue();
+        assertThat(connecting.get()).isCancelled();
     }
 
     @Test
@@ -325,6 +366,23 @@ class ConnectionTest extends FakeSidecarTest {
 
             assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
             assertThat(sidecar.connections.rejects).isEmpty();
+            assertThat(listener.closed()).isNotDone();
+        }
+    }
+
+    @Test
+    void acceptIsCancelledWhenItsFutureTimesOut() throws Exception {
+        sidecar.connections.acceptHold = new CompletableFuture<>();
+        BlockingQueue<CompletableFuture<Connection>> accepting = new LinkedBlockingQueue<>();
+        try (Listener listener =
+                session.listen("", 0, incoming -> accepting.add(incoming.acceptAsync(ConnectionOptions.defaults())))) {
+            FakeSidecar.next(sidecar.connections.listeners).onNext(request(62, ""));
+            FakeSidecar.next(sidecar.connections.accepts);
+
+            FakeSidecar.next(accepting).orTimeout(1, TimeUnit.MILLISECONDS);
+
+            assertThat(sidecar.connections.cancelled.tryAcquire(20, TimeUnit.SECONDS))
+                    .isTrue();
             assertThat(listener.closed()).isNotDone();
         }
     }

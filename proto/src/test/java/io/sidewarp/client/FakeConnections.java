@@ -6,6 +6,7 @@ package io.sidewarp.client;
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.AcceptResponse;
@@ -33,6 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -54,8 +56,14 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     /** Accept fails with these, one after the other, and succeeds then. */
     final Queue<StatusRuntimeException> acceptFailures = new ConcurrentLinkedQueue<>();
 
+    /** When set, Connect answers once it is complete. */
+    volatile @Nullable CompletableFuture<Void> connectHold;
+
     /** When set, Accept answers once it is complete. */
     volatile @Nullable CompletableFuture<Void> acceptHold;
+
+    /** Clients that left before Connect or Accept was answered. */
+    final Semaphore cancelled = new Semaphore(0);
 
     /** The peer's private data in new connections. */
     volatile ByteString privateData = ByteString.EMPTY;
@@ -70,10 +78,12 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
             response.onError(failure);
             return;
         }
-        response.onNext(ConnectResponse.newBuilder()
-                .setConnection(establish(request.getAddress(), request.getPort()))
-                .build());
-        response.onCompleted();
+        whenDone(connectHold, response, () -> {
+            response.onNext(ConnectResponse.newBuilder()
+                    .setConnection(establish(request.getAddress(), request.getPort()))
+                    .build());
+            response.onCompleted();
+        });
     }
 
     @Override
@@ -90,11 +100,15 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     @Override
     public void accept(AcceptRequest request, StreamObserver<AcceptResponse> response) {
         accepts.add(request);
-        CompletableFuture<Void> hold = acceptHold;
+        whenDone(acceptHold, response, () -> answer(response));
+    }
+
+    private void whenDone(@Nullable CompletableFuture<Void> hold, StreamObserver<?> response, Runnable answer) {
+        ((ServerCallStreamObserver<?>) response).setOnCancelHandler(cancelled::release);
         if (hold == null) {
-            answer(response);
+            answer.run();
         } else {
-            hold.thenRun(() -> answer(response));
+            hold.thenRun(answer);
         }
     }
 

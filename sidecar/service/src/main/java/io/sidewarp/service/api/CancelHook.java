@@ -8,8 +8,8 @@ import io.sidewarp.service.session.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do when the client leaves. gRPC wants the handler while the call begins, before it is known what there will be
- * to undo, and calls it on the transport's thread.
+ * What to do when the client leaves before the end of its call has gone out to it. gRPC wants the handler while the call
+ * begins, before it is known what there will be to undo, and calls it on the transport's thread.
  */
 final class CancelHook {
 
@@ -31,11 +31,6 @@ final class CancelHook {
             }
         }
         newUndo.run();
-    }
-
-    /** Nothing is to be undone any more. */
-    synchronized void disarm() {
-        undo = null;
     }
 
     private void onCancel() {

@@ -101,11 +101,9 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
         calls.inSession(token, observer, session -> {
             calls.registry().checkNotDraining();
             SessionConnections.Attempt attempt = begin.apply(session);
+            // Also when there is a connection: until the response has gone out its client may have left.
             hook.arm(session, attempt::cancel);
-            calls.answer(observer, attempt.result().thenApply(connection -> {
-                hook.disarm();
-                return response.apply(connection);
-            }));
+            calls.answer(observer, attempt.result().thenApply(response));
         });
     }
 

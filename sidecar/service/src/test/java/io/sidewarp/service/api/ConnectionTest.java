@@ -8,6 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -17,10 +21,12 @@ import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ConnectionRequest;
+import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.DisconnectRequest;
@@ -223,6 +229,40 @@ class ConnectionTest extends TwoSidecars {
             call.cancel(true);
 
             Awaitility.await().until(() -> connections(client).isEmpty());
+        }
+    }
+
+    @Test
+    void aConnectThatIsCancelledBeforeItsAnswerWasSentLeavesNothingBehind() {
+        // Takes the headers of the answer, and nothing of the rest.
+        ManagedChannel narrow = left.channel(1);
+        try (TestSession.Listening listening = server.listen()) {
+            ClientCall<ConnectRequest, ConnectResponse> call =
+                    narrow.newCall(ConnectionServiceGrpc.getConnectMethod(), CallOptions.DEFAULT);
+            CompletableFuture<Metadata> answered = new CompletableFuture<>();
+            call.start(
+                    new ClientCall.Listener<>() {
+                        @Override
+                        public void onHeaders(Metadata headers) {
+                            answered.complete(headers);
+                        }
+                    },
+                    new Metadata());
+            call.sendMessage(client.connectRequest(listening.port()).build());
+            call.halfClose();
+            server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(listening.next().getId())
+                            .build());
+            Waiting.join(answered);
+            assertThat(connections(client)).hasSize(1);
+
+            call.cancel("given up", null);
+
+            Awaitility.await().until(() -> connections(client).isEmpty());
+        } finally {
+            TestSidecar.close(narrow);
         }
     }
 
