@@ -8,6 +8,7 @@ import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -107,6 +108,24 @@ final class CallFuture<R> extends CompletableFuture<R> {
             // It is complete after all: what came must not be lost.
             return await(future);
         } catch (ExecutionException e) {
+            throw thrown(unwrap(e));
+        }
+    }
+
+    /**
+     * Waits for a call that gives something back, however long it takes: it is not cancelled when this thread is
+     * interrupted, since what it gives back would else stay taken. The thread stays interrupted.
+     *
+     * @param future of a call with a time limit
+     * @throws SidewarpException what the future failed with
+     */
+    static void release(CompletableFuture<?> future) {
+        if (!future.isDone()) {
+            Transport.checkMayBlock();
+        }
+        try {
+            future.join();
+        } catch (CancellationException | CompletionException e) {
             throw thrown(unwrap(e));
         }
     }

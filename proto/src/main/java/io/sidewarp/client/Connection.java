@@ -101,10 +101,13 @@ public interface Connection extends AutoCloseable {
 
     CompletableFuture<Void> disconnectAsync();
 
-    /** Closes at once; outstanding work is flushed. */
+    /** Closes at once; outstanding work is flushed. Waits for the sidecar also when the thread is interrupted. */
     void abort();
 
-    /** As {@link #disconnect()}, and does nothing when the connection is gone already. */
+    /**
+     * As {@link #disconnect()}, and does nothing when the connection is gone already. Waits also when the thread is
+     * interrupted, but no longer than the time limit of a call, and aborts then.
+     */
     @Override
     void close();
 }

@@ -222,7 +222,7 @@ final class GrpcConnection implements Connection {
 
     @Override
     public void abort() {
-        CallFuture.await(disconnect(true, session.timeLimited()));
+        CallFuture.release(disconnect(true, session.timeLimited()));
     }
 
     @Override
@@ -231,7 +231,7 @@ final class GrpcConnection implements Connection {
             return;
         }
         try {
-            CallFuture.await(disconnect(false, session.timeLimited()));
+            CallFuture.release(disconnect(false, session.timeLimited()));
         } catch (SidewarpException e) {
             if (e.code() == Status.Code.DEADLINE_EXCEEDED) {
                 abort();

@@ -435,7 +435,7 @@ final class GrpcSession implements Session {
             if (isEnded()) {
                 return;
             }
-            CallFuture.await(start(
+            CallFuture.release(start(
                     MemoryServiceGrpc.getDeallocateProtectionDomainMethod(),
                     DeallocateProtectionDomainRequest.newBuilder()
                             .setSession(GrpcSession.this.id())

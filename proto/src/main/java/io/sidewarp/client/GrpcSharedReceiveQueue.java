@@ -108,7 +108,7 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
         if (session.isEnded()) {
             return;
         }
-        CallFuture.await(session.start(
+        CallFuture.release(session.start(
                 SharedReceiveQueueServiceGrpc.getDestroySharedReceiveQueueMethod(),
                 DestroySharedReceiveQueueRequest.newBuilder()
                         .setSession(session.id())

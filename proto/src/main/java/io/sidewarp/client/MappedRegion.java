@@ -15,17 +15,14 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A shared region and its mapping in this process. */
-final class MappedRegion implements SharedRegion {
+final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
-    private final Regions regions;
-    private final io.sidewarp.v1.Region region;
     private final Arena arena;
     private final MemorySegment segment;
-    private final AtomicBoolean closed = new AtomicBoolean();
+    private final AtomicBoolean unmapped = new AtomicBoolean();
 
     private MappedRegion(Regions regions, io.sidewarp.v1.Region region, Arena arena, MemorySegment segment) {
-        this.regions = regions;
-        this.region = region;
+        super(regions, region);
         this.arena = arena;
         this.segment = segment;
     }
@@ -77,28 +74,8 @@ final class MappedRegion implements SharedRegion {
     }
 
     @Override
-    public long id() {
-        return region.getId();
-    }
-
-    @Override
-    public int stag() {
-        return region.getStag();
-    }
-
-    @Override
-    public long baseTaggedOffset() {
-        return region.getBaseTaggedOffset();
-    }
-
-    @Override
-    public long length() {
-        return region.getLength();
-    }
-
-    @Override
     public String path() {
-        return region.getPath();
+        return region().getPath();
     }
 
     @Override
@@ -123,10 +100,10 @@ final class MappedRegion implements SharedRegion {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            try {
-                regions.deregister(id());
-            } finally {
+        try {
+            deregister();
+        } finally {
+            if (unmapped.compareAndSet(false, true)) {
                 arena.close();
             }
         }

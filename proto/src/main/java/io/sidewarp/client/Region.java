@@ -64,7 +64,8 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
 
     /**
      * Deregisters the region. When this returns, nothing can be placed into it or read from it any more, and a shared
-     * region is unmapped here. Closing twice does nothing.
+     * region is unmapped here. It waits for the sidecar also when the thread is interrupted. Where it throws, close again;
+     * else closing twice does nothing.
      */
     @Override
     void close();

@@ -37,15 +37,20 @@ final class Regions {
         try {
             return MappedRegion.map(this, region, offset, locate(path), pageSize());
         } catch (IOException | RuntimeException e) {
-            deregister(region.getId());
-            if (e instanceof SidewarpException refused) {
-                throw refused;
+            SidewarpException failure = e instanceof SidewarpException refused
+                    ? refused
+                    : new SidewarpException(
+                            Status.Code.FAILED_PRECONDITION,
+                            "the sidecar registered \"" + path + "\", but this process cannot map it: "
+                                    + e.getMessage(),
+                            null,
+                            e);
+            try {
+                deregister(region.getId());
+            } catch (SidewarpException kept) {
+                failure.addSuppressed(kept);
             }
-            throw new SidewarpException(
-                    Status.Code.FAILED_PRECONDITION,
-                    "the sidecar registered \"" + path + "\", but this process cannot map it: " + e.getMessage(),
-                    null,
-                    e);
+            throw failure;
         }
     }
 
@@ -77,7 +82,7 @@ final class Regions {
             return;
         }
         try {
-            CallFuture.await(session.start(
+            CallFuture.release(session.start(
                     MemoryServiceGrpc.getDeregisterRegionMethod(),
                     DeregisterRegionRequest.newBuilder()
                             .setSession(session.id())

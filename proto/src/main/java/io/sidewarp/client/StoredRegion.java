@@ -13,46 +13,20 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A managed region: memory of the sidecar, reached through Store and Load. */
-final class StoredRegion implements ManagedRegion {
+final class StoredRegion extends RegisteredRegion implements ManagedRegion {
 
     /** Octets of a piece. Large enough that messages cost little, and well below the 1 MiB that Store permits. */
     private static final int PIECE = 256 << 10;
 
-    private final Regions regions;
-    private final io.sidewarp.v1.Region region;
-    private final AtomicBoolean closed = new AtomicBoolean();
-
     StoredRegion(Regions regions, io.sidewarp.v1.Region region) {
-        this.regions = regions;
-        this.region = region;
-    }
-
-    @Override
-    public long id() {
-        return region.getId();
-    }
-
-    @Override
-    public int stag() {
-        return region.getStag();
-    }
-
-    @Override
-    public long baseTaggedOffset() {
-        return region.getBaseTaggedOffset();
-    }
-
-    @Override
-    public long length() {
-        return region.getLength();
+        super(regions, region);
     }
 
     @Override
     public void store(long offset, ByteBuffer source) {
-        try (StoreCall call = new StoreCall(regions.session(), header(offset))) {
+        try (StoreCall call = new StoreCall(regions().session(), header(offset))) {
             while (source.hasRemaining()) {
                 int octets = Math.min(PIECE, source.remaining());
                 // The caller's memory itself: it stays as it is until this method returns.
@@ -70,7 +44,7 @@ final class StoredRegion implements ManagedRegion {
 
     @Override
     public long store(long offset, InputStream source) {
-        try (StoreCall call = new StoreCall(regions.session(), header(offset))) {
+        try (StoreCall call = new StoreCall(regions().session(), header(offset))) {
             byte[] piece = source.readNBytes(PIECE);
             while (piece.length > 0) {
                 call.send(UnsafeByteOperations.unsafeWrap(piece));
@@ -111,9 +85,9 @@ final class StoredRegion implements ManagedRegion {
     @Override
     public InputStream stream(long offset, long octets) {
         return new LoadStream(
-                regions.session(),
+                regions().session(),
                 LoadRequest.newBuilder()
-                        .setSession(regions.session().id())
+                        .setSession(regions().session().id())
                         .setRegion(id())
                         .setOffset(offset)
                         .setLength(octets)
@@ -122,9 +96,7 @@ final class StoredRegion implements ManagedRegion {
 
     @Override
     public void close() {
-        if (closed.compareAndSet(false, true)) {
-            regions.deregister(id());
-        }
+        deregister();
     }
 
     @Override
@@ -134,7 +106,7 @@ final class StoredRegion implements ManagedRegion {
 
     private StoreHeader header(long offset) {
         return StoreHeader.newBuilder()
-                .setSession(regions.session().id())
+                .setSession(regions().session().id())
                 .setRegion(id())
                 .setOffset(offset)
                 .build();

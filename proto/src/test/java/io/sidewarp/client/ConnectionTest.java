@@ -244,6 +244,21 @@ class ConnectionTest extends FakeSidecarTest {
     }
 
     @Test
+    void interruptedThreadDisconnectsWhatItCloses() throws Exception {
+        Connection closed = session.connect("127.0.0.1", 1);
+        Connection aborted = session.connect("127.0.0.1", 1);
+        Thread.currentThread().interrupt();
+
+        closed.close();
+        aborted.abort();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(sidecar.connections.connections).isEmpty();
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isFalse();
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isTrue();
+    }
+
+    @Test
     void abortDisconnectsAtOnce() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
 

@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
@@ -30,7 +31,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -44,6 +47,10 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
     final Map<Long, Region> regions = new ConcurrentHashMap<>();
     final List<Integer> storedPieces = new CopyOnWriteArrayList<>();
     final AtomicInteger loadedPieces = new AtomicInteger();
+
+    /** Deregister fails with these, one after the other, and succeeds then. */
+    final Queue<StatusRuntimeException> deregisterFailures = new ConcurrentLinkedQueue<>();
+
     volatile RegisterRegionRequest lastRegistration = RegisterRegionRequest.getDefaultInstance();
 
     private final Path volume;
@@ -106,6 +113,11 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public void deregisterRegion(DeregisterRegionRequest request, StreamObserver<DeregisterRegionResponse> response) {
+        StatusRuntimeException failure = deregisterFailures.poll();
+        if (failure != null) {
+            response.onError(failure);
+            return;
+        }
         if (regions.remove(request.getRegion()) == null) {
             response.onError(Status.NOT_FOUND.withDescription("no such region").asRuntimeException());
             return;

@@ -38,6 +38,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A server on a Unix socket that implements as much of the contract as the client's tests need, under their control. */
 final class FakeSidecar implements AutoCloseable {
@@ -52,6 +53,9 @@ final class FakeSidecar implements AutoCloseable {
 
     /** Sessions in the order in which they were opened. */
     final BlockingQueue<StreamObserver<OpenSessionResponse>> sessions = new LinkedBlockingQueue<>();
+
+    /** When set, GetDevice runs it and does not answer. */
+    volatile @Nullable Runnable insteadOfDevice;
 
     final List<String> sessionsThatEnded = new CopyOnWriteArrayList<>();
     final List<Metadata> headers = new CopyOnWriteArrayList<>();
@@ -122,6 +126,11 @@ final class FakeSidecar implements AutoCloseable {
 
         @Override
         public void getDevice(GetDeviceRequest request, StreamObserver<GetDeviceResponse> response) {
+            Runnable instead = insteadOfDevice;
+            if (instead != null) {
+                instead.run();
+                return;
+            }
             response.onNext(GetDeviceResponse.newBuilder()
                     .setDevice(DeviceInfo.newBuilder()
                             .setProvider("fake")

@@ -6,6 +6,7 @@ package io.sidewarp.client;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status;
@@ -20,6 +21,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -123,6 +125,57 @@ class RegionTest extends FakeSidecarTest {
 
         assertThat(sidecar.memory.regions).isEmpty();
         assertThatIllegalStateException().isThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
+    void interruptedThreadDeregistersWhatItCloses() {
+        SharedRegion shared = session.createSharedRegion("interrupted", 4096);
+        ManagedRegion managed = session.registerManaged(10);
+        Thread.currentThread().interrupt();
+
+        shared.close();
+        managed.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(sidecar.memory.regions).isEmpty();
+    }
+
+    @Test
+    void regionThatCouldNotBeDeregisteredIsDeregisteredWhenItIsClosedAgain() {
+        for (Region region : List.of(session.createSharedRegion("again", 4096), session.registerManaged(10))) {
+            sidecar.memory.deregisterFailures.add(Status.DEADLINE_EXCEEDED.asRuntimeException());
+            assertThatExceptionOfType(SidewarpException.class).isThrownBy(region::close);
+            assertThat(sidecar.memory.regions).containsKey(region.id());
+
+            region.close();
+
+            assertThat(sidecar.memory.regions).doesNotContainKey(region.id());
+        }
+    }
+
+    @Test
+    void nothingRemainsOfARegionWhoseThreadIsInterruptedBeforeItIsMapped() {
+        sidecar.insteadOfDevice = Thread.currentThread()::interrupt;
+
+        SidewarpException failure =
+                catchThrowableOfType(SidewarpException.class, () -> session.createSharedRegion("unmapped", 4096));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(failure.code()).isEqualTo(Status.Code.CANCELLED);
+        assertThat(sidecar.memory.regions).isEmpty();
+    }
+
+    @Test
+    void regionThatCouldNeitherBeMappedNorGivenBackTellsBoth() {
+        sidecar.memory.deregisterFailures.add(Status.DEADLINE_EXCEEDED.asRuntimeException());
+        try (SidewarpClient stranger =
+                        SidewarpClient.connect(sidecar.options().withSharedVolume(directory.resolve("elsewhere")));
+                Session other = stranger.openSession("stranger")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> other.createSharedRegion("x", 4096))
+                    .withMessageContaining("not mounted in this process")
+                    .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
+        }
     }
 
     @Test

@@ -306,6 +306,18 @@ class SessionTest extends FakeSidecarTest {
                 .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.FAILED_PRECONDITION));
     }
 
+    @Test
+    void interruptedThreadIsToldWhetherItsProtectionDomainIsGivenBack() {
+        ProtectionDomain domain = session.allocateProtectionDomain();
+        Thread.currentThread().interrupt();
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(domain::close)
+                .withMessageContaining("is in use");
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
     private static OpenSessionResponse change(long connection, ConnectionState state, String message) {
         return OpenSessionResponse.newBuilder()
                 .setConnection(ConnectionStateChange.newBuilder()

@@ -47,6 +47,16 @@ class SharedReceiveQueueTest extends FakeSidecarTest {
     }
 
     @Test
+    void interruptedThreadDestroysWhatItCloses() {
+        Thread.currentThread().interrupt();
+
+        receives.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(sidecar.sharedReceives.queues).isEmpty();
+    }
+
+    @Test
     void connectionsNameIt() throws Exception {
         session.connect(
                 "127.0.0.1",
