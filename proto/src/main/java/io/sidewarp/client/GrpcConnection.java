@@ -231,13 +231,12 @@ final class GrpcConnection implements Connection {
             return;
         }
         try {
-            CallFuture.release(disconnect(false, session.timeLimited()));
+            disconnectUnlessGone(false);
         } catch (SidewarpException e) {
-            if (e.code() == Status.Code.DEADLINE_EXCEEDED) {
-                abort();
-            } else if (e.code() != Status.Code.NOT_FOUND && !isGone()) {
+            if (e.code() != Status.Code.DEADLINE_EXCEEDED) {
                 throw e;
             }
+            disconnectUnlessGone(true);
         }
     }
 
@@ -283,6 +282,16 @@ final class GrpcConnection implements Connection {
 
     private boolean isGone() {
         return closed.isDone() || session.isEnded();
+    }
+
+    private void disconnectUnlessGone(boolean abort) {
+        try {
+            CallFuture.release(disconnect(abort, session.timeLimited()));
+        } catch (SidewarpException e) {
+            if (e.code() != Status.Code.NOT_FOUND && !isGone()) {
+                throw e;
+            }
+        }
     }
 
     private CompletableFuture<Void> disconnect(boolean abort, CallOptions options) {

@@ -259,6 +259,20 @@ class ConnectionTest extends FakeSidecarTest {
     }
 
     @Test
+    void closeToleratesThatTheConnectionIsGoneWhenItIsAbortedInTheEnd() throws Exception {
+        sidecar.connections.answersDisconnect = false;
+        try (SidewarpClient impatient =
+                        SidewarpClient.connect(sidecar.options().withCallTimeout(Duration.ofMillis(500)));
+                Session own = impatient.openSession("impatient")) {
+            Connection connection = own.connect("127.0.0.1", 1);
+
+            connection.close();
+        }
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isFalse();
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isTrue();
+    }
+
+    @Test
     void abortDisconnectsAtOnce() throws Exception {
         Connection connection = session.connect("127.0.0.1", 1);
 

@@ -53,6 +53,9 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
 
     volatile boolean answersListen = true;
 
+    /** Else the connection is gone, and a Disconnect that does not abort is not answered. */
+    volatile boolean answersDisconnect = true;
+
     /** Accept fails with these, one after the other, and succeeds then. */
     final Queue<StatusRuntimeException> acceptFailures = new ConcurrentLinkedQueue<>();
 
@@ -137,6 +140,9 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
         if (connections.remove(request.getConnection()) == null) {
             response.onError(
                     Status.NOT_FOUND.withDescription("no such connection").asRuntimeException());
+            return;
+        }
+        if (!answersDisconnect && !request.getAbort()) {
             return;
         }
         response.onNext(DisconnectResponse.getDefaultInstance());
