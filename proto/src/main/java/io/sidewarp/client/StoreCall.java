@@ -84,7 +84,8 @@ final class StoreCall implements AutoCloseable {
     @Override
     public void close() {
         session.forget(failure);
-        if (!outcome.isDone()) {
+        // Who is interrupted while it waits for the outcome cancels that, and not the call.
+        if (!outcome.isDone() || outcome.isCancelled()) {
             call.cancel("abandoned by the caller", null);
         }
     }

@@ -35,8 +35,10 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** Regions over real files and over arrays. */
 final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
@@ -50,6 +52,12 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     /** Deregister fails with these, one after the other, and succeeds then. */
     final Queue<StatusRuntimeException> deregisterFailures = new ConcurrentLinkedQueue<>();
+
+    /** When set, Store runs it at the end of the data, and does not answer. */
+    volatile @Nullable Runnable insteadOfStored;
+
+    /** Clients that left a Store at the end of its data. */
+    final Semaphore abandoned = new Semaphore(0);
 
     volatile RegisterRegionRequest lastRegistration = RegisterRegionRequest.getDefaultInstance();
 
@@ -135,6 +143,7 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     @Override
     public StreamObserver<StoreRequest> store(StreamObserver<StoreResponse> response) {
+        ((ServerCallStreamObserver<StoreResponse>) response).setOnCancelHandler(abandoned::release);
         return new StreamObserver<>() {
             private StoreHeader header = StoreHeader.getDefaultInstance();
             private int stored;
@@ -164,6 +173,11 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
             @Override
             public void onCompleted() {
+                Runnable instead = insteadOfStored;
+                if (instead != null) {
+                    instead.run();
+                    return;
+                }
                 response.onNext(StoreResponse.newBuilder().setLength(stored).build());
                 response.onCompleted();
             }

@@ -23,6 +23,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class RegionTest extends FakeSidecarTest {
@@ -292,6 +293,18 @@ class RegionTest extends FakeSidecarTest {
                     .withMessageContaining("disk on fire");
         }
         await().untilAsserted(() -> assertThat(sidecar.memory.storedPieces).containsExactly(-1));
+    }
+
+    @Test
+    void storeWhoseThreadIsInterruptedIsAbandoned() throws Exception {
+        sidecar.memory.insteadOfStored = Thread.currentThread()::interrupt;
+        try (ManagedRegion region = session.registerManaged(10)) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> region.store(0, new byte[10]))
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.CANCELLED));
+            assertThat(Thread.interrupted()).isTrue();
+        }
+        assertThat(sidecar.memory.abandoned.tryAcquire(20, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
