@@ -247,6 +247,7 @@ final class GrpcSession implements Session {
             }
             events.shutdown();
         }
+        regions.unmapAll();
     }
 
     GrpcClient client() {

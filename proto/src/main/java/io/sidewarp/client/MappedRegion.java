@@ -12,14 +12,12 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicBoolean;
 
 /** A shared region and its mapping in this process. */
 final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     private final Arena arena;
     private final MemorySegment segment;
-    private final AtomicBoolean unmapped = new AtomicBoolean();
 
     private MappedRegion(Regions regions, io.sidewarp.v1.Region region, Arena arena, MemorySegment segment) {
         super(regions, region);
@@ -103,10 +101,28 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
         try {
             deregister();
         } finally {
-            if (unmapped.compareAndSet(false, true)) {
-                arena.close();
+            unmap();
+        }
+    }
+
+    /**
+     * Undoes the mapping, unless that is done.
+     *
+     * @throws IllegalStateException while I/O of another thread uses the memory
+     */
+    void unmap() {
+        try {
+            arena.close();
+        } catch (IllegalStateException e) {
+            if (arena.scope().isAlive()) {
+                throw new IllegalStateException(
+                        this
+                                + " is still mapped, because I/O of another thread uses its memory: close it again when that"
+                                + " has ended",
+                        e);
             }
         }
+        regions().unmapped(this);
     }
 
     @Override

@@ -66,6 +66,9 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
      * Deregisters the region. When this returns, nothing can be placed into it or read from it any more, and a shared
      * region is unmapped here. It waits for the sidecar also when the thread is interrupted. Where it throws, close again;
      * else closing twice does nothing.
+     *
+     * @throws IllegalStateException while I/O of another thread uses the memory of a shared region: it is deregistered
+     *     then, and unmapped when it, or its session, is closed again after that
      */
     @Override
     void close();

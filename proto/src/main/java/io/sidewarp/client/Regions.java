@@ -10,16 +10,24 @@ import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedBacking;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** Registers regions for a session, and finds their files in this process' view of the shared volume. */
 final class Regions {
 
+    private static final System.Logger LOG = System.getLogger(Regions.class.getName());
+
     private final GrpcSession session;
     private final GrpcClient client;
     private volatile long pageSize;
+
+    /** What is mapped in this process, for the end of the session. */
+    private final Set<MappedRegion> mapped = ConcurrentHashMap.newKeySet();
 
     Regions(GrpcSession session, GrpcClient client) {
         this.session = session;
@@ -35,7 +43,9 @@ final class Regions {
                 .build();
         io.sidewarp.v1.Region region = register(request(options).setShared(backing));
         try {
-            return MappedRegion.map(this, region, offset, locate(path), pageSize());
+            MappedRegion shared = MappedRegion.map(this, region, offset, locate(path), pageSize());
+            mapped.add(shared);
+            return shared;
         } catch (IOException | RuntimeException e) {
             SidewarpException failure = e instanceof SidewarpException refused
                     ? refused
@@ -74,6 +84,21 @@ final class Regions {
 
     GrpcClient client() {
         return client;
+    }
+
+    void unmapped(MappedRegion region) {
+        mapped.remove(region);
+    }
+
+    /** Unmaps what nobody closed, but for what I/O uses now. */
+    void unmapAll() {
+        for (MappedRegion region : mapped) {
+            try {
+                region.unmap();
+            } catch (IllegalStateException e) {
+                LOG.log(Level.WARNING, "a session was closed while its memory was in use", e);
+            }
+        }
     }
 
     /** Deregisters. Nothing is left to do when the region or its session is gone. */

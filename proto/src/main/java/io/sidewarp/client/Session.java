@@ -133,7 +133,10 @@ public interface Session extends AutoCloseable {
     /** Completes when the session is closed, and fails when it is lost. */
     CompletableFuture<Void> closed();
 
-    /** Ends the session; the sidecar releases everything that it created. */
+    /**
+     * Ends the session; the sidecar releases everything that it created. Shared regions that were not closed are unmapped
+     * here, also when the session was lost before. Their memory must not be used any more.
+     */
     @Override
     void close();
 }

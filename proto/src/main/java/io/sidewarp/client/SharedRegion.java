@@ -16,8 +16,8 @@ public non-sealed interface SharedRegion extends Region {
     String path();
 
     /**
-     * The mapped memory, of any length. It must not be used after {@link #close()}: an access then throws
-     * {@link IllegalStateException}.
+     * The mapped memory, of any length. It must not be used after {@link #close()}, or {@link Session#close()}: an access
+     * then throws {@link IllegalStateException}.
      */
     MemorySegment segment();
 

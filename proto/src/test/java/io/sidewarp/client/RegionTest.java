@@ -18,11 +18,14 @@ import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -126,6 +129,84 @@ class RegionTest extends FakeSidecarTest {
 
         assertThat(sidecar.memory.regions).isEmpty();
         assertThatIllegalStateException().isThrownBy(() -> region.segment().get(ValueLayout.JAVA_BYTE, 0));
+    }
+
+    @Test
+    void regionThatIsClosedDuringItsOutputIsUnmappedWhenItIsClosedAgain() throws Exception {
+        SharedRegion region = session.createSharedRegion("busy", 1 << 20);
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel sink = pipe.sink()) {
+            CompletableFuture<Void> writer = output(region, sink);
+            // The pipe holds less than the region, so that the writer waits from now on.
+            readTo(source, 1);
+
+            assertThatIllegalStateException()
+                    .isThrownBy(region::close)
+                    .withMessageContaining("still mapped")
+                    .withMessageContaining("close it again");
+            assertThat(sidecar.memory.regions).isEmpty();
+            assertThat(region.segment().scope().isAlive()).isTrue();
+
+            readTo(source, (1 << 20) - 1);
+            assertThat(writer).succeedsWithin(Duration.ofSeconds(20));
+            region.close();
+            assertThat(region.segment().scope().isAlive()).isFalse();
+        }
+    }
+
+    @Test
+    void closingTheSessionUnmapsRegionsThatWereNotClosed() throws Exception {
+        SharedRegion region = session.createSharedRegion("left", 1 << 20);
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source();
+                Pipe.SinkChannel sink = pipe.sink()) {
+            CompletableFuture<Void> writer = output(region, sink);
+            readTo(source, 1);
+            session.close();
+            assertThat(region.segment().scope().isAlive()).isTrue();
+            readTo(source, (1 << 20) - 1);
+            assertThat(writer).succeedsWithin(Duration.ofSeconds(20));
+        }
+
+        session.close();
+
+        assertThat(region.segment().scope().isAlive()).isFalse();
+        region.close();
+    }
+
+    @Test
+    void regionsOfALostSessionCanBeReadUntilItIsClosed() throws Exception {
+        SharedRegion region = session.createSharedRegion("lost", 4096);
+        sidecar.nextSession().onCompleted();
+        await().until(() -> session.closed().isDone());
+        assertThat(region.segment().get(ValueLayout.JAVA_BYTE, 0)).isZero();
+
+        session.close();
+
+        assertThat(region.segment().scope().isAlive()).isFalse();
+    }
+
+    private static CompletableFuture<Void> output(SharedRegion region, Pipe.SinkChannel sink) {
+        ByteBuffer memory = region.buffer();
+        return CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        while (memory.hasRemaining()) {
+                            sink.write(memory);
+                        }
+                    } catch (IOException e) {
+                        throw new UncheckedIOException(e);
+                    }
+                },
+                task -> Thread.ofPlatform().start(task));
+    }
+
+    private static void readTo(Pipe.SourceChannel source, int octets) throws IOException {
+        ByteBuffer target = ByteBuffer.allocate(octets);
+        while (target.hasRemaining()) {
+            assertThat(source.read(target)).isPositive();
+        }
     }
 
     @Test
