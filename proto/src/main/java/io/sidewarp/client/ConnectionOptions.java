@@ -71,7 +71,11 @@ public final class ConnectionOptions {
         return sentId - FIRST_INITIAL_RECEIVE;
     }
 
-    /** Collects options; see the contract's ConnectionOptions for what the defaults are. */
+    /**
+     * Collects options; see the contract's ConnectionOptions for what the defaults are. What is beyond {@link
+     * Session#limits()} fails with RESOURCE_EXHAUSTED where the options are used, and other values that cannot be with
+     * INVALID_ARGUMENT.
+     */
     public static final class Builder {
 
         private final io.sidewarp.v1.ConnectionOptions.Builder proto = io.sidewarp.v1.ConnectionOptions.newBuilder();
@@ -91,13 +95,19 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Inbound RDMA Read Requests that are served at a time. Without negotiation the peer's ord should be the same. */
+        /**
+         * Inbound RDMA Read Requests and Atomic Requests that are served at a time, at most {@code Limits.max_ird}. Without
+         * negotiation the peer's ord should be the same.
+         */
         public Builder ird(int value) {
             proto.setIrd(value);
             return this;
         }
 
-        /** Outbound RDMA Read Requests at a time. Without negotiation it must not exceed the peer's ird. */
+        /**
+         * Outbound RDMA Read Requests and Atomic Requests at a time, at most {@code Limits.max_ord}. Without negotiation it
+         * must not exceed the peer's ird.
+         */
         public Builder ord(int value) {
             proto.setOrd(value);
             return this;
@@ -154,13 +164,19 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Writes, reads and sends that can be outstanding on the connection. */
+        /**
+         * Work requests that can be outstanding on the send queue of the connection, all kinds but receives: at most
+         * {@code Limits.max_send_queue}, 0 for the sidecar's default.
+         */
         public Builder sendQueue(int value) {
             proto.setSendQueue(value);
             return this;
         }
 
-        /** Receives that can be outstanding on the connection. */
+        /**
+         * Receives that can be outstanding on the connection, at most {@code Limits.max_receive_queue}; 0 for the sidecar's
+         * default.
+         */
         public Builder receiveQueue(int value) {
             proto.setReceiveQueue(value);
             return this;
@@ -175,7 +191,7 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Upper bound of an FPDU in octets; 0 for none but the path's. */
+        /** Upper bound of an FPDU in octets; 0 for the sidecar's default, which is none but the path's. */
         public Builder maxFpdu(int octets) {
             proto.setMaxFpdu(octets);
             return this;
@@ -187,7 +203,7 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Time for the set-up. */
+        /** Time for the set-up, 1 ms to 1 h. */
         public Builder timeout(Duration value) {
             proto.setTimeout(Protos.duration(value));
             return this;

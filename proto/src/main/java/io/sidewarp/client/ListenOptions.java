@@ -8,7 +8,7 @@ import io.sidewarp.v1.Llp;
 /**
  * What is asked of a listener.
  *
- * @param llp lower layer; LLP_UNSPECIFIED for the sidecar's default
+ * @param llp lower layer; LLP_UNSPECIFIED for LLP_TCP
  * @param backlog connection requests that may wait for a decision; 0 for the sidecar's default
  * @param connections what a peer's start-up must meet, and what a connection gets where accept does not say; its private
  *     data and receives do not count

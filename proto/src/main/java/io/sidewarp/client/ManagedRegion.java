@@ -10,6 +10,8 @@ import java.nio.ByteBuffer;
  * A region in the sidecar's own memory, filled and read through the API in pieces. For programs that cannot map files,
  * and for a first try; a {@link SharedRegion} is faster.
  *
+ * <p>Offsets and lengths are octets, offsets from the beginning of the region.
+ *
  * <p>All methods block, and throw {@link SidewarpException}: OUT_OF_RANGE outside of the region, NOT_FOUND when it was
  * deregistered.
  */

@@ -15,7 +15,7 @@ public interface ProtectionDomain extends AutoCloseable {
     /**
      * Gives it back.
      *
-     * @throws SidewarpException FAILED_PRECONDITION while regions or connections use it
+     * @throws SidewarpException FAILED_PRECONDITION while regions, connections or shared receive queues use it
      */
     @Override
     void close();

@@ -58,7 +58,13 @@ public interface Session extends AutoCloseable {
 
     SharedRegion openSharedRegion(String path, long offset, long length, RegionOptions options);
 
-    /** Registers memory of the sidecar. */
+    /**
+     * Registers memory of the sidecar.
+     *
+     * @param length octets, 1 to {@code limits().getMaxManagedRegionOctets()}
+     * @throws SidewarpException INVALID_ARGUMENT (length 0), RESOURCE_EXHAUSTED beyond the limits of the session, or those
+     *     of the sidecar for all managed regions
+     */
     default ManagedRegion registerManaged(long length, Access... access) {
         return registerManaged(length, RegionOptions.of(access));
     }
