@@ -4,8 +4,12 @@
 package io.sidewarp.client;
 
 import io.grpc.Status;
+import io.sidewarp.v1.RdmaError;
 
-/** A work request ended without success. */
+/**
+ * A work request ended without success. The code is the one that a simple call fails with, but for work that the sidecar
+ * refused: there a simple call tells more closely what was wrong, for instance NOT_FOUND or OUT_OF_RANGE.
+ */
 public final class WorkFailedException extends SidewarpException {
 
     private static final long serialVersionUID = 1;
@@ -13,11 +17,7 @@ public final class WorkFailedException extends SidewarpException {
     private final transient WorkCompletion completion;
 
     public WorkFailedException(WorkCompletion completion) {
-        super(
-                codeOf(completion.status()),
-                completion.toString(),
-                completion.error().orElse(null),
-                null);
+        super(codeOf(completion), completion.toString(), completion.error().orElse(null), null);
         this.completion = completion;
     }
 
@@ -25,15 +25,25 @@ public final class WorkFailedException extends SidewarpException {
         return completion;
     }
 
-    private static Status.Code codeOf(CompletionStatus status) {
-        return switch (status) {
+    private static Status.Code codeOf(WorkCompletion completion) {
+        return switch (completion.status()) {
             case SUCCESS -> Status.Code.OK;
-            case FLUSHED -> Status.Code.ABORTED;
-            case LOCAL_PROTECTION_ERROR, REMOTE_ACCESS_ERROR -> Status.Code.PERMISSION_DENIED;
+            case FLUSHED, FATAL -> Status.Code.UNAVAILABLE;
+            case LOCAL_PROTECTION_ERROR -> Status.Code.PERMISSION_DENIED;
+            case REMOTE_ACCESS_ERROR ->
+                completion.error().filter(WorkFailedException::isBounds).isPresent()
+                        ? Status.Code.OUT_OF_RANGE
+                        : Status.Code.PERMISSION_DENIED;
+            case REMOTE_OPERATION_ERROR -> Status.Code.ABORTED;
             case LOCAL_LENGTH_ERROR -> Status.Code.OUT_OF_RANGE;
             case INVALID_REQUEST -> Status.Code.INVALID_ARGUMENT;
-            case REGION_FAULT -> Status.Code.DATA_LOSS;
-            case REMOTE_OPERATION_ERROR, FATAL, UNKNOWN -> Status.Code.UNKNOWN;
+            case REGION_FAULT -> Status.Code.FAILED_PRECONDITION;
+            case UNKNOWN -> Status.Code.UNKNOWN;
         };
+    }
+
+    /** RDMAP (layer 0) and DDP (layer 1) both have type 1, code 1 for it. */
+    private static boolean isBounds(RdmaError error) {
+        return error.getLayer() <= 1 && error.getType() == 1 && error.getCode() == 1;
     }
 }

@@ -197,7 +197,7 @@ class ConnectionTest extends FakeSidecarTest {
         WorkFailedException failure =
                 catchThrowableOfType(WorkFailedException.class, () -> connection.write(SGE, REMOTE));
 
-        assertThat(failure.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(failure.code()).isEqualTo(Status.Code.OUT_OF_RANGE);
         assertThat(failure.rdmaError()).contains(BOUNDS);
         assertThat(failure.completion().status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(failure).hasMessageContaining("the peer refused");
