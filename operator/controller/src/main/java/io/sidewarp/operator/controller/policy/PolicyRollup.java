@@ -159,11 +159,9 @@ final class PolicyRollup {
 
     /** Whether NICs of other policies alone keep a node from being ready: what it says consists of what they say. */
     private static boolean isBecauseOfOthers(String policy, IwarpNodeStatus status) {
-        String rest = status.conditions().stream()
-                .filter(StatusCondition::holds)
-                .map(StatusCondition::message)
-                .findFirst()
-                .orElse("");
+        Optional<StatusCondition> holding =
+                status.conditions().stream().filter(StatusCondition::holds).findFirst();
+        String rest = holding.map(StatusCondition::message).orElse("");
         boolean others = false;
         for (NicStatus nic : status.nics()) {
             if (nic.message() == null) {
@@ -175,7 +173,7 @@ final class PolicyRollup {
             others = true;
             rest = rest.replace(nic.pciAddress() + ": " + nic.message(), "").replace(nic.message(), "");
         }
-        return others && rest.replace("; ", "").isEmpty();
+        return holding.isPresent() && others && rest.replace("; ", "").isEmpty();
     }
 
     private static int nicsOf(String policy, IwarpNodeStatus status) {

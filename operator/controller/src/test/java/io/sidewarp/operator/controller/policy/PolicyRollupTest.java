@@ -112,6 +112,9 @@ class PolicyRollupTest {
 
         assertThat(holding(status).type()).isEqualTo(expected);
         assertThat(status.readyNodes()).isEqualTo(expected.equals("Ready") ? 1 : 0);
+        assertThat(rollup(node("a", "p", CURRENT, "nics: " + nics)).readyNodes())
+                .as("without conditions")
+                .isZero();
     }
 
     @Test
