@@ -86,7 +86,7 @@ enum Program {
 
     /**
      * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
-     * with heap, code and stacks it stays well below the 1 GiB that an injected sidecar gets besides its shared regions.
+     * with heap, code and stacks it stays below the 1 GiB that an injected sidecar gets besides its shared regions.
      *
      * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
      * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. Both
@@ -98,7 +98,8 @@ enum Program {
         return switch (this) {
             case SIDECAR ->
                 List.of(
-                        "-Xmx64m",
+                        "-Xms64m",
+                        "-Xmx256m",
                         "-XX:MaxDirectMemorySize=512m",
                         // Five times the thresholds of C2: with its own it takes half of the processor
                         // that it shares with traffic for too long.

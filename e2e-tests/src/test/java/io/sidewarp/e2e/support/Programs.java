@@ -21,7 +21,8 @@ public final class Programs {
     /** What `./sidewarp sidecar` adds, but that Netty does not look for buffers that nobody gives back. */
     private static final List<String> SIDECAR_FLAGS = List.of(
             "--add-opens=java.base/java.lang=ALL-UNNAMED",
-            "-Xmx64m",
+            "-Xms64m",
+            "-Xmx256m",
             "-XX:MaxDirectMemorySize=1g",
             "-XX:+ExitOnOutOfMemoryError",
             "-XX:Tier4InvocationThreshold=25000",

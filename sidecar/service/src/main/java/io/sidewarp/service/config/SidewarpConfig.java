@@ -180,7 +180,7 @@ public interface SidewarpConfig {
          * Entries of the send queues, receive queues and shared receive queues of all sessions: heap of the sidecar. Users, and
          * sessions of a user, have no more than they leave to others.
          */
-        @WithDefault("65536")
+        @WithDefault("262144")
         long workEntries();
 
         /** Inbound RDMA Read Requests that are reserved for the connections of a session. */
