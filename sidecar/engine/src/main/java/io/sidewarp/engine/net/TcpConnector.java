@@ -26,7 +26,8 @@ public final class TcpConnector {
      * @param loop that will own the connection
      * @param remote resolved
      * @param onConnected called on the loop before any octet moves; has to bind the transport
-     * @return complete when {@code onConnected} has returned; fails with what the operating system said
+     * @return complete when {@code onConnected} has returned; fails with what the operating system said; cancelled, it ends
+     *     the attempt
      */
     public static CompletableFuture<Void> connect(
             EngineLoops loops,
@@ -49,6 +50,11 @@ public final class TcpConnector {
                 });
         loops.tellAgain(bootstrap::option);
         ChannelFuture connect = bootstrap.connect(remote);
+        result.whenComplete((ignored, failure) -> {
+            if (result.isCancelled()) {
+                connect.channel().close();
+            }
+        });
         connect.addListener(ignored -> {
             if (!connect.isSuccess()) {
                 result.completeExceptionally(connect.cause());

@@ -22,6 +22,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     private static final int MAX_PORT = 65_535;
 
     private final SctpNetwork network;
+    private Runnable stopSeeking = () -> {};
     private @Nullable MpaOptions options;
     private @Nullable SoftwareAssociation association;
     private @Nullable DdpStreamSession session;
@@ -47,7 +48,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
                             + " and " + udpPort));
             return;
         }
-        network.seek(remote(), udpPort, parameters().timeout(), this);
+        stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
     }
 
     @Override
@@ -59,11 +60,6 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
             session =
                     found.sessions().initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);
         }
-    }
-
-    @Override
-    public boolean hasGivenUp() {
-        return isOver();
     }
 
     @Override
@@ -85,6 +81,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
 
     @Override
     void giveUp() {
+        stopSeeking.run();
         if (session != null) {
             session.withdraw();
         }

@@ -17,12 +17,14 @@ import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Set-up of a connection from this side: TCP, then MPA as Initiator. */
 final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener {
 
+    private @Nullable CompletableFuture<Void> attempt;
     private @Nullable TcpTransport transport;
     private @Nullable MpaConnection mpa;
 
@@ -36,18 +38,19 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     void connect(MpaOptions options) {
-        TcpConnector.connect(
-                        device().loops(),
-                        queuePair().loop(),
-                        remote(),
-                        parameters().timeout(),
-                        connected -> onConnected(connected, options))
-                .whenComplete((ignored, failure) -> {
-                    if (failure != null) {
-                        fail(new ConnectionFailedException(
-                                Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure));
-                    }
-                });
+        CompletableFuture<Void> begun = TcpConnector.connect(
+                device().loops(),
+                queuePair().loop(),
+                remote(),
+                parameters().timeout(),
+                connected -> onConnected(connected, options));
+        attempt = begun;
+        begun.whenComplete((ignored, failure) -> {
+            if (failure != null) {
+                fail(new ConnectionFailedException(
+                        Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure));
+            }
+        });
     }
 
     private void onConnected(TcpTransport connected, MpaOptions options) {
@@ -80,6 +83,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     void lapse() {
+        endAttempt();
         if (mpa != null) {
             mpa.startupTimeout();
         }
@@ -87,8 +91,16 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
 
     @Override
     void giveUp() {
+        endAttempt();
         if (mpa != null) {
             mpa.abort();
+        }
+    }
+
+    /** Of a TCP connection that is not up yet, which would take up this side until the operating system gives up. */
+    private void endAttempt() {
+        if (attempt != null) {
+            attempt.cancel(false);
         }
     }
 

@@ -7,6 +7,7 @@ import io.netty.channel.EventLoop;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.llp.sctp.EarlyBudget;
+import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpConnectException;
 import io.sidewarp.engine.net.sctp.SctpDestination;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
@@ -18,7 +19,6 @@ import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -27,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -45,9 +46,6 @@ final class SctpNetwork {
         void onAssociation(SoftwareAssociation association);
 
         void onUnreachable(Throwable cause);
-
-        /** Whether it wants none any more. */
-        boolean hasGivenUp();
     }
 
     /** Where peers begin associations: a port of an endpoint. */
@@ -58,7 +56,8 @@ final class SctpNetwork {
 
         private final SctpDestination destination;
         private final Set<SoftwareAssociation> associations = new LinkedHashSet<>();
-        private final ArrayDeque<Seeker> seekers = new ArrayDeque<>();
+        private final LinkedHashSet<Seeker> seekers = new LinkedHashSet<>();
+        private @Nullable CompletableFuture<SctpAssociation> attempt;
         private boolean connecting;
         private Duration timeout = Duration.ZERO;
 
@@ -80,17 +79,20 @@ final class SctpNetwork {
             }
         }
 
+        /** An attempt that nobody waits for any more is not to hold anything. */
+        void giveUp(Seeker seeker) {
+            if (seekers.remove(seeker) && seekers.isEmpty() && attempt != null) {
+                attempt.cancel(false);
+            }
+        }
+
         private void connect() {
             connecting = true;
+            attempt = null;
             // Whoever seeks has a time-out of its own, which is to be the first that is over.
             Duration patience = timeout.plus(settings.lingerTimeout());
             endpointTowards(destination)
-                    .thenCompose(endpoint -> endpoint.connect(destination, patience, transport -> {
-                        SoftwareAssociation association =
-                                new SoftwareAssociation(SctpNetwork.this, transport, null, this);
-                        associations.add(association);
-                        return association.sessions();
-                    }))
+                    .thenComposeAsync(endpoint -> begin(endpoint, patience), loop)
                     .whenCompleteAsync(
                             (ignored, failure) -> {
                                 if (failure != null) {
@@ -100,10 +102,22 @@ final class SctpNetwork {
                             loop);
         }
 
+        private CompletableFuture<SctpAssociation> begin(SctpEndpoint endpoint, Duration patience) {
+            if (seekers.isEmpty()) {
+                return CompletableFuture.failedFuture(new CancellationException("nobody waits for it"));
+            }
+            CompletableFuture<SctpAssociation> begun = endpoint.connect(destination, patience, transport -> {
+                SoftwareAssociation association = new SoftwareAssociation(SctpNetwork.this, transport, null, this);
+                associations.add(association);
+                return association.sessions();
+            });
+            attempt = begun;
+            return begun;
+        }
+
         private void fail(Throwable failure) {
             connecting = false;
-            seekers.removeIf(Seeker::hasGivenUp);
-            if (!seekers.isEmpty() && isSilence(failure)) {
+            if (!seekers.isEmpty() && saysNothingOfThePeer(failure)) {
                 // They came when the attempt was under way, and have longer patience than it had.
                 connect();
                 return;
@@ -116,24 +130,25 @@ final class SctpNetwork {
             forgetIfEmpty();
         }
 
-        private static boolean isSilence(Throwable failure) {
+        /** Whether the time was over, or nobody waited any more. */
+        private static boolean saysNothingOfThePeer(Throwable failure) {
             Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
-            return cause instanceof SctpConnectException attempt
-                    && attempt.reason() == SctpConnectException.Reason.NO_ANSWER;
+            return cause instanceof CancellationException
+                    || cause instanceof SctpConnectException failed
+                            && failed.reason() == SctpConnectException.Reason.NO_ANSWER;
         }
 
         @Override
         public void onEstablished(SoftwareAssociation association) {
             connecting = false;
-            seekers.removeIf(Seeker::hasGivenUp);
             while (association.hasRoom() && !seekers.isEmpty()) {
-                seekers.remove().onAssociation(association);
+                seekers.removeFirst().onAssociation(association);
             }
             if (!seekers.isEmpty()) {
                 connect();
             }
             if (association.sessions().occupiedStreams() == 0) {
-                // It came too late for whoever wanted it.
+                // Nobody wants it any more.
                 association.onIdle();
             }
         }
@@ -187,16 +202,22 @@ final class SctpNetwork {
         return loop;
     }
 
-    /** Finds an association with a free stream, or begins one. On the event loop. */
-    void seek(InetSocketAddress remote, int udpPort, Duration timeout, Seeker seeker) {
+    /**
+     * Finds an association with a free stream, or begins one. On the event loop.
+     *
+     * @return to be run, on the event loop too, when the seeker wants none any more
+     */
+    Runnable seek(InetSocketAddress remote, int udpPort, Duration timeout, Seeker seeker) {
         SctpDestination destination;
         try {
             destination = new SctpDestination(remote.getAddress(), remote.getPort(), stack().isInUdp() ? udpPort : 0);
         } catch (RuntimeException e) {
             seeker.onUnreachable(e);
-            return;
+            return () -> {};
         }
-        pools.computeIfAbsent(destination, Pool::new).seek(seeker, timeout);
+        Pool pool = pools.computeIfAbsent(destination, Pool::new);
+        pool.seek(seeker, timeout);
+        return () -> pool.giveUp(seeker);
     }
 
     private CompletableFuture<SctpEndpoint> endpointTowards(SctpDestination destination) {

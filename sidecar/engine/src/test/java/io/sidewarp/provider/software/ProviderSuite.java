@@ -119,6 +119,15 @@ abstract class ProviderSuite {
                 .get(10, TimeUnit.SECONDS);
     }
 
+    static void assertFails(
+            CompletableFuture<ConnectionAttributes> connected, ConnectionFailedException.Kind expected) {
+        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed -> assertThat(failed.kind()).isEqualTo(expected));
+    }
+
     void connect(Endpoint client, Endpoint server, ConnectionParameters parameters) throws Exception {
         CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
         Listener listener = listen(asked);
@@ -235,13 +244,7 @@ abstract class ProviderSuite {
         Endpoint client = new Endpoint(clientDevice, 16);
         InetSocketAddress nobody = new InetSocketAddress(InetAddress.getLoopbackAddress(), 1);
 
-        assertThatThrownBy(() -> client.queuePair
-                        .connect(nobody, parameters().withTimeout(Duration.ofSeconds(2)))
-                        .get(10, TimeUnit.SECONDS))
-                .cause()
-                .isInstanceOfSatisfying(
-                        ConnectionFailedException.class,
-                        failed -> assertThat(failed.kind()).isEqualTo(nobodyThere()));
+        assertFails(client.queuePair.connect(nobody, parameters().withTimeout(Duration.ofSeconds(2))), nobodyThere());
     }
 
     @Test

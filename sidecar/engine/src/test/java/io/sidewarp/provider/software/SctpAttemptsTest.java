@@ -53,7 +53,7 @@ final class SctpAttemptsTest {
 
     private Seeker seek(Duration patience) throws Exception {
         Seeker seeker = new Seeker();
-        onLoop(() -> network.seek(PEER, 9899, patience, seeker));
+        onLoop(() -> seeker.giveUp = network.seek(PEER, 9899, patience, seeker));
         return seeker;
     }
 
@@ -72,17 +72,50 @@ final class SctpAttemptsTest {
         Seeker hasty = seek(Duration.ofMillis(100));
         CompletableFuture<SctpAssociation> first = attempt();
         Seeker patient = seek(Duration.ofMinutes(1));
-        hasty.givenUp = true;
+        onLoop(hasty.giveUp);
 
         first.completeExceptionally(new SctpConnectException(SctpConnectException.Reason.NO_ANSWER, "no answer"));
 
         CompletableFuture<SctpAssociation> second = attempt();
         assertThat(patient.unreachable).isNotDone();
-        patient.givenUp = true;
+        onLoop(patient.giveUp);
         second.completeExceptionally(new SctpConnectException(SctpConnectException.Reason.NO_ANSWER, "no answer"));
         seek(Duration.ofMillis(100));
         assertThat(attempt()).as("the next one begins anew").isNotNull();
         assertThat(endpoint.attempts).isEmpty();
+    }
+
+    @Test
+    void anAttemptEndsWhenTheLastOneWhoWaitedForItHasGivenUp() throws Exception {
+        Seeker one = seek(Duration.ofMinutes(1));
+        Seeker other = seek(Duration.ofMinutes(1));
+        CompletableFuture<SctpAssociation> first = attempt();
+
+        onLoop(one.giveUp);
+        assertThat(first).isNotDone();
+        onLoop(() -> {
+            other.giveUp.run();
+            assertThat(first).isCancelled();
+        });
+
+        seek(Duration.ofMinutes(1));
+        assertThat(attempt()).as("the next one begins anew").isNotDone();
+        assertThat(List.of(one.unreachable, other.unreachable)).noneMatch(CompletableFuture::isDone);
+    }
+
+    @Test
+    void whoeverComesWhileAnAttemptEndsGetsAnotherOne() throws Exception {
+        Seeker first = seek(Duration.ofMinutes(1));
+        attempt();
+        Seeker next = new Seeker();
+
+        onLoop(() -> {
+            first.giveUp.run();
+            network.seek(PEER, 9899, Duration.ofMinutes(1), next);
+        });
+
+        assertThat(attempt()).isNotDone();
+        assertThat(next.unreachable).isNotDone();
     }
 
     @Test
@@ -101,7 +134,7 @@ final class SctpAttemptsTest {
     private static final class Seeker implements SctpNetwork.Seeker {
 
         private final CompletableFuture<Throwable> unreachable = new CompletableFuture<>();
-        private volatile boolean givenUp;
+        private volatile Runnable giveUp = () -> {};
 
         @Override
         public void onAssociation(SoftwareAssociation association) {
@@ -111,11 +144,6 @@ final class SctpAttemptsTest {
         @Override
         public void onUnreachable(Throwable cause) {
             unreachable.complete(cause);
-        }
-
-        @Override
-        public boolean hasGivenUp() {
-            return givenUp;
         }
     }
 

@@ -59,46 +59,53 @@ final class SctpProviderTest extends SctpProviderSuite {
         InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
         InetSocketAddress unresolved = InetSocketAddress.createUnresolved("somewhere", 7471);
 
-        assertInvalid(client.queuePair.connect(anywhere, parameters().withUdpPort(0)));
-        assertInvalid(other.queuePair.connect(unresolved, parameters()));
-    }
-
-    private static void assertInvalid(CompletableFuture<ConnectionAttributes> connected) {
-        assertThatThrownBy(() -> connected.get(10, TimeUnit.SECONDS))
-                .cause()
-                .isInstanceOfSatisfying(
-                        ConnectionFailedException.class,
-                        failed ->
-                                assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS));
+        assertFails(
+                client.queuePair.connect(anywhere, parameters().withUdpPort(0)),
+                ConnectionFailedException.Kind.INVALID_PARAMETERS);
+        assertFails(
+                other.queuePair.connect(unresolved, parameters()), ConnectionFailedException.Kind.INVALID_PARAMETERS);
     }
 
     @Test
-    void anAssociationThatComesWhenItsConnectionHasTimedOutIsShutDown() throws Exception {
-        CompletableFuture<Void> ended = new CompletableFuture<>();
-        SoftwareEvents events = new SoftwareEvents() {
-            @Override
-            public void onAssociationClosed(long retransmittedChunks) {
-                ended.complete(null);
-            }
-        };
-        InetSocketAddress later = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
-        try (SoftwareProvider provider = provider().events(events).eventLoops(1).build();
-                Device device = provider.open()) {
-            Endpoint client = new Endpoint(device, 16);
-            assertThatThrownBy(() -> client.queuePair
-                            .connect(later, parameters().withTimeout(Duration.ofMillis(100)))
-                            .get(10, TimeUnit.SECONDS))
-                    .cause()
-                    .isInstanceOf(ConnectionFailedException.class);
+    void anAssociationIsBegunNoMoreWhenItsConnectionHasTimedOut() throws Exception {
+        reopenClient(oneAssociation());
 
-            Listener listener =
-                    serverDevice().listen(later, attributes(), ignored -> {}).get(10, TimeUnit.SECONDS);
+        assertFails(
+                new Endpoint(clientDevice(), 16)
+                        .queuePair.connect(nobody(), parameters().withTimeout(Duration.ofMillis(100))),
+                ConnectionFailedException.Kind.TIMEOUT);
 
-            // SCTP goes on to ask for some seconds, and is answered now.
-            ended.get(20, TimeUnit.SECONDS);
-            assertThat(device.associations().get(10, TimeUnit.SECONDS)).isEmpty();
-            listener.close().get(10, TimeUnit.SECONDS);
-        }
+        connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
+    }
+
+    @Test
+    void anAssociationIsBegunNoMoreWhenItsConnectionIsClosed() throws Exception {
+        reopenClient(oneAssociation());
+        Endpoint closed = new Endpoint(clientDevice(), 16);
+        closed.queuePair.connect(nobody(), parameters().withTimeout(Duration.ofMinutes(1)));
+        CompletableFuture<ConnectionAttributes> refused =
+                new Endpoint(clientDevice(), 16).queuePair.connect(nobodyElse(), parameters());
+        assertThatThrownBy(() -> refused.get(10, TimeUnit.SECONDS)).hasMessageContaining("1 associations already");
+
+        closed.queuePair.abort().get(10, TimeUnit.SECONDS);
+
+        connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
+    }
+
+    private static SoftwareSettings oneAssociation() {
+        return SoftwareSettings.defaults()
+                .withSctp(SctpSettings.defaults().toBuilder()
+                        .udpPort(0)
+                        .maxAssociations(1)
+                        .build());
+    }
+
+    private static InetSocketAddress nobody() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
+    }
+
+    private static InetSocketAddress nobodyElse() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), 7472);
     }
 
     @Test

@@ -7,6 +7,7 @@ import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.testing.SilentPeer;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
@@ -15,6 +16,7 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -78,5 +80,31 @@ final class SoftwareProviderTest extends ProviderSuite {
 
         assertThat(client.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(server.awaitCompletion().length()).isEqualTo(8);
+    }
+
+    @Test
+    void aConnectionThatIsClosedWhileTcpConnectsLeavesNoSocketBehind() throws Exception {
+        try (SilentPeer peer = new SilentPeer()) {
+            Endpoint client = new Endpoint(clientDevice(), 16);
+            client.queuePair.connect(peer.address(), parameters().withTimeout(Duration.ofMinutes(1)));
+            Awaitility.await().until(() -> peer.attempts() == 1);
+
+            client.queuePair.abort().get(10, TimeUnit.SECONDS);
+
+            Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
+        }
+    }
+
+    @Test
+    void aConnectionWhoseTimeIsOverWhileTcpConnectsLeavesNoSocketBehind() throws Exception {
+        try (SilentPeer peer = new SilentPeer()) {
+            Endpoint client = new Endpoint(clientDevice(), 16);
+
+            assertFails(
+                    client.queuePair.connect(peer.address(), parameters().withTimeout(Duration.ofMillis(100))),
+                    ConnectionFailedException.Kind.TIMEOUT);
+
+            Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
+        }
     }
 }

@@ -37,7 +37,7 @@ public interface SctpEndpoint {
      *
      * @param handler called when it is up
      * @return complete after {@link io.sidewarp.engine.llp.sctp.SctpUser#onEstablished}; fails with {@link
-     *     SctpConnectException}
+     *     SctpConnectException}; cancelled, it ends the attempt
      */
     CompletableFuture<SctpAssociation> connect(
             SctpDestination destination, Duration timeout, SctpAssociationHandler handler);

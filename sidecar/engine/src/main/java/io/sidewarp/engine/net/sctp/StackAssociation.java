@@ -128,6 +128,20 @@ public abstract class StackAssociation implements SctpAssociation {
                 timeout.toNanos(),
                 TimeUnit.NANOSECONDS);
         guard(connect);
+        if (connected != null) {
+            connected.whenComplete((ignored, failure) -> endIfCancelled(connected));
+        }
+    }
+
+    private void endIfCancelled(CompletableFuture<SctpAssociation> attempt) {
+        if (!attempt.isCancelled()) {
+            return;
+        }
+        if (loop.inEventLoop()) {
+            endNow("nobody waits for it");
+        } else {
+            loop.execute(() -> endNow("nobody waits for it"));
+        }
     }
 
     /** Does something that may fail the association. */

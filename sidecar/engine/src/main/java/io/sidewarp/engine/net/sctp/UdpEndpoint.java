@@ -243,7 +243,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                 if (closed) {
                     throw new IllegalStateException("the endpoint is closed");
                 }
-                work.run();
+                if (!result.isCancelled()) {
+                    work.run();
+                }
             } catch (Exception e) {
                 result.completeExceptionally(e);
             }

@@ -236,7 +236,9 @@ final class KernelEndpoint implements SctpEndpoint {
                 if (closed) {
                     throw new IllegalStateException("the endpoint is closed");
                 }
-                work.run();
+                if (!result.isCancelled()) {
+                    work.run();
+                }
             } catch (IOException | RuntimeException e) {
                 result.completeExceptionally(e);
             }
