@@ -16,13 +16,16 @@ import org.jspecify.annotations.Nullable;
 final class ConnectionInput {
 
     private final LoopResources resources;
+    private final ReassemblyBuffers.Share share;
     private @Nullable StagingBuffer kept;
     private int from;
     private int to;
     private boolean filled;
 
-    ConnectionInput(LoopResources resources) {
+    /** @param giveWay ends the connection, whose incomplete FPDU has memory that others need */
+    ConnectionInput(LoopResources resources, Runnable giveWay) {
         this.resources = resources;
+        this.share = new ReassemblyBuffers.Share(giveWay);
     }
 
     private StagingBuffer buffer() {
@@ -106,6 +109,19 @@ final class ConnectionInput {
     /** Whether what was read last filled the buffer, so that there may be more. */
     boolean isFilled() {
         return filled;
+    }
+
+    /** For MPA, which puts together there what {@link #deliver} does not keep. */
+    WireBuffer acquireReassembly(int capacity) {
+        return resources.reassembly().acquire(share, capacity);
+    }
+
+    WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
+        return resources.reassembly().grow(share, buffer, held, capacity);
+    }
+
+    void releaseReassembly(WireBuffer buffer) {
+        resources.reassembly().release(share, buffer);
     }
 
     /** Keeps nothing any more. */

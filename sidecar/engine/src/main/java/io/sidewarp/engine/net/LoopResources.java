@@ -4,7 +4,6 @@
 package io.sidewarp.engine.net;
 
 import io.netty.channel.epoll.EpollTcpInfo;
-import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.linux.SocketCalls;
 import java.util.ArrayDeque;
 import java.util.function.IntFunction;
@@ -16,8 +15,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LoopResources {
 
-    private static final int SMALLEST_REASSEMBLY_SHIFT = 12;
-    private static final int REASSEMBLY_CLASSES = 6;
     private static final int KEPT_PER_CLASS = 16;
 
     private final IntFunction<StagingBuffer> allocator;
@@ -27,7 +24,7 @@ final class LoopResources {
     private final ArrayDeque<StagingBuffer> spare = new ArrayDeque<>();
     private final ArrayDeque<StagingBuffer> spareLarge = new ArrayDeque<>();
     private final ArrayDeque<OutputTurn> waiting = new ArrayDeque<>();
-    private final ArrayDeque<WireBuffer>[] reassembly;
+    private final ReassemblyBuffers reassembly;
     private final SocketCalls socketCalls = new SocketCalls();
     private StagingBuffer input;
     private int inputsLent;
@@ -43,17 +40,13 @@ final class LoopResources {
     }
 
     /** @param allocator of buffers with a number of octets */
-    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     LoopResources(NetSettings settings, IntFunction<StagingBuffer> allocator) {
         this.allocator = allocator;
         this.stagingCapacity = settings.stagingCapacity();
         this.limit = settings.outputBuffers();
         this.largeLimit = settings.largeOutputBuffers();
         this.input = allocator.apply(stagingCapacity);
-        this.reassembly = new ArrayDeque[REASSEMBLY_CLASSES];
-        for (int i = 0; i < REASSEMBLY_CLASSES; i++) {
-            reassembly[i] = new ArrayDeque<>();
-        }
+        this.reassembly = new ReassemblyBuffers(settings.reassemblyOctets());
     }
 
     /** The buffer that every connection of the loop reads into, but for one that keeps octets there. */
@@ -163,18 +156,8 @@ final class LoopResources {
         serveWaiting();
     }
 
-    WireBuffer acquireReassembly(int capacity) {
-        int shift = Math.max(SMALLEST_REASSEMBLY_SHIFT, 32 - Integer.numberOfLeadingZeros(capacity - 1));
-        int sizeClass = shift - SMALLEST_REASSEMBLY_SHIFT;
-        WireBuffer buffer = sizeClass < REASSEMBLY_CLASSES ? reassembly[sizeClass].pollFirst() : null;
-        return buffer == null ? WireBuffer.allocate(1 << shift) : buffer;
-    }
-
-    void releaseReassembly(WireBuffer buffer) {
-        int sizeClass = 31 - Integer.numberOfLeadingZeros(buffer.capacity()) - SMALLEST_REASSEMBLY_SHIFT;
-        if (sizeClass >= 0 && sizeClass < REASSEMBLY_CLASSES && reassembly[sizeClass].size() < KEPT_PER_CLASS) {
-            reassembly[sizeClass].addFirst(buffer);
-        }
+    ReassemblyBuffers reassembly() {
+        return reassembly;
     }
 
     SocketCalls socketCalls() {

@@ -13,6 +13,8 @@ import java.time.Duration;
  * @param outputBuffers buffers that the connections of one loop can have in sockets that are full, further connections
  *     wait for one; and as many in which connections have the beginning of a long FPDU, those of further ones are copied
  * @param largeOutputBuffers of them, how many have {@link #LARGE_OUTPUT_CAPACITY} instead of {@link #stagingCapacity}
+ * @param reassemblyOctets of a loop's buffers into which those are copied, each beyond 4 KiB; the connection that has had its
+ *     own for the longest time gives way
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
  * @param connectTimeout for the TCP connection
@@ -27,6 +29,7 @@ public record NetSettings(
         int stagingCapacity,
         int outputBuffers,
         int largeOutputBuffers,
+        long reassemblyOctets,
         int defaultEmss,
         Duration lingerTimeout,
         Duration connectTimeout,
@@ -58,7 +61,7 @@ public record NetSettings(
     }
 
     /**
-     * 256 KiB, 128 buffers of which 8 are large, 1448 octets, 5 s, 10 s, 60 s, 60 s,
+     * 256 KiB, 128 buffers of which 8 are large, 32 MiB, 1448 octets, 5 s, 10 s, 60 s, 60 s,
      * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
@@ -66,6 +69,7 @@ public record NetSettings(
                 256 * 1024,
                 128,
                 8,
+                32L << 20,
                 1448,
                 Duration.ofSeconds(5),
                 Duration.ofSeconds(10),
@@ -88,6 +92,7 @@ public record NetSettings(
                 octets,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,
@@ -103,6 +108,22 @@ public record NetSettings(
                 stagingCapacity,
                 buffers,
                 large,
+                reassemblyOctets,
+                defaultEmss,
+                lingerTimeout,
+                connectTimeout,
+                stallTimeout,
+                keepAlive,
+                congestionControl,
+                busyPoll);
+    }
+
+    public NetSettings withReassemblyOctets(long octets) {
+        return new NetSettings(
+                stagingCapacity,
+                outputBuffers,
+                largeOutputBuffers,
+                octets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,
@@ -117,6 +138,7 @@ public record NetSettings(
                 stagingCapacity,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 timeout,
                 connectTimeout,
@@ -131,6 +153,7 @@ public record NetSettings(
                 stagingCapacity,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,
@@ -145,6 +168,7 @@ public record NetSettings(
                 stagingCapacity,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,
@@ -159,6 +183,7 @@ public record NetSettings(
                 stagingCapacity,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,
@@ -173,6 +198,7 @@ public record NetSettings(
                 stagingCapacity,
                 outputBuffers,
                 largeOutputBuffers,
+                reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
                 connectTimeout,

@@ -10,7 +10,10 @@ public enum PeerLimit {
      * waited for one.
      */
     STALL,
-    /** The peer left an FPDU incomplete for {@link NetSettings#stallTimeout}. */
+    /**
+     * The peer left an FPDU incomplete for {@link NetSettings#stallTimeout}; or longer than all others when these together took
+     * too much memory.
+     */
     INCOMPLETE_FPDU,
     /** The peer did not close its side within {@link NetSettings#lingerTimeout}. */
     LINGER

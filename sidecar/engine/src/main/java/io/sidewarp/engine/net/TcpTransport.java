@@ -74,7 +74,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
-        this.connectionInput = new ConnectionInput(resources);
+        this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
         this.writer = new SocketWriter(channel, resources, segmentSize);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
@@ -202,6 +202,10 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                         + settings.stallTimeout().toMillis() + " ms");
     }
 
+    private void onFpduInTheWay() {
+        loseTo(PeerLimit.INCOMPLETE_FPDU, "the peer left an FPDU incomplete while others needed its memory");
+    }
+
     @Override
     public void channelReadComplete(ChannelHandlerContext context) {
         receiveDone();
@@ -219,6 +223,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         if (outputWanted) {
             drive();
         }
+        resources.reassembly().keepWithinLimit();
     }
 
     @Override
@@ -494,11 +499,16 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public WireBuffer acquireReassembly(int capacity) {
-        return resources.acquireReassembly(capacity);
+        return connectionInput.acquireReassembly(capacity);
+    }
+
+    @Override
+    public WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
+        return connectionInput.growReassembly(buffer, held, capacity);
     }
 
     @Override
     public void releaseReassembly(WireBuffer buffer) {
-        resources.releaseReassembly(buffer);
+        connectionInput.releaseReassembly(buffer);
     }
 }

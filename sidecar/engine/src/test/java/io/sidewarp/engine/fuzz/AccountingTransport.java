@@ -7,7 +7,9 @@ import io.sidewarp.engine.llp.mpa.MpaTransport;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.ArrayDeque;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
+import java.util.Map;
 import java.util.Set;
 
 /** A TCP connection that keeps account of what MPA borrows and asks for. */
@@ -21,7 +23,8 @@ final class AccountingTransport implements MpaTransport {
 
     private static final int KEPT = 4;
 
-    private static final ArrayDeque<WireBuffer> POOL = new ArrayDeque<>();
+    /** By capacity, a power of two. */
+    private static final Map<Integer, ArrayDeque<WireBuffer>> POOL = new HashMap<>();
 
     private final Set<WireBuffer> borrowed = Collections.newSetFromMap(new IdentityHashMap<>());
     private boolean outputWanted;
@@ -90,18 +93,39 @@ final class AccountingTransport implements MpaTransport {
     public WireBuffer acquireReassembly(int capacity) {
         calls++;
         Violation.unless(borrowed.isEmpty(), "a connection borrows a second buffer");
-        Violation.unless(capacity <= LARGEST_BUFFER, "a connection borrows " + capacity + " octets");
-        WireBuffer buffer = POOL.isEmpty() ? WireBuffer.allocate(LARGEST_BUFFER) : POOL.pop();
-        borrowed.add(buffer);
-        return buffer;
+        return lend(capacity);
+    }
+
+    @Override
+    public WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
+        calls++;
+        Violation.unless(capacity > buffer.capacity(), "a buffer is exchanged for one that is no larger");
+        takeBack(buffer);
+        WireBuffer larger = lend(capacity);
+        larger.putBytes(0, buffer, 0, held);
+        return larger;
     }
 
     @Override
     public void releaseReassembly(WireBuffer buffer) {
         calls++;
+        takeBack(buffer);
+    }
+
+    private WireBuffer lend(int capacity) {
+        Violation.unless(capacity <= LARGEST_BUFFER, "a connection borrows " + capacity + " octets");
+        int rounded = Integer.highestOneBit(2 * capacity - 1);
+        ArrayDeque<WireBuffer> pool = POOL.computeIfAbsent(rounded, ignored -> new ArrayDeque<>());
+        WireBuffer buffer = pool.isEmpty() ? WireBuffer.allocate(rounded) : pool.pop();
+        borrowed.add(buffer);
+        return buffer;
+    }
+
+    private void takeBack(WireBuffer buffer) {
         Violation.unless(borrowed.remove(buffer), "a buffer was given back that was not borrowed");
-        if (POOL.size() < KEPT) {
-            POOL.push(buffer);
+        ArrayDeque<WireBuffer> pool = POOL.get(buffer.capacity());
+        if (pool != null && pool.size() < KEPT) {
+            pool.push(buffer);
         }
     }
 }

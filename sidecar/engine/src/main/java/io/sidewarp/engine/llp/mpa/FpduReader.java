@@ -13,14 +13,20 @@ import org.jspecify.annotations.Nullable;
  * their ULPDUs up (RFC 5044 sections 5.2 and 6).
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
- * of the transport, which is held only until the FPDU is complete; or it is left to a caller that keeps it in the input,
- * if it is long. Markers are taken out in place. Any ULPDU_Length that the field can express is taken: section 3 limits
+ * of the transport, which is held only until the FPDU is complete, and which grows with what has come of it; or it is left
+ * to a caller that keeps it in the input, if it is long. Markers are taken out in place. Any ULPDU_Length that the field can express is taken: section 3 limits
  * the sender to 64768 octets, and section 8 has no error for a receiver to raise. Allocates nothing.
  */
 final class FpduReader {
 
     /** Octets of an FPDU that is cheaply copied to be put together. */
     static final int SHORT = 4096;
+
+    /**
+     * How many times the octets that have come the buffer of a longer one may hold: so much that growing copies little, and
+     * so little that the peer has to send what it makes this side hold.
+     */
+    private static final int AHEAD = 4;
 
     private static final int MAX_HEADER = MarkerFlyweight.LENGTH + FpduFlyweight.ULPDU_LENGTH_FIELD_LENGTH;
 
@@ -147,14 +153,24 @@ final class FpduReader {
             }
             int field = leadingMarkerLength();
             partialLength = fpduLength((header[field] & 0xFF) << 8 | (header[field + 1] & 0xFF));
-            target = transport.acquireReassembly(partialLength);
-            target.putBytes(0, header, 0, headerLength);
-            partial = target;
         }
         int more = Math.min(available - taken, partialLength - held);
+        if (target == null) {
+            target = transport.acquireReassembly(capacity(held + more));
+            target.putBytes(0, header, 0, held);
+            partial = target;
+        } else if (held + more > target.capacity()) {
+            target = transport.growReassembly(target, held, capacity(held + more));
+            partial = target;
+        }
         target.putBytes(held, in, offset + taken, more);
         held += more;
         return taken + more;
+    }
+
+    /** Of the buffer of an incomplete FPDU, of which so many octets have come. */
+    private int capacity(int octets) {
+        return Math.min(partialLength, Math.max(SHORT, AHEAD * octets));
     }
 
     private @Nullable LlpError passPartial(WireBuffer whole) {

@@ -38,6 +38,18 @@ public interface MpaTransport {
     /** A buffer of at least the given octets in which an FPDU that came in pieces is put together. */
     WireBuffer acquireReassembly(int capacity);
 
-    /** Takes back a buffer got from {@link #acquireReassembly}. */
+    /**
+     * Exchanges such a buffer for a larger one of at least the given octets.
+     *
+     * @param held octets at its begin that are copied
+     */
+    default WireBuffer growReassembly(WireBuffer buffer, int held, int capacity) {
+        WireBuffer larger = acquireReassembly(capacity);
+        larger.putBytes(0, buffer, 0, held);
+        releaseReassembly(buffer);
+        return larger;
+    }
+
+    /** Takes back a buffer got from one of these. */
     void releaseReassembly(WireBuffer buffer);
 }

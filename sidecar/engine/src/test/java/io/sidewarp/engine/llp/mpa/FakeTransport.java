@@ -13,6 +13,9 @@ final class FakeTransport implements MpaTransport {
     int emss = 1460;
     boolean outputRequested;
     int buffersOut;
+    /** Octets of the buffers that were asked for. */
+    final List<Integer> capacities = new ArrayList<>();
+
     final List<String> calls = new ArrayList<>();
 
     @Override
@@ -43,6 +46,7 @@ final class FakeTransport implements MpaTransport {
     @Override
     public WireBuffer acquireReassembly(int capacity) {
         buffersOut++;
+        capacities.add(capacity);
         return WireBuffer.allocate(capacity);
     }
 

@@ -11,6 +11,7 @@ import io.sidewarp.engine.llp.LowerLayer;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.Arrays;
 import java.util.Random;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -243,6 +244,56 @@ class FpduReaderTest {
         reader.receive(in, 6, 46 + 48, false);
         assertThat(transport.buffersOut).as("complete").isZero();
         assertThat(upper.ulpdus).hasSize(2);
+    }
+
+    @ParameterizedTest(name = "{0} octets at a time")
+    @ValueSource(ints = {1, 2, 1000, 5000, 40_000})
+    void holdsAFewTimesAsMuchOfALongFpduAsHasCome(int piece) {
+        byte[] ulpdu = ReferenceStream.ulpdu(random, 65_276);
+        byte[] stream = ReferenceStream.of(true, true, ulpdu);
+        WireBuffer in = WireBuffer.copyOf(stream);
+        FpduReader reader = reader(true, true);
+
+        for (int at = 0; at < stream.length; at += piece) {
+            int length = Math.min(piece, stream.length - at);
+            assertThat(reader.receive(in, at, length, false)).isNull();
+            assertThat(transport.capacities).allMatch(within(4 * (at + length)));
+            assertThat(transport.buffersOut).isLessThanOrEqualTo(1);
+        }
+
+        assertThat(upper.ulpdus).containsExactly(ulpdu);
+        assertThat(transport.capacities).hasSizeLessThanOrEqualTo(4);
+        assertThat(transport.buffersOut).isZero();
+    }
+
+    private static Predicate<Integer> within(int octets) {
+        return capacity -> capacity <= Math.max(4096, octets);
+    }
+
+    @Test
+    void copiesNothingTwiceOfAnFpduWhoseRestComesBehindItsFirstQuarter() {
+        byte[] stream = ReferenceStream.of(true, false, new byte[60_000]);
+        WireBuffer in = WireBuffer.copyOf(stream);
+        FpduReader reader = reader(true, false);
+
+        reader.receive(in, 0, 16_000, false);
+        reader.receive(in, 16_000, stream.length - 16_000, false);
+
+        assertThat(upper.ulpdus).hasSize(1);
+        assertThat(transport.capacities).hasSize(1);
+    }
+
+    @Test
+    void asksForAllThatIsNeededWhenOnlyTheHeaderCameInPieces() {
+        byte[] stream = ReferenceStream.of(true, false, new byte[60_000]);
+        WireBuffer in = WireBuffer.copyOf(stream);
+        FpduReader reader = reader(true, false);
+
+        reader.receive(in, 0, 1, false);
+        reader.receive(in, 1, stream.length - 1, false);
+
+        assertThat(upper.ulpdus).hasSize(1);
+        assertThat(transport.capacities).containsExactly(stream.length);
     }
 
     private FpduReader reader(boolean crc, boolean markers) {

@@ -1,0 +1,139 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.sidewarp.engine.memory.WireBuffer;
+import java.util.ArrayDeque;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory in which the connections of a loop put together what comes in pieces. A small buffer is part of what a connection
+ * costs. When the larger ones are more than the limit, the connection that has had its own for the longest time gives way: a
+ * peer that does not complete its FPDU keeps out no other. Touched by that loop only; once warm, nothing is allocated.
+ */
+final class ReassemblyBuffers {
+
+    private static final int SMALL_SHIFT = 12;
+    private static final int SMALL = 1 << SMALL_SHIFT;
+    private static final int CLASSES = 6;
+    private static final int KEPT_PER_CLASS = 16;
+
+    /** What one connection has. */
+    static final class Share {
+
+        private final Runnable giveWay;
+        private @Nullable WireBuffer large;
+        private @Nullable Share older;
+        private @Nullable Share younger;
+
+        /** @param giveWay ends the connection, which gives its buffer back */
+        Share(Runnable giveWay) {
+            this.giveWay = giveWay;
+        }
+    }
+
+    private final ArrayDeque<WireBuffer>[] spare;
+    private final long limit;
+    private long octets;
+    private @Nullable Share oldest;
+    private @Nullable Share youngest;
+
+    /** @param limit octets of large buffers */
+    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
+    ReassemblyBuffers(long limit) {
+        this.limit = limit;
+        this.spare = new ArrayDeque[CLASSES];
+        for (int i = 0; i < CLASSES; i++) {
+            spare[i] = new ArrayDeque<>();
+        }
+    }
+
+    /** A buffer of at least the given octets for a connection that has none. */
+    WireBuffer acquire(Share share, int capacity) {
+        WireBuffer buffer = take(capacity);
+        account(share, buffer);
+        return buffer;
+    }
+
+    /** Exchanges a buffer for a larger one that begins with the same octets. */
+    WireBuffer grow(Share share, WireBuffer buffer, int held, int capacity) {
+        WireBuffer larger = take(capacity);
+        larger.putBytes(0, buffer, 0, held);
+        if (share.large == buffer) {
+            // It does not become younger by that.
+            share.large = larger;
+            octets += larger.capacity() - buffer.capacity();
+        } else {
+            account(share, larger);
+        }
+        keep(buffer);
+        return larger;
+    }
+
+    void release(Share share, WireBuffer buffer) {
+        if (share.large == buffer) {
+            share.large = null;
+            octets -= buffer.capacity();
+            unlink(share);
+        }
+        keep(buffer);
+    }
+
+    private WireBuffer take(int capacity) {
+        int shift = Math.max(SMALL_SHIFT, Integer.SIZE - Integer.numberOfLeadingZeros(capacity - 1));
+        int sizeClass = shift - SMALL_SHIFT;
+        WireBuffer buffer = sizeClass < CLASSES ? spare[sizeClass].pollFirst() : null;
+        return buffer == null ? WireBuffer.allocate(1 << shift) : buffer;
+    }
+
+    private void keep(WireBuffer buffer) {
+        int sizeClass = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(buffer.capacity()) - SMALL_SHIFT;
+        if (sizeClass >= 0 && sizeClass < CLASSES && spare[sizeClass].size() < KEPT_PER_CLASS) {
+            spare[sizeClass].addFirst(buffer);
+        }
+    }
+
+    private void account(Share share, WireBuffer buffer) {
+        if (buffer.capacity() == SMALL) {
+            return;
+        }
+        share.large = buffer;
+        octets += buffer.capacity();
+        share.older = youngest;
+        if (youngest == null) {
+            oldest = share;
+        } else {
+            youngest.younger = share;
+        }
+        youngest = share;
+    }
+
+    private void unlink(Share share) {
+        Share before = share.older;
+        Share behind = share.younger;
+        if (before == null) {
+            oldest = behind;
+        } else {
+            before.younger = behind;
+        }
+        if (behind == null) {
+            youngest = before;
+        } else {
+            behind.older = before;
+        }
+        share.older = null;
+        share.younger = null;
+    }
+
+    /** Has connections give way while there is too much. Not from within one of them. */
+    void keepWithinLimit() {
+        Share last = null;
+        Share first = oldest;
+        while (octets > limit && first != null && first != last) {
+            first.giveWay.run();
+            last = first;
+            first = oldest;
+        }
+    }
+}
