@@ -9,8 +9,8 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.time.Duration;
 
 /**
- * Finds peers that went away without a word. TCP alone would keep the connection of a silent one for ever, and for a
- * quarter of an hour that of one which does not acknowledge.
+ * Finds peers that went away without a word, and to which nothing is sent: TCP alone would keep their connections for ever.
+ * See {@link UserTimeout} for the others.
  */
 final class KeepAlive {
 
@@ -20,9 +20,8 @@ final class KeepAlive {
     private KeepAlive() {}
 
     /**
-     * Sets up a connection. After the idle time come {@link #PROBES} probes within the same time again; data that the
-     * peer does not acknowledge gets as long as both together. Where the operating system does not take these times it
-     * has its own.
+     * Sets up a connection. After the idle time come {@link #PROBES} probes within the same time again. Where the operating
+     * system does not take these times it has its own.
      */
     static void apply(SocketChannel channel, Duration idle) {
         SocketChannelConfig config = channel.config();
@@ -32,7 +31,6 @@ final class KeepAlive {
             epoll.setTcpKeepIdle(seconds);
             epoll.setTcpKeepIntvl(Math.max(1, seconds / PROBES));
             epoll.setTcpKeepCnt(PROBES);
-            epoll.setTcpUserTimeout(Math.toIntExact(idle.multipliedBy(2).toMillis()));
         }
     }
 }

@@ -21,7 +21,8 @@ import java.time.Duration;
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
  *     it is sent over SCTP, or before a FIN, until its connection or association is aborted; and while all output buffers
  *     are in use and other connections wait, how long it may take to read one
- * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, whole seconds, 0 for never
+ * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, and half of how long it may
+ *     leave data unacknowledged, whole seconds, 0 for never
  * @param congestionControl name of that of TCP, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps
  */

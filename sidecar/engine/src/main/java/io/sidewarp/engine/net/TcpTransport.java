@@ -47,6 +47,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final TcpClosing closing;
     private final StallWatch stallWatch;
     private final StallWatch fpduWatch;
+    private final UserTimeout userTimeout;
     private final SegmentSize segmentSize;
     private final SocketWriter writer;
     private final ConnectionInput connectionInput;
@@ -74,6 +75,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
         this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
+        this.userTimeout = new UserTimeout(channel, settings);
         this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
         this.writer = new SocketWriter(channel, resources, segmentSize);
         this.descriptor =
@@ -110,6 +112,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Gives the state machine above; before any octet moves. */
     public void bind(MpaConnection newConnection) {
         connection = newConnection;
+        userTimeout.begin();
         CongestionControl.applyConnected(channel, settings.congestionControl());
     }
 
@@ -396,6 +399,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
+        userTimeout.onOutput();
         try {
             if (writer.write(buffer, octets)) {
                 return true;
@@ -440,6 +444,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private void releaseAll() {
         stallWatch.end();
         fpduWatch.end();
+        userTimeout.end();
         closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
@@ -452,6 +457,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void shutdownOutput() {
+        userTimeout.onOutput();
         closing.wantFin();
         if (!driving) {
             finishClose();

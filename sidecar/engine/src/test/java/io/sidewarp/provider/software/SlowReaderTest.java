@@ -45,6 +45,8 @@ final class SlowReaderTest {
     private static final int MUCH = 64 << 10;
 
     private static final int LITTLE = 4 << 10;
+    /** Longer than a silent peer is kept with a keep-alive of 1 s. */
+    private static final Duration FOUR_PROBES = Duration.ofSeconds(4);
 
     private final WorkRequest request = new WorkRequest();
     private SoftwareProvider provider;
@@ -57,11 +59,16 @@ final class SlowReaderTest {
     }
 
     private void open(Duration lingerTimeout, Duration stallTimeout) throws Exception {
+        open(lingerTimeout, stallTimeout, NetSettings.defaults().keepAlive());
+    }
+
+    private void open(Duration lingerTimeout, Duration stallTimeout, Duration keepAlive) throws Exception {
         NetSettings net = NetSettings.defaults()
                 .withStagingCapacity(NetSettings.MIN_STAGING_CAPACITY)
                 .withOutputBuffers(1, 1)
                 .withLingerTimeout(lingerTimeout)
                 .withStallTimeout(stallTimeout)
+                .withKeepAlive(keepAlive)
                 .withBusyPoll(Duration.ZERO);
         SoftwareSettings settings = SoftwareSettings.defaults().withNet(net);
         provider = SoftwareProvider.builder().settings(settings).eventLoops(1).build();
@@ -166,6 +173,23 @@ final class SlowReaderTest {
         }
         endpoint.awaitState(QueuePairState.CLOSED);
         assertThat(errors).isEmpty();
+    }
+
+    @Test
+    void aPeerThatReadsNothingAndAnswersIsNotOneThatIsSilent() throws Exception {
+        close();
+        open(FOUR_PROBES, LONG, Duration.ofSeconds(1));
+        Endpoint endpoint = new Endpoint(device, MUCH);
+        try (Socket late = connect(endpoint)) {
+            endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                    .addSge(endpoint.region, 0, MUCH)
+                    .remote(1, 0));
+            assertThat(endpoint.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            awaitLinger();
+
+            assertThat(late.getInputStream().readNBytes(MUCH)).hasSize(MUCH);
+            assertThat(endpoint.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        }
     }
 
     @Test

@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.unix.RawUnixChannelOption;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+/** What Linux tells of the output of a TCP connection, in its struct tcp_info. */
+final class TcpInfo {
+
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_INFO = 11;
+
+    private static final int STATE_OFFSET = 0;
+    private static final int UNACKNOWLEDGED_OFFSET = 24;
+    private static final int BYTES_ACKED_OFFSET = 120;
+    private static final int NOT_SENT_OFFSET = 144;
+    private static final int WINDOW_OFFSET = 228;
+    private static final int LENGTH = WINDOW_OFFSET + Integer.BYTES;
+
+    private static final RawUnixChannelOption OPTION =
+            new RawUnixChannelOption("TCP_INFO", IPPROTO_TCP, TCP_INFO, LENGTH);
+
+    private final ByteBuffer info;
+
+    /** Asks the kernel. */
+    TcpInfo(EpollSocketChannel channel) {
+        info = channel.config().getOption(OPTION).order(ByteOrder.nativeOrder());
+    }
+
+    int state() {
+        return info.get(STATE_OFFSET);
+    }
+
+    /** Octets that the peer has acknowledged. */
+    long acknowledged() {
+        return info.getLong(BYTES_ACKED_OFFSET);
+    }
+
+    /** Whether the peer has something to acknowledge, or to take first. */
+    boolean hasOutput() {
+        return info.getInt(UNACKNOWLEDGED_OFFSET) != 0 || info.getInt(NOT_SENT_OFFSET) != 0;
+    }
+
+    /**
+     * Whether that waits for the peer to open its window: nothing is on its way, or only what the peer has dropped. Before Linux
+     * 5.4 whenever there is some.
+     */
+    boolean isWindowShut() {
+        return hasOutput() && (info.getInt(UNACKNOWLEDGED_OFFSET) == 0 || info.getInt(WINDOW_OFFSET) == 0);
+    }
+}
