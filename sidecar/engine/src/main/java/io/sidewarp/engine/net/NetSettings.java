@@ -17,7 +17,6 @@ import java.time.Duration;
  *     own for the longest time gives way
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
- * @param connectTimeout for the TCP connection
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
  *     it is sent over SCTP, or before a FIN, until its connection or association is aborted; and while all output buffers
  *     are in use and other connections wait, how long it may take to read one
@@ -33,7 +32,6 @@ public record NetSettings(
         long reassemblyOctets,
         int defaultEmss,
         Duration lingerTimeout,
-        Duration connectTimeout,
         Duration stallTimeout,
         Duration keepAlive,
         String congestionControl,
@@ -62,7 +60,7 @@ public record NetSettings(
     }
 
     /**
-     * 256 KiB, 128 buffers of which 8 are large, 32 MiB, 1448 octets, 5 s, 10 s, 60 s, 60 s,
+     * 256 KiB, 128 buffers of which 8 are large, 32 MiB, 1448 octets, 5 s, 60 s, 60 s,
      * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
@@ -73,7 +71,6 @@ public record NetSettings(
                 32L << 20,
                 1448,
                 Duration.ofSeconds(5),
-                Duration.ofSeconds(10),
                 Duration.ofSeconds(60),
                 Duration.ofSeconds(60),
                 CongestionControl.AUTOMATIC,
@@ -96,7 +93,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 congestionControl,
@@ -112,7 +108,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 congestionControl,
@@ -127,7 +122,6 @@ public record NetSettings(
                 octets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 congestionControl,
@@ -142,7 +136,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 timeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 congestionControl,
@@ -157,7 +150,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 timeout,
                 keepAlive,
                 congestionControl,
@@ -172,7 +164,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 silence,
                 congestionControl,
@@ -187,7 +178,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 name,
@@ -202,7 +192,6 @@ public record NetSettings(
                 reassemblyOctets,
                 defaultEmss,
                 lingerTimeout,
-                connectTimeout,
                 stallTimeout,
                 keepAlive,
                 congestionControl,

@@ -11,7 +11,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -21,7 +20,7 @@ public final class TcpConnector {
     private TcpConnector() {}
 
     /**
-     * Connects.
+     * Connects, in as much time as the caller and the operating system give it.
      *
      * @param loop that will own the connection
      * @param remote resolved
@@ -30,18 +29,12 @@ public final class TcpConnector {
      *     the attempt
      */
     public static CompletableFuture<Void> connect(
-            EngineLoops loops,
-            EventLoop loop,
-            InetSocketAddress remote,
-            Duration timeout,
-            Consumer<TcpTransport> onConnected) {
+            EngineLoops loops, EventLoop loop, InetSocketAddress remote, Consumer<TcpTransport> onConnected) {
         CompletableFuture<Void> result = new CompletableFuture<>();
-        long millis =
-                Math.min(timeout.toMillis(), loops.settings().connectTimeout().toMillis());
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(loops.channelType())
-                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) Math.max(1, millis))
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 0)
                 .handler(new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {

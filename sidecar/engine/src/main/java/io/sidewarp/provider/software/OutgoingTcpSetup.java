@@ -39,11 +39,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     @Override
     void connect(MpaOptions options) {
         CompletableFuture<Void> begun = TcpConnector.connect(
-                device().loops(),
-                queuePair().loop(),
-                remote(),
-                parameters().timeout(),
-                connected -> onConnected(connected, options));
+                device().loops(), queuePair().loop(), remote(), connected -> onConnected(connected, options));
         attempt = begun;
         begun.whenComplete((ignored, failure) -> {
             if (failure != null) {

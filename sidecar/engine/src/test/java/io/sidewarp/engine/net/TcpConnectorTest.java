@@ -14,18 +14,15 @@ import org.junit.jupiter.api.Test;
 
 class TcpConnectorTest {
 
-    private static final Duration LONG = Duration.ofMinutes(1);
-
     @AutoClose
     private final EngineLoops loops = EngineLoops.create(1, NetSettings.defaults());
 
     @Test
     void anAttemptThatIsCancelledHasNoSocketAnyMore() throws Exception {
         try (SilentPeer peer = new SilentPeer()) {
-            CompletableFuture<Void> attempt = TcpConnector.connect(
-                    loops, loops.choose(), peer.address(), LONG, transport -> {
-                        throw new AssertionError("nobody answers");
-                    });
+            CompletableFuture<Void> attempt = TcpConnector.connect(loops, loops.choose(), peer.address(), transport -> {
+                throw new AssertionError("nobody answers");
+            });
             Awaitility.await().until(() -> peer.attempts() == 1);
 
             attempt.cancel(false);

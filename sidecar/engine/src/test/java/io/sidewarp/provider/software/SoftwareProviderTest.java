@@ -5,9 +5,11 @@ package io.sidewarp.provider.software;
 
 import static io.sidewarp.engine.testing.MpaPolicies.bits;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.testing.SilentPeer;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Llp;
@@ -15,6 +17,7 @@ import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -105,6 +108,21 @@ final class SoftwareProviderTest extends ProviderSuite {
                     ConnectionFailedException.Kind.TIMEOUT);
 
             Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
+        }
+    }
+
+    @Test
+    void tcpHasAllTheTimeThatASetUpHas() throws Exception {
+        try (SilentPeer peer = new SilentPeer()) {
+            Duration moreThanUsual = ConnectionParameters.defaults().timeout().plusSeconds(1);
+            CompletableFuture<ConnectionAttributes> connected = new Endpoint(clientDevice(), 16)
+                    .queuePair.connect(peer.address(), parameters().withTimeout(moreThanUsual));
+
+            assertThatThrownBy(() -> connected.get(30, TimeUnit.SECONDS))
+                    .cause()
+                    .isInstanceOfSatisfying(
+                            ConnectionFailedException.class,
+                            failed -> assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.TIMEOUT));
         }
     }
 }
