@@ -25,8 +25,8 @@ public final class TcpConnector {
      * @param loop that will own the connection
      * @param remote resolved
      * @param onConnected called on the loop before any octet moves; has to bind the transport
-     * @return complete when {@code onConnected} has returned; fails with what the operating system said; cancelled, it ends
-     *     the attempt
+     * @return complete when {@code onConnected} has returned; fails with what the operating system said, or with what that
+     *     threw; cancelled, it ends the attempt
      */
     public static CompletableFuture<Void> connect(
             EngineLoops loops, EventLoop loop, InetSocketAddress remote, Consumer<TcpTransport> onConnected) {
@@ -56,7 +56,8 @@ public final class TcpConnector {
             try {
                 onConnected.accept(connect.channel().pipeline().get(TcpTransport.class));
                 result.complete(null);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                loops.onFault(e);
                 connect.channel().close();
                 result.completeExceptionally(e);
             }

@@ -23,7 +23,9 @@ public final class ConnectionFailedException extends Exception {
         /** The parameters are not possible here. */
         INVALID_PARAMETERS,
         /** This side ended it. */
-        ABORTED
+        ABORTED,
+        /** This side is at fault. */
+        INTERNAL
     }
 
     private final Kind kind;

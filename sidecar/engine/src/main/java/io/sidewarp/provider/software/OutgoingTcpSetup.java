@@ -43,20 +43,26 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         attempt = begun;
         begun.whenComplete((ignored, failure) -> {
             if (failure != null) {
-                fail(new ConnectionFailedException(
-                        Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure));
+                fail(describe(failure));
             }
         });
     }
 
+    private ConnectionFailedException describe(Throwable failure) {
+        return transport == null
+                ? new ConnectionFailedException(Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure)
+                : new ConnectionFailedException(
+                        Kind.INTERNAL, "the connection to " + remote() + " failed on this side: " + failure, failure);
+    }
+
     private void onConnected(TcpTransport connected, MpaOptions options) {
+        transport = connected;
         MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, options, connected, this);
         connected.bind(connection);
         if (isOver()) {
             connected.abort();
             return;
         }
-        transport = connected;
         mpa = connection;
         connection.start();
     }

@@ -146,6 +146,7 @@ public final class ApiError {
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
             case INVALID_PARAMETERS -> Status.Code.INVALID_ARGUMENT;
             case ABORTED -> Status.Code.CANCELLED;
+            case INTERNAL -> Status.Code.INTERNAL;
         };
     }
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
 import io.sidewarp.engine.memory.RegionException;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
 import org.junit.jupiter.api.Test;
 
 class ApiErrorTest {
@@ -20,5 +21,16 @@ class ApiErrorTest {
 
         assertThat(status.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
         assertThat(status.getDescription()).contains("give access");
+    }
+
+    @Test
+    void aConnectionThatFailsOnThisSideIsNoMatterOfThePeer() {
+        ConnectionFailedException failure = new ConnectionFailedException(
+                ConnectionFailedException.Kind.INTERNAL, "the connection failed on this side: no memory");
+
+        Status status = ApiError.from(failure).getStatus();
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.INTERNAL);
+        assertThat(status.getDescription()).contains("no memory");
     }
 }
