@@ -41,10 +41,19 @@ final class KernelListener implements SctpListener {
                 return;
             }
             if (received.kind() == SctpReceived.Kind.UP) {
-                onUp();
+                onUpGuarded();
             }
         }
         endpoint.loop().execute(this::onReady);
+    }
+
+    /** What goes wrong with one is not to keep the others unread, of which nothing tells again. */
+    private void onUpGuarded() {
+        try {
+            onUp();
+        } catch (RuntimeException | Error e) {
+            endpoint.loops().onFault(e);
+        }
     }
 
     private void onUp() {
