@@ -57,8 +57,7 @@ final class Calls {
             unary(
                     token,
                     observer,
-                    session ->
-                            CompletableFuture.completedFuture(counted(response.apply(list.apply(session)), quota)));
+                    session -> CompletableFuture.completedFuture(counted(response.apply(list.apply(session)), quota)));
         }
     }
 

@@ -93,8 +93,7 @@ final class NameLookups {
             return InetAddress.getByName(name);
         } catch (UnknownHostException e) {
             throw new CompletionException(failed(
-                    Kind.UNREACHABLE,
-                    "the name \"" + name + "\" is not known; check its spelling and the pod's DNS"));
+                    Kind.UNREACHABLE, "the name \"" + name + "\" is not known; check its spelling and the pod's DNS"));
         }
     }
 

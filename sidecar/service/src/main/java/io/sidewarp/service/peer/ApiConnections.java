@@ -59,7 +59,8 @@ public final class ApiConnections {
         this.answerOctets = new SharedQuota<>(limits.answerOctets());
         this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
-        List.of(CONNECTIONS, CONNECTION_CALLS, CALLS, REQUEST_OCTETS, ANSWER_OCTETS).forEach(refusals::expect);
+        List.of(CONNECTIONS, CONNECTION_CALLS, CALLS, REQUEST_OCTETS, ANSWER_OCTETS)
+                .forEach(refusals::expect);
     }
 
     /** Calls of one connection at a time. */

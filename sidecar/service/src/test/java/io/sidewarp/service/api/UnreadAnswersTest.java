@@ -134,7 +134,8 @@ class UnreadAnswersTest {
 
     /** What comes back when all of it is read. */
     private int completionsOfRefused(ManagedChannel channel) {
-        try (TestQueue queue = new TestQueue(channel, TestQueue.open(session.token(), REFUSED, List.of()), Integer.MAX_VALUE)) {
+        try (TestQueue queue =
+                new TestQueue(channel, TestQueue.open(session.token(), REFUSED, List.of()), Integer.MAX_VALUE)) {
             queue.credits();
             queue.post(refused());
             return queue.next(REFUSED).size();

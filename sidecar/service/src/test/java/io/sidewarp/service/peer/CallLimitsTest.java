@@ -145,8 +145,8 @@ class CallLimitsTest {
 
     @Test
     void whatACallHasOfUnreadAnswersIsGivenBackWhenNothingOfItIsLeft() {
-        ApiConnection connection = connection(
-                "sidewarp.limits.answer-octets", "1048576", "sidewarp.limits.request-octets", "12582912");
+        ApiConnection connection =
+                connection("sidewarp.limits.answer-octets", "1048576", "sidewarp.limits.request-octets", "12582912");
         AtomicReference<AnswerQuota> quota = new AtomicReference<>();
         ServerCallHandler<GetDeviceRequest, GetDeviceResponse> taking = (begun, headers) -> {
             quota.set(AnswerQuota.CONTEXT.get());

@@ -27,7 +27,9 @@ final class SentMessages extends ServerCall<QueueFrame, CompletionBatch> {
     boolean ready = true;
     /** Whether it keeps what it is sent, and so is not ready behind that. */
     boolean holding;
-    @Nullable Status closed;
+
+    @Nullable
+    Status closed;
 
     @Override
     public void request(int count) {
