@@ -37,6 +37,10 @@ public final class ConfigValidator {
 
     /** Of those that are left to it, a connection can have one call beside that of its session. */
     private static final int MIN_CALLS = 6;
+
+    /** The longest FPDU, in a buffer of a power of two. */
+    private static final int MIN_REASSEMBLY_OCTETS = 131_072;
+
     /** Of those that are left to it, a session can have a connection with one entry in each queue. */
     private static final int MIN_WORK_ENTRIES = 6;
 
@@ -155,6 +159,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.startup-connections", limits.startupConnections(), 1, 65_535);
         range("sidewarp.limits.output-buffers", limits.outputBuffers(), 1, 65_536);
         range("sidewarp.limits.large-output-buffers", limits.largeOutputBuffers(), 0, 65_536);
+        range("sidewarp.limits.reassembly-octets", limits.reassemblyOctets(), MIN_REASSEMBLY_OCTETS, Long.MAX_VALUE);
         range("sidewarp.limits.short-segments", limits.shortSegments(), 0, Integer.MAX_VALUE);
     }
 

@@ -253,6 +253,10 @@ public interface SidewarpConfig {
         @WithDefault("8")
         int largeOutputBuffers();
 
+        /** Octets of an event loop's buffers of more than 4 KiB into which the other beginnings of long FPDUs are copied. */
+        @WithDefault("33554432")
+        long reassemblyOctets();
+
         /** Segments of one inbound message with less than 64 octets of payload, its last one aside. */
         @WithDefault("4096")
         int shortSegments();

@@ -97,6 +97,7 @@ final class Providers {
     private static NetSettings net(NetSettings defaults, SidewarpConfig config) {
         return defaults.withOutputBuffers(
                         config.limits().outputBuffers(), config.limits().largeOutputBuffers())
+                .withReassemblyOctets(config.limits().reassemblyOctets())
                 .withLingerTimeout(config.connection().lingerTimeout())
                 .withStallTimeout(config.connection().stallTimeout())
                 .withKeepAlive(config.connection().keepAlive())

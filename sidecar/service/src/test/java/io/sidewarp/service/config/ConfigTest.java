@@ -73,6 +73,7 @@ class ConfigTest {
         "sidewarp.limits.answer-octets, 1048575",
         "sidewarp.limits.load-octets, -1",
         "sidewarp.limits.work-entries, 5",
+        "sidewarp.limits.reassembly-octets, 131071",
         "sidewarp.limits.regions, 0",
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.limits.lookups, 0",

@@ -14,8 +14,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An FPDU that lies in the input as a whole is handed up from there. One that does not is put together in a buffer
  * of the transport, which is held only until the FPDU is complete, and which grows with what has come of it; or it is left
- * to a caller that keeps it in the input, if it is long. Markers are taken out in place. Any ULPDU_Length that the field can express is taken: section 3 limits
- * the sender to 64768 octets, and section 8 has no error for a receiver to raise. Allocates nothing.
+ * to a caller that keeps it in the input, if it is long. Markers are taken out in place. Any ULPDU_Length that the field can
+ * express is taken: section 3 limits the sender to 64768 octets, and section 8 has no error for a receiver to raise.
+ * Allocates nothing.
  */
 final class FpduReader {
 
