@@ -32,6 +32,7 @@ public enum StartupFailure {
                     case PROTOCOL -> PROTOCOL;
                     case INVALID_PARAMETERS -> INVALID_PARAMETERS;
                     case ABORTED -> ABORTED;
+                    case INTERNAL -> INTERNAL;
                 };
             default -> INTERNAL;
         };
