@@ -8,72 +8,32 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.groups.Tuple.tuple;
 import static org.awaitility.Awaitility.await;
 
-import io.fabric8.kubernetes.client.utils.Serialization;
 import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
-import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
 import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
-import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
 import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.Errno;
 import io.sidewarp.operator.agent.host.RecordedHost;
-import io.sidewarp.operator.agent.nic.NicDiscovery;
-import io.sidewarp.operator.agent.nic.OriginalValues;
 import io.sidewarp.operator.agent.nic.PciAddress;
-import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
-import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
-import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.kubelet.PodName;
-import io.sidewarp.operator.testing.kubelet.StandInKubelet;
-import java.io.IOException;
-import java.nio.file.Path;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
-class NodeLookerTest {
-    private static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
-    private static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0, NOW);
+class NodeLookerTest extends NodeLookerFixture {
     private static final String ONE_FUNCTION =
             "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, virtualFunctions: 1}], fallback: [Software]";
     private static final String CHELSIO = "policies: [{name: p, nicSelector: {vendors: ['1425']}}]";
 
-    @TempDir
-    private Path directory;
-
-    private final PublishedDevices devices = new PublishedDevices();
-    private final List<String> evicted = new ArrayList<>();
     private final Set<PciAddress> withheld = new HashSet<>();
-    private StandInKubelet kubelet;
-    private DevicesInUse inUse;
-
-    @BeforeEach
-    void start() throws IOException {
-        kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
-        inUse = new DevicesInUse(new TestConfig(kubelet));
-    }
-
-    @AfterEach
-    void stop() {
-        inUse.close();
-        kubelet.close();
-    }
 
     @Test
     void offersTheNicsThatPoliciesSelectAndNoOthers() throws Exception {
@@ -111,56 +71,6 @@ class NodeLookerTest {
     }
 
     @Test
-    void fallsBackToASiwDeviceOfItsOwn() throws Exception {
-        RecordedHost host = host("virtio");
-
-        Look look = looker(host, none())
-                .look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0, devices: 3}"), NOW);
-
-        assertThat(look.provider()).contains(ProviderKind.KERNEL_SIW);
-        assertThat(look.devices())
-                .hasSize(3)
-                .allSatisfy(device -> assertThat(device.rdmaDevice())
-                        .hasValueSatisfying(name -> assertThat(name).startsWith("sidewarp-")));
-        assertThat(holding(look, REGISTERED)).isEqualTo("Ready KernelSiwOffered");
-        assertThat(look.counts().kernelSiw()).isEqualTo(3);
-        assertThat(look.counts().software()).isEqualTo(256);
-    }
-
-    @Test
-    void fallsBackToSoftDevicesWhereTheKernelHasNoSiw() throws Exception {
-        Look look = looker(host("virtio").withoutSiwModule(), none())
-                .look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0}, software: {devices: 4}"), NOW);
-
-        assertThat(look.provider()).contains(ProviderKind.SOFTWARE);
-        assertThat(look.devices()).hasSize(4);
-        assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
-        assertThat(look.conditions(List.of(), REGISTERED, 1L).getFirst().message())
-                .startsWith("4 of 4 devices can be used; siw: the node's kernel has no siw");
-    }
-
-    @Test
-    void fallsBackToSoftDevicesWhereTheSiwDeviceHasTooLongAName() throws Exception {
-        RecordedHost host = host("virtio");
-        host.createRdmaLink("siw", "x".repeat(60), "eth0");
-
-        Look look = looker(host, none()).look(spec("fallback: [KernelSiw, Software], siw: {interfaceName: eth0}"), NOW);
-
-        assertThat(holding(look, REGISTERED)).isEqualTo("Ready SoftwareOffered");
-        assertThat(look.passedOver()).singleElement().asString().contains("x".repeat(60), "Rename it");
-    }
-
-    @Test
-    void isDegradedWhenSiwIsTheOnlyFallbackAndCannotBe() throws Exception {
-        Look look = looker(host("virtio").withoutSiwModule(), none())
-                .look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
-
-        assertThat(look.devices()).isEmpty();
-        assertThat(holding(look, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
-        assertThat(look.failed()).singleElement().asString().contains("the node's kernel has no siw");
-    }
-
-    @Test
     void offersNothingWhereNothingIsAllowed() throws Exception {
         Look look = looker(host("virtio"), none()).look(spec("fallback: []"), NOW);
 
@@ -176,65 +86,6 @@ class NodeLookerTest {
         assertThat(holding(look, waiting)).isEqualTo("Progressing WaitingForKubelet");
         assertThat(look.isWaiting(waiting)).isTrue();
         assertThat(look.isWaiting(REGISTERED)).isFalse();
-    }
-
-    @Test
-    void removesItsSiwDeviceWhenItIsNoLongerAskedFor() throws Exception {
-        RecordedHost host = host("virtio");
-        NodeLooker looker = looker(host, none());
-        looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
-        assertThat(host.rdmaLinks()).hasSize(1);
-
-        looker.look(spec("fallback: [Software]"), NOW);
-
-        assertThat(host.rdmaLinks()).isEmpty();
-    }
-
-    @Test
-    void keepsItsSiwDeviceWhileAPodUsesIt() throws Exception {
-        RecordedHost host = host("virtio");
-        NodeLooker looker = looker(host, none());
-        devices.publish(looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0, devices: 1}"), NOW)
-                .devices());
-        try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
-            plugin.start();
-            await().atMost(LONG_ENOUGH).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
-            kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
-
-            Look used = looker.look(spec("fallback: []"), NOW);
-            assertThat(host.rdmaLinks()).hasSize(1);
-            assertThat(holding(used, REGISTERED)).isEqualTo("Progressing WaitingForPods");
-            assertThat(used.waiting()).containsExactly("the siw device on eth0 stays until no pod uses it");
-            assertThat(used.isWaiting(REGISTERED)).isTrue();
-
-            kubelet.release(new PodName("shop", "cart"));
-            Look free = looker.look(spec("fallback: []"), NOW);
-            assertThat(host.rdmaLinks()).isEmpty();
-            assertThat(holding(free, REGISTERED)).isEqualTo("Ready NothingToOffer");
-        }
-    }
-
-    @Test
-    void keepsItsSiwDeviceWhileTheKubeletDoesNotTellWhoUsesIt() throws Exception {
-        RecordedHost host = host("virtio");
-        NodeLooker looker = looker(host, none());
-        looker.look(spec("fallback: [KernelSiw], siw: {interfaceName: eth0}"), NOW);
-        kubelet.stop();
-
-        Look untold = looker.look(spec("fallback: []"), NOW);
-
-        assertThat(host.rdmaLinks()).hasSize(1);
-        assertThat(untold.waiting())
-                .containsExactly("the siw device on eth0 stays while the kubelet does not tell who uses it");
-    }
-
-    @Test
-    void waitsForNothingWhereItHasNoSiwDevice() throws Exception {
-        kubelet.stop();
-
-        Look look = looker(host("virtio-siw"), none()).look(spec("fallback: []"), NOW);
-
-        assertThat(look.waiting()).isEmpty();
     }
 
     @Test
@@ -497,34 +348,5 @@ class NodeLookerTest {
                         .containsExactly("iwp24s0f1v0");
             }
         }
-    }
-
-    private static VirtualFunctionUse none() {
-        return function -> List.of();
-    }
-
-    private RecordedHost host(String name) {
-        return RecordedHost.of(name, directory.resolve("host"));
-    }
-
-    private NodeLooker looker(RecordedHost host, VirtualFunctionUse use) throws IOException {
-        return new NodeLooker(
-                new Provisioner(host, use, OriginalValues.open(directory.resolve("state"), host.bootId())),
-                new NicDiscovery(host),
-                new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
-                inUse,
-                new AwaitedRdma(PATIENCE),
-                new Drain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
-    }
-
-    private static IwarpNodeSpec spec(String yaml) {
-        return Serialization.unmarshal("---\n{" + yaml + "}", IwarpNodeSpec.class);
-    }
-
-    private static String holding(Look look, PluginStatus plugin) {
-        Optional<StatusCondition> condition = look.conditions(List.of(), plugin, 1L).stream()
-                .filter(StatusCondition::holds)
-                .findFirst();
-        return condition.map(found -> found.type() + " " + found.reason()).orElse("none");
     }
 }

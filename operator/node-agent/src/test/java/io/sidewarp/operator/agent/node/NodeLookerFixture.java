@@ -1,0 +1,86 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent.node;
+
+import io.fabric8.kubernetes.client.utils.Serialization;
+import io.sidewarp.operator.agent.deviceplugin.DevicesInUse;
+import io.sidewarp.operator.agent.deviceplugin.PluginStatus;
+import io.sidewarp.operator.agent.deviceplugin.PublishedDevices;
+import io.sidewarp.operator.agent.deviceplugin.TestConfig;
+import io.sidewarp.operator.agent.host.RecordedHost;
+import io.sidewarp.operator.agent.nic.NicDiscovery;
+import io.sidewarp.operator.agent.nic.OriginalValues;
+import io.sidewarp.operator.agent.nic.Provisioner;
+import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
+import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.testing.kubelet.StandInKubelet;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node that is recorded, with a kubelet that stands in. */
+abstract class NodeLookerFixture {
+    static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
+    static final Duration PATIENCE = Duration.ofSeconds(15);
+    static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
+    static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0, NOW);
+
+    @TempDir
+    Path directory;
+
+    final PublishedDevices devices = new PublishedDevices();
+    final List<String> evicted = new ArrayList<>();
+    StandInKubelet kubelet;
+    private DevicesInUse inUse;
+
+    @BeforeEach
+    void start() throws IOException {
+        kubelet = new StandInKubelet(directory.resolve("kubelet")).start();
+        inUse = new DevicesInUse(new TestConfig(kubelet));
+    }
+
+    @AfterEach
+    void stop() {
+        inUse.close();
+        kubelet.close();
+    }
+
+    static VirtualFunctionUse none() {
+        return function -> List.of();
+    }
+
+    RecordedHost host(String name) {
+        return RecordedHost.of(name, directory.resolve("host"));
+    }
+
+    NodeLooker looker(RecordedHost host, VirtualFunctionUse use) throws IOException {
+        return new NodeLooker(
+                new Provisioner(host, use, OriginalValues.open(directory.resolve("state"), host.bootId())),
+                new NicDiscovery(host),
+                new SiwLinks(host, SiwLinks.DEFAULT_PREFIX),
+                inUse,
+                new AwaitedRdma(PATIENCE),
+                new Drain((namespace, pod) -> evicted.add(namespace + "/" + pod)));
+    }
+
+    static IwarpNodeSpec spec(String yaml) {
+        return Serialization.unmarshal("---\n{" + yaml + "}", IwarpNodeSpec.class);
+    }
+
+    static String holding(Look look, PluginStatus plugin) {
+        Optional<StatusCondition> condition = look.conditions(List.of(), plugin, 1L).stream()
+                .filter(StatusCondition::holds)
+                .findFirst();
+        return condition.map(found -> found.type() + " " + found.reason()).orElse("none");
+    }
+}
