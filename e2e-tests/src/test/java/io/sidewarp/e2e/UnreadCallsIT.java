@@ -33,7 +33,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** One user with nearly all the calls that it may have, which reads nothing, and the heap that a sidecar has. */
+/** One user with nearly all the calls that it may have, which reads nothing, and a quarter of the heap that a sidecar has. */
 @ExtendWith(Logs.class)
 class UnreadCallsIT {
 
@@ -49,7 +49,8 @@ class UnreadCallsIT {
     void callsWhoseAnswersNobodyReadsLeaveTheSidecarItsHeap() {
         EpollEventLoopGroup group = new EpollEventLoopGroup(1);
         List<ManagedChannel> channels = new ArrayList<>();
-        try (SidecarProcess sidecar = SidecarProcess.start("unread")) {
+        try (SidecarProcess sidecar =
+                SidecarProcess.with("unread").jvmFlags(List.of("-Xmx64m")).start()) {
             for (int i = 0; i < CONNECTIONS; i++) {
                 channels.add(NettyChannelBuilder.forAddress(
                                 new DomainSocketAddress(sidecar.socket().toFile()))

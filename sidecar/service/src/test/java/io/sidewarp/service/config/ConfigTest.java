@@ -45,10 +45,11 @@ class ConfigTest {
         SidewarpConfig.Limits limits =
                 TestSidecar.config(Path.of("/dev/shm/none")).limits();
 
-        long ofAll = limits.apiCalls() * (10L << 10) + limits.requestOctets() + limits.answerOctets();
+        long ofCalls = limits.apiCalls() * (10L << 10) + limits.requestOctets() + limits.answerOctets();
+        long ofQueues = limits.workEntries() * 800;
 
-        // Alone it gets half. There are 64 MiB, of which an idle sidecar has 9, and the collector needs some.
-        assertThat(ofAll / 2).isLessThan(48 << 20);
+        // Alone it gets half. There are 256 MiB, of which an idle sidecar has 9, and the collector needs some.
+        assertThat((ofCalls + ofQueues) / 2).isLessThan(192 << 20);
     }
 
     @ParameterizedTest
