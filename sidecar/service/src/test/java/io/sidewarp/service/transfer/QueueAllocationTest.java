@@ -76,7 +76,7 @@ class QueueAllocationTest {
     private static final int UNREAD_MESSAGES = 15;
 
     /** Whose refusals have more than 64 KiB, and less than 128. */
-    private static final int REFUSED = 1000;
+    private static final int REFUSED = 1200;
 
     private static final long CONNECTION = 7;
     private static final long SHARED_RECEIVES = 8;
