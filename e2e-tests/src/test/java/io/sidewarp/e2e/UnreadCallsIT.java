@@ -9,6 +9,7 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
+import io.grpc.Status;
 import io.grpc.netty.NettyChannelBuilder;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollEventLoopGroup;
@@ -38,7 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class UnreadCallsIT {
 
     private static final int CONNECTIONS = 2;
-    private static final int CALLS = 1500;
+    private static final int CALLS = 1250;
 
     /** Each has an answer of its own, of which the first few are taken. */
     private static final int MESSAGES = 150;
@@ -103,6 +104,11 @@ class UnreadCallsIT {
                     @Override
                     public void onHeaders(Metadata headers) {
                         begun.complete(headers);
+                    }
+
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        begun.completeExceptionally(status.asRuntimeException());
                     }
                 },
                 new Metadata());
