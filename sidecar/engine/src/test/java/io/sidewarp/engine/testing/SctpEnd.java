@@ -131,6 +131,14 @@ public final class SctpEnd implements AssociationListener {
         onInitiate = decision;
     }
 
+    /** A session of this end that the test, as its peer, has accepted. */
+    public SessionRecorder establish() {
+        SessionRecorder active = initiate();
+        rest();
+        inject(0, 17, "0000 0002");
+        return active;
+    }
+
     public SessionRecorder initiate(byte... privateData) {
         return initiate(options(privateData));
     }
