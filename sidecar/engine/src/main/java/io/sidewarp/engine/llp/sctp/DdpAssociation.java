@@ -33,6 +33,12 @@ public final class DdpAssociation implements SctpUser {
     /** Turns in one call of {@link #produce}, after which the event loop gets on with other things. */
     private static final int TURNS = 16;
 
+    /**
+     * Sessions at a time in which the peer broke the rules. What is still to come of such a session cannot be known, so its
+     * stream is not free any more, unless the peer begins another one there.
+     */
+    private static final int MOST_BROKEN = 64;
+
     private final SctpTransport transport;
     private final AdaptationSettings settings;
     private final AssociationListener listener;
@@ -53,6 +59,7 @@ public final class DdpAssociation implements SctpUser {
     private int occupied;
     private int live;
     private int early;
+    private int broken;
     private boolean established;
     private boolean idle = true;
     private boolean aborted;
@@ -436,6 +443,33 @@ public final class DdpAssociation implements SctpUser {
     /** The chunk that an early one waited for has come, or the session is over without. */
     void onNoLongerEarly() {
         early--;
+    }
+
+    /** A session that the peer began ends without having opened; whether that was counted. */
+    boolean onUnopened() {
+        boolean counted = budget.takeUnopened();
+        if (!counted) {
+            abort("too many sessions did not open, and their end is not acknowledged");
+        }
+        return counted;
+    }
+
+    /** The stream of such a session is free, or gone. */
+    void onUnopenedGone() {
+        budget.giveBackUnopened();
+    }
+
+    /** The peer broke the rules in a session, for the first time. */
+    void onBroken() {
+        broken++;
+        if (broken > MOST_BROKEN) {
+            abort("the peer broke RFC 5043 in more than " + MOST_BROKEN + " sessions");
+        }
+    }
+
+    /** The stream of such a session is another one's, or gone. */
+    void onBrokenGone() {
+        broken--;
     }
 
     /** Nothing more is expected of a session, though its stream may not be free. */

@@ -49,6 +49,8 @@ public final class DdpStreamSession implements LowerLayer {
     private boolean aborted;
     private boolean lastWordDue;
     private boolean abandoned;
+    private boolean countedUnopened;
+    private boolean countedBroken;
 
     /** @param former what the stream carried before, if chunks of it may be in flight */
     DdpStreamSession(DdpAssociation association, int stream, EarlyBudget budget, @Nullable DdpStreamSession former) {
@@ -267,6 +269,10 @@ public final class DdpStreamSession implements LowerLayer {
     /** The peer sent what fits no legal sequence: the session is terminated (section 6.1). */
     void violate(String what) {
         association.mutableCounters().violations++;
+        if (!countedBroken) {
+            countedBroken = true;
+            association.onBroken();
+        }
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
         if (phase == Phase.OVER) {
             // This side has said its last word, unless that depends on the answer to its Initiate.
@@ -549,6 +555,9 @@ public final class DdpStreamSession implements LowerLayer {
         }
         phase = Phase.OVER;
         outputEnded = true;
+        if (!input.isConsented()) {
+            countedUnopened = association.onUnopened();
+        }
         discard();
         association.enqueue(this);
     }
@@ -556,7 +565,19 @@ public final class DdpStreamSession implements LowerLayer {
     /** The stream has no chunks of it any more, or is another session's. */
     void onReleased() {
         input.clear();
+        countNoMore();
         abandon();
+    }
+
+    private void countNoMore() {
+        if (countedUnopened) {
+            countedUnopened = false;
+            association.onUnopenedGone();
+        }
+        if (countedBroken) {
+            countedBroken = false;
+            association.onBrokenGone();
+        }
     }
 
     /** Nobody waits for the rest of the session any more. */
@@ -571,6 +592,7 @@ public final class DdpStreamSession implements LowerLayer {
     void onAssociationClosed(boolean graceful, String cause) {
         boolean orderly = graceful && isEndedByATerminate();
         input.clear();
+        countNoMore();
         Phase before = phase;
         phase = Phase.OVER;
         outputEnded = true;

@@ -8,14 +8,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Octets that early chunks may hold (RFC 5043 section 10): those of one association, out of what all associations of a
  * device have together. Sessions to which no Consumer of this side has consented draw on a pool of their own, so that
- * strangers take nothing from anybody else. All of it belongs to one thread.
+ * strangers take nothing from anybody else; and there may be so many of these sessions that did not open and keep their
+ * streams. All of it belongs to one thread.
  */
 public final class EarlyBudget {
 
     /** What strangers have of all associations together is a part of what the others have. */
     private static final int STRANGERS_PART = 8;
 
-    /** Octets for one kind of sessions. */
+    /**
+     * Sessions of all associations that did not open, and whose streams are not free. Only peers that do not acknowledge the
+     * end of what they begin have many of them.
+     */
+    private static final int UNOPENED = 8192;
+
+    /** What one kind of sessions may hold: octets, or sessions themselves. */
     static final class Pool {
 
         private final @Nullable Pool whole;
@@ -59,22 +66,37 @@ public final class EarlyBudget {
 
     private final Pool agreed;
     private final Pool strange;
+    private final Pool unopened;
 
-    private EarlyBudget(Pool agreed, Pool strange) {
+    private EarlyBudget(Pool agreed, Pool strange, Pool unopened) {
         this.agreed = agreed;
         this.strange = strange;
+        this.unopened = unopened;
     }
 
     /** That of all associations of a device. */
     public static EarlyBudget ofDevice(AdaptationSettings settings) {
         int octets = settings.totalReorderOctets();
-        return new EarlyBudget(new Pool(null, octets), new Pool(null, octets / STRANGERS_PART));
+        return new EarlyBudget(
+                new Pool(null, octets), new Pool(null, octets / STRANGERS_PART), new Pool(null, UNOPENED));
     }
 
     /** That of one association. */
     EarlyBudget ofAssociation(AdaptationSettings settings) {
         return new EarlyBudget(
-                new Pool(agreed, settings.reorderOctets()), new Pool(strange, settings.strangersOctets()));
+                new Pool(agreed, settings.reorderOctets()),
+                new Pool(strange, settings.strangersOctets()),
+                new Pool(unopened, UNOPENED));
+    }
+
+    /** Counts a session that did not open; false when there are too many. */
+    boolean takeUnopened() {
+        return unopened.take(1) == null;
+    }
+
+    /** The stream of such a session is free, or gone. */
+    void giveBackUnopened() {
+        unopened.giveBack(1);
     }
 
     /** @param consented whether the Consumer of this side has begun or accepted the session */

@@ -73,7 +73,14 @@ final class InitialExchange {
     void fail(String cause) {
         if (stage != Stage.EXPECTED) {
             requireListener().onFailed(false, cause);
+            forget();
         }
+    }
+
+    /** The session is kept until its stream is free; what it was about need not be. */
+    private void forget() {
+        opening.forgetInitiate();
+        listener = null;
     }
 
     // ---- Active side
@@ -171,6 +178,7 @@ final class InitialExchange {
         output.send(opening.reject(chosen));
         stage = Stage.ANSWERED;
         session.endUnopened(true);
+        forget();
     }
 
     /** Whether the Initiate waits for the Consumer. */
@@ -210,6 +218,7 @@ final class InitialExchange {
             output.terminate();
             stage = Stage.ANSWERED;
             session.endUnopened(!accepted);
+            forget();
         }
     }
 }

@@ -123,6 +123,10 @@ final class SessionInput {
         consented = true;
     }
 
+    boolean isConsented() {
+        return consented;
+    }
+
     /** Keeps what comes until {@link #resume}, but for the end of a request that is undecided. */
     void hold() {
         held = true;

@@ -52,6 +52,11 @@ final class SessionOpening {
         asked = initiate;
     }
 
+    /** Passive side: the Initiate needs no answer any more. */
+    void forgetInitiate() {
+        asked = null;
+    }
+
     /** Passive side: the Accept. */
     ControlMessage accept(SessionOptions chosen) {
         EnhancedData data = dataToAnswer(chosen);
