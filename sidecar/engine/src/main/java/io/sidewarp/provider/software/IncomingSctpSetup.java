@@ -97,6 +97,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
             session.abort();
             return;
         }
+        association.onUsed();
         RdmapStream stream = attachStream(queuePair, session, agreed.ird(), agreed.ord(), session::attach);
         if (agreed.rtrBySend()) {
             stream.expectReadySend();

@@ -41,13 +41,15 @@ final class SoftwareAssociation implements AssociationListener {
     private final Keeper keeper;
     private final SctpNetwork.@Nullable Door door;
     private boolean ending;
-    /** Sessions that the peer has begun. */
-    private long begun;
+    /** Sessions of the peer that became connections. Others are no reason to keep the association. */
+    private long opened;
 
-    /** Running while the peer is to begin one. */
+    /** Running while the peer is to have one opened. */
     private @Nullable ScheduledFuture<?> patienceEnds;
-    /** Sessions that it had begun before. */
-    private long begunBefore;
+    /** Sessions that had been opened before. */
+    private long openedBefore;
+    /** The patience ended while a request waited for its answer. */
+    private boolean overdue;
 
     /** @param door where the peer began it; null where this side did, which takes no sessions that the peer begins */
     SoftwareAssociation(
@@ -118,7 +120,6 @@ final class SoftwareAssociation implements AssociationListener {
 
     @Override
     public boolean onInitiate(DdpStreamSession session, SessionStartup asked) {
-        begun++;
         // Not whoever accepted the association: another one may be there now.
         SoftwareSctpListener listener = door == null ? null : network.listenerAt(door);
         return listener != null && listener.onInitiate(this, session, asked);
@@ -133,19 +134,35 @@ final class SoftwareAssociation implements AssociationListener {
         }
     }
 
-    /** Ends it if the peer begins no session in time. */
+    /** A session of the peer has become a connection. */
+    void onUsed() {
+        opened++;
+    }
+
+    /** Ends it if no session that the peer begins is opened in time. */
     void endUnlessUsed(Duration patience) {
-        if (patienceEnds != null && begun == begunBefore) {
+        boolean unused = opened == openedBefore;
+        if (unused && patienceEnds != null) {
+            return;
+        }
+        if (unused && overdue) {
+            end();
             return;
         }
         cancelPatience();
-        begunBefore = begun;
+        overdue = false;
+        openedBefore = opened;
         patienceEnds = transport.loop().schedule(this::endIfUnused, patience.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     private void endIfUnused() {
         patienceEnds = null;
-        if (begun == begunBefore) {
+        if (opened != openedBefore) {
+            return;
+        }
+        if (sessions.hasRequest()) {
+            overdue = true;
+        } else {
             end();
         }
     }

@@ -7,6 +7,7 @@ import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SctpUser;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
+import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
 import io.sidewarp.engine.net.sctp.SctpEndpoint;
 import io.sidewarp.engine.net.sctp.SctpListener;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
@@ -67,7 +68,7 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
     /** Complete with the port. On the loop, so that no peer finds the port before this listener is known there. */
     private CompletableFuture<Integer> bind(SctpEndpoint endpoint, int port) {
         return CompletableFuture.supplyAsync(
-                        () -> endpoint.listen(port, transport -> onAssociation(endpoint, transport))
+                        () -> endpoint.listen(port, handler(endpoint))
                                 .thenApply(listener -> onBound(endpoint, listener)),
                         loop())
                 .thenCompose(chosen -> chosen);
@@ -96,6 +97,20 @@ final class SoftwareSctpListener extends SoftwareListener implements SoftwareAss
             }
         }
         return addresses;
+    }
+
+    private SctpAssociationHandler handler(SctpEndpoint endpoint) {
+        return new SctpAssociationHandler() {
+            @Override
+            public SctpUser onAssociation(SctpAssociation transport) {
+                return SoftwareSctpListener.this.onAssociation(endpoint, transport);
+            }
+
+            @Override
+            public void onRefused(InetSocketAddress remote) {
+                device().events().onRefused(remote, "SCTP associations");
+            }
+        };
     }
 
     private SctpUser onAssociation(SctpEndpoint endpoint, SctpAssociation transport) {

@@ -39,7 +39,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +92,41 @@ final class SctpProviderTest extends SctpProviderSuite {
         closed.queuePair.abort().get(10, TimeUnit.SECONDS);
 
         connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
+    }
+
+    @Test
+    void anAssociationBeyondTheLimitIsTold() throws Exception {
+        BlockingQueue<String> refused = new LinkedBlockingQueue<>();
+        SoftwareEvents events = new SoftwareEvents() {
+            @Override
+            public void onRefused(InetSocketAddress remote, String limit) {
+                refused.add(remote.getAddress().getHostAddress() + ": " + limit);
+            }
+        };
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (SoftwareProvider full = SoftwareProvider.builder()
+                        .settings(oneAssociation())
+                        .events(events)
+                        .build();
+                Device device = full.open();
+                EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
+            Listener listener = device.listen(new InetSocketAddress(loopback, 0), attributes(), ignored -> {})
+                    .get(10, TimeUnit.SECONDS);
+            SctpDestination destination = new SctpDestination(
+                    loopback,
+                    listener.localAddress().getPort(),
+                    listener.udpPort().getAsInt());
+            SctpEndpoint peer = endpoint(loops);
+            peer.connect(destination, Duration.ofSeconds(10), first -> silent(first, new CompletableFuture<>()))
+                    .get(10, TimeUnit.SECONDS);
+
+            CompletableFuture<SctpAssociation> second = peer.connect(
+                    destination, Duration.ofSeconds(10), transport -> silent(transport, new CompletableFuture<>()));
+
+            assertThat(refused.poll(10, TimeUnit.SECONDS)).isEqualTo("127.0.0.1: SCTP associations");
+            assertThatThrownBy(() -> second.get(10, TimeUnit.SECONDS)).hasMessageContaining("aborted");
+            peer.close().get(10, TimeUnit.SECONDS);
+        }
     }
 
     private static SoftwareSettings oneAssociation() {

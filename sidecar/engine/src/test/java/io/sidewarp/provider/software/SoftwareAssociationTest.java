@@ -7,12 +7,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
+import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.llp.sctp.DdpAssociation;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.sctp.SctpAssociation;
 import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
+import io.sidewarp.engine.testing.Octets;
+import io.sidewarp.engine.verbs.ConnectionRequest;
+import io.sidewarp.engine.verbs.ListenAttributes;
+import io.sidewarp.engine.verbs.Llp;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -29,32 +35,48 @@ final class SoftwareAssociationTest {
         boolean isWaiting() {
             return nextScheduledTaskNano() >= 0;
         }
+
+        /** When it has something to do next. */
+        Duration untilNext() {
+            return Duration.ofNanos(nextScheduledTaskNano());
+        }
     }
 
+    private static final SctpNetwork.Door DOOR = new SctpNetwork.Door(null, 7471);
+    private static final int CONTROL = 17;
+    private static final String INITIATE = "0000 0001";
+    private static final String TERMINATE = "0001 0004";
+
     private final WatchedLoop loop = new WatchedLoop();
+    private final Transport transport = new Transport(loop);
+    private final List<ConnectionRequest> requests = new ArrayList<>();
+    private Duration patience = Duration.ofHours(1);
+    private SctpNetwork network;
     private SoftwareProvider provider;
+    private SoftwareDevice device;
     private SoftwareAssociation association;
 
     @BeforeEach
     void open() {
         provider = SoftwareProvider.builder().eventLoops(1).build();
-        SctpNetwork network = new SctpNetwork(
-                (SoftwareDevice) provider.open(),
+        device = (SoftwareDevice) provider.open();
+        network = new SctpNetwork(
+                device,
                 () -> {
                     throw new AssertionError("no SCTP is needed");
                 },
                 List.of(),
                 loop);
-        SoftwareAssociation.Keeper patient = new SoftwareAssociation.Keeper() {
+        SoftwareAssociation.Keeper keeper = new SoftwareAssociation.Keeper() {
             @Override
             public void onEstablished(SoftwareAssociation established) {
-                established.endUnlessUsed(Duration.ofHours(1));
+                established.endUnlessUsed(patience);
             }
 
             @Override
             public void onClosed(SoftwareAssociation closed, String cause) {}
         };
-        association = new SoftwareAssociation(network, new Transport(loop), new SctpNetwork.Door(null, 7471), patient);
+        association = new SoftwareAssociation(network, transport, DOOR, keeper);
     }
 
     @AfterEach
@@ -72,7 +94,11 @@ final class SoftwareAssociationTest {
     }
 
     private void establish() throws Exception {
-        onLoop(() -> association.sessions().onEstablished(4, 4, OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION)));
+        onLoop(this::up);
+    }
+
+    private void up() {
+        association.sessions().onEstablished(4, 4, OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION));
     }
 
     @Test
@@ -85,10 +111,88 @@ final class SoftwareAssociationTest {
         assertThat(loopIsWaiting()).isFalse();
     }
 
-    /** An association that is up, and carries nothing. */
+    /** Somebody listens who does not answer for a long time. */
+    private void listen() throws Exception {
+        ListenAttributes attributes = new ListenAttributes(Llp.SCTP, MpaPolicy.defaults(), 16, 16, Duration.ofHours(2));
+        SoftwareSctpListener listener = new SoftwareSctpListener(device, network, attributes, requests::add);
+        onLoop(() -> network.onListening(DOOR, listener));
+    }
+
+    private void receive(String message) throws Exception {
+        onLoop(() -> take(message));
+    }
+
+    /** A session control message of the peer on stream 0, and the turns that its answer needs. On the loop. */
+    private void take(String message) {
+        byte[] octets = Octets.hex(message);
+        association.sessions().onMessage(0, CONTROL, WireBuffer.copyOf(octets), 0, octets.length);
+        association.sessions().onInputDone();
+        for (int turn = 0; turn < 4; turn++) {
+            association.sessions().produce();
+        }
+    }
+
+    private Duration next() throws Exception {
+        return loop.submit(loop::untilNext).get(10, TimeUnit.SECONDS);
+    }
+
+    @Test
+    void aRequestThatIsRefusedProlongsNothing() throws Exception {
+        establish();
+
+        receive(INITIATE);
+
+        assertThat(association.sessions().occupiedStreams()).isZero();
+        assertThat(next()).isGreaterThan(Duration.ofMinutes(30));
+    }
+
+    @Test
+    void aRequestThatThePeerTakesBackProlongsNothing() throws Exception {
+        listen();
+        establish();
+
+        receive(INITIATE);
+        receive(TERMINATE);
+
+        assertThat(requests).hasSize(1);
+        assertThat(association.sessions().occupiedStreams()).isZero();
+        assertThat(next()).isGreaterThan(Duration.ofMinutes(30)).isLessThan(Duration.ofMinutes(90));
+    }
+
+    @Test
+    void anAssociationThatHadAConnectionIsWaitedForAgain() throws Exception {
+        establish();
+        onLoop(association::onUsed);
+
+        receive(INITIATE);
+
+        assertThat(next()).isLessThanOrEqualTo(network.settings().lingerTimeout());
+    }
+
+    @Test
+    void anAssociationWithARequestThatWaitsEndsNoEarlierThanTheRequest() throws Exception {
+        listen();
+        patience = Duration.ZERO;
+        onLoop(() -> {
+            up();
+            take(INITIATE);
+        });
+        // Comes behind the end of the patience.
+        loop.schedule(() -> {}, 1, TimeUnit.MILLISECONDS).get(10, TimeUnit.SECONDS);
+        assertThat(transport.shutdown).isFalse();
+
+        receive(TERMINATE);
+
+        assertThat(association.sessions().occupiedStreams()).isZero();
+        assertThat(transport.shutdown).isTrue();
+    }
+
+    /** An association that is up, and whose peer acknowledges at once. */
     private static final class Transport implements SctpAssociation {
 
         private final EventLoop loop;
+        private volatile boolean shutdown;
+        private long sent;
 
         Transport(EventLoop loop) {
             this.loop = loop;
@@ -129,7 +233,8 @@ final class SoftwareAssociationTest {
 
         @Override
         public boolean send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-            return false;
+            sent++;
+            return true;
         }
 
         @Override
@@ -139,7 +244,7 @@ final class SoftwareAssociationTest {
 
         @Override
         public long acknowledged() {
-            return 0;
+            return sent;
         }
 
         @Override
@@ -154,7 +259,9 @@ final class SoftwareAssociationTest {
         public void wakeAt(long nanoTime) {}
 
         @Override
-        public void shutdown() {}
+        public void shutdown() {
+            shutdown = true;
+        }
 
         @Override
         public void abort(String reason) {}

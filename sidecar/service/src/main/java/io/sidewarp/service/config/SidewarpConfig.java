@@ -426,7 +426,7 @@ public interface SidewarpConfig {
         @WithDefault("10")
         int associationRetransmissions();
 
-        /** Associations at one local address. */
+        /** Associations at one local address that peers begin, and as many that begin here. */
         @WithDefault("1024")
         int associations();
 

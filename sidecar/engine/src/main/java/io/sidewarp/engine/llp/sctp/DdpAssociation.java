@@ -121,6 +121,16 @@ public final class DdpAssociation implements SctpUser {
         return isUsable() && occupied < sessions.length;
     }
 
+    /** Whether a session that the peer asked for waits for its Consumer, or for SCTP to take the answer. */
+    public boolean hasRequest() {
+        for (DdpStreamSession session : sessions) {
+            if (session != null && session.isRequest()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private boolean isUsable() {
         return established && !aborted && !closed;
     }

@@ -144,6 +144,11 @@ public final class DdpStreamSession implements LowerLayer {
         return phase == Phase.STARTING && exchange.isUndecided();
     }
 
+    /** Whether the Initiate is here, and the session neither open nor over. */
+    boolean isRequest() {
+        return phase == Phase.STARTING && exchange.isPending();
+    }
+
     /** The Initiate is accepted. */
     void open(SessionListener listener, SessionStartup agreed) {
         phase = Phase.OPEN;

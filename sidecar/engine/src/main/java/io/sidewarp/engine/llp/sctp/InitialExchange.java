@@ -186,6 +186,11 @@ final class InitialExchange {
         return stage == Stage.PENDING && !output.hasControl() && !output.isControlUnderWay();
     }
 
+    /** Whether the Initiate waits for the Consumer, or the Accept for SCTP. */
+    boolean isPending() {
+        return stage == Stage.PENDING;
+    }
+
     private void requireUndecided() {
         if (!isUndecided()) {
             throw new IllegalStateException("no Initiate to answer on stream " + session.stream());

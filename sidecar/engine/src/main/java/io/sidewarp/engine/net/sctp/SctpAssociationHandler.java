@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.llp.sctp.SctpUser;
+import java.net.InetSocketAddress;
 
 /** Gives new associations their users. */
 @FunctionalInterface
@@ -15,4 +16,7 @@ public interface SctpAssociationHandler {
      * @return the user of the association
      */
     SctpUser onAssociation(SctpAssociation association);
+
+    /** A peer gets no association because there are {@link SctpSettings#maxAssociations} of peers. On the endpoint's loop. */
+    default void onRefused(InetSocketAddress remote) {}
 }

@@ -20,13 +20,19 @@ public final class SctpConnectException extends IOException {
         REFUSED,
         /** This side ended the attempt. */
         ABORTED,
-        /** This side has as many associations, or ports in use, as it may. */
+        /** This side has begun as many associations, or has as many ports in use, as it may. */
         LIMIT
     }
 
     public SctpConnectException(Reason reason, String message) {
         super(message);
         this.reason = reason;
+    }
+
+    /** {@link Reason#LIMIT}: so many associations have begun here. */
+    public static SctpConnectException tooMany(int allowed) {
+        return new SctpConnectException(
+                Reason.LIMIT, "there are " + allowed + " associations already, as many as are allowed");
     }
 
     public Reason reason() {

@@ -25,7 +25,8 @@ import java.time.Duration;
  * @param rtoMax largest retransmission time-out
  * @param pathRetransmissions time-outs in a row after which a path counts as inactive
  * @param associationRetransmissions time-outs in a row after which an association is lost
- * @param maxAssociations of an endpoint; further ones of peers are refused
+ * @param maxAssociations of an endpoint that peers begin, further ones being refused; and as many that begin here, so that
+ *     peers cannot keep this side from it
  * @param maxHalfOpen associations of an endpoint whose peer has not returned the cookie; one more takes the place of
  *     the oldest, so that a flood shortens their life and does not shut others out
  * @param halfOpenTimeout how long an association may be half open

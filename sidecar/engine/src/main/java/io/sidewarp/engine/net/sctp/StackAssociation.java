@@ -86,6 +86,11 @@ public abstract class StackAssociation implements SctpAssociation {
         this.connected = connected;
     }
 
+    /** Who gives it its user. */
+    protected final SctpAssociationHandler handler() {
+        return handler;
+    }
+
     // What a stack brings.
 
     protected abstract MessageSocket socket();

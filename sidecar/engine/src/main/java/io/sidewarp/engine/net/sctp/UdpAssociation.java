@@ -67,6 +67,11 @@ final class UdpAssociation extends StackAssociation {
         guard(socket::listen);
     }
 
+    /** Whether the peer began it, or begins it. */
+    boolean isIncoming() {
+        return incoming;
+    }
+
     PeerKey key() {
         return key;
     }

@@ -61,6 +61,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final ArrayList<UdpAssociation> batch = new ArrayList<>();
     private int nextPort = ThreadLocalRandom.current().nextInt(EPHEMERAL_PORTS);
     private boolean closed;
+    private int outgoing;
     private int ticks;
     private @Nullable ScheduledFuture<?> ticking;
 
@@ -218,13 +219,12 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             return result;
         }
         onLoop(result, () -> {
-            if (counted() >= settings.maxAssociations()) {
-                throw new SctpConnectException(
-                        SctpConnectException.Reason.LIMIT,
-                        "there are " + settings.maxAssociations() + " associations already, as many as are allowed");
+            if (outgoing >= settings.maxAssociations()) {
+                throw SctpConnectException.tooMany(settings.maxAssociations());
             }
             PeerKey key = freeKey(remote, destination);
             UdpAssociation association = UdpAssociation.outgoing(this, key, handler, result);
+            outgoing++;
             add(association);
             association.connect(timeout);
             flush();
@@ -289,9 +289,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         }
     }
 
-    /** Associations that {@link SctpSettings#maxAssociations} counts. */
-    private int counted() {
-        return associations.size() - halfOpen.size();
+    /** Associations of peers that {@link SctpSettings#maxAssociations} counts. */
+    private int incoming() {
+        return associations.size() - halfOpen.size() - outgoing;
     }
 
     /** A tag that packets to the association bear from now on. */
@@ -308,8 +308,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     /** The peer returned the cookie; false when there are as many associations as are allowed. */
     boolean onUp(UdpAssociation association) {
         halfOpen.remove(association);
-        if (counted() > settings.maxAssociations()) {
+        if (incoming() > settings.maxAssociations()) {
             counters.refused.increment();
+            association.handler().onRefused(association.remoteAddress());
             return false;
         }
         return true;
@@ -317,7 +318,9 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     /** The association is over. */
     void remove(UdpAssociation association) {
-        associations.remove(association);
+        if (associations.remove(association) && !association.isIncoming()) {
+            outgoing--;
+        }
         peers.remove(association.key(), association);
         halfOpen.remove(association);
         if (associations.isEmpty() && ticking != null) {
@@ -375,10 +378,12 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
         UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
         if (listener != null && OutOfTheBlue.isInit(packet, length)) {
-            if (counted() < settings.maxAssociations()) {
+            if (incoming() < settings.maxAssociations()) {
                 return admit(listener, packet, sender);
             }
             counters.refused.increment();
+            listener.handler()
+                    .onRefused(new InetSocketAddress(sender.getAddress(), SctpPacketFlyweight.sourcePort(packet)));
         } else {
             counters.outOfTheBlue.increment();
         }

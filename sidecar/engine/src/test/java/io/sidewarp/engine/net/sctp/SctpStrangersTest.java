@@ -153,6 +153,24 @@ final class SctpStrangersTest {
     }
 
     @Test
+    void associationsOfPeersLeaveRoomForThoseThatBeginHere() throws Exception {
+        SctpSettings one = SctpBed.settings().toBuilder().maxAssociations(1).build();
+        SctpEndpoint endpoint = bed.open(SctpBed.DDP, one);
+        SctpEndpoint other = bed.open(SctpBed.DDP, one);
+        bed.connect(other, bed.listen(endpoint).port(), endpoint.udpPort());
+        bed.takeAccepted();
+
+        RecordingUser back = bed.connect(endpoint, bed.listen(other).port(), other.udpPort());
+
+        assertThat(bed.takeAccepted().association.remoteAddress()).isEqualTo(back.association.localAddress());
+        assertThatThrownBy(() -> bed.connect(endpoint, 7, other.udpPort()))
+                .cause()
+                .isInstanceOfSatisfying(
+                        SctpConnectException.class,
+                        e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.LIMIT));
+    }
+
+    @Test
     void aPortWhereNobodyListensRefuses() throws Exception {
         SctpEndpoint endpoint = bed.open(SctpBed.DDP, SctpBed.settings());
         SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());

@@ -37,6 +37,7 @@ final class KernelAssociation extends StackAssociation {
     private final KernelSocket socket;
     private final KernelFacts facts;
     private final int key;
+    private final boolean outgoing;
     private final Runnable input = this::onInput;
     private final InetSocketAddress localAddress;
     private final Set<InetAddress> silentPaths = new HashSet<>();
@@ -56,9 +57,15 @@ final class KernelAssociation extends StackAssociation {
         this.endpoint = endpoint;
         this.socket = socket;
         this.facts = new KernelFacts(endpoint.area(), socket);
+        this.outgoing = connected != null;
         this.remoteAddress = remote;
         this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), socket.port());
         this.key = endpoint.poller().add(socket.descriptor(), this::onReady);
+    }
+
+    /** Whether this side began it, or begins it. */
+    boolean isOutgoing() {
+        return outgoing;
     }
 
     void connect(SctpDestination destination, Duration timeout) throws IOException {

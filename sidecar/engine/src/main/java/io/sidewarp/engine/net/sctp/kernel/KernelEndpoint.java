@@ -52,6 +52,7 @@ final class KernelEndpoint implements SctpEndpoint {
     private final Set<KernelAssociation> associations = new HashSet<>();
     private final LongAdder refused = new LongAdder();
     private @Nullable ScheduledFuture<?> looking;
+    private int outgoing;
     private boolean closed;
 
     private KernelEndpoint(
@@ -157,10 +158,8 @@ final class KernelEndpoint implements SctpEndpoint {
         CompletableFuture<SctpAssociation> result = new CompletableFuture<>();
         onLoop(result, () -> {
             requireFamilies(destination.addresses());
-            if (isFull()) {
-                throw new SctpConnectException(
-                        SctpConnectException.Reason.LIMIT,
-                        "there are " + settings.maxAssociations() + " associations already, as many as are allowed");
+            if (outgoing >= settings.maxAssociations()) {
+                throw SctpConnectException.tooMany(settings.maxAssociations());
             }
             KernelSocket socket = KernelSocket.open(area, local, 0, adaptation, settings);
             InetSocketAddress remote =
@@ -198,6 +197,9 @@ final class KernelEndpoint implements SctpEndpoint {
             throw e;
         }
         associations.add(association);
+        if (connected != null) {
+            outgoing++;
+        }
         if (looking == null) {
             looking = loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
         }
@@ -245,8 +247,9 @@ final class KernelEndpoint implements SctpEndpoint {
         });
     }
 
+    /** Whether peers have as many associations as they may. */
     boolean isFull() {
-        return associations.size() >= settings.maxAssociations();
+        return associations.size() - outgoing >= settings.maxAssociations();
     }
 
     void onRefused() {
@@ -254,7 +257,9 @@ final class KernelEndpoint implements SctpEndpoint {
     }
 
     void remove(KernelAssociation association) {
-        associations.remove(association);
+        if (associations.remove(association) && association.isOutgoing()) {
+            outgoing--;
+        }
         if (associations.isEmpty() && looking != null) {
             looking.cancel(false);
             looking = null;

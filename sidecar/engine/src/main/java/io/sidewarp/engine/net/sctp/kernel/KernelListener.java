@@ -7,6 +7,7 @@ import io.sidewarp.engine.net.sctp.SctpAssociationHandler;
 import io.sidewarp.engine.net.sctp.SctpListener;
 import io.sidewarp.engine.net.sctp.SctpReceived;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,6 +60,10 @@ final class KernelListener implements SctpListener {
     private void onUp() {
         if (endpoint.isFull()) {
             endpoint.onRefused();
+            InetSocketAddress remote = socket.primary();
+            if (remote != null) {
+                handler.onRefused(remote);
+            }
             socket.abort("there are as many associations as are allowed");
             return;
         }
