@@ -118,7 +118,7 @@ final class SctpNetwork {
         private void fail(Throwable failure) {
             connecting = false;
             if (!seekers.isEmpty() && saysNothingOfThePeer(failure)) {
-                // They came when the attempt was under way, and have longer patience than it had.
+                // They came when the attempt was under way, and have longer patience than it had, which is over.
                 connect();
                 return;
             }

@@ -16,7 +16,10 @@ public final class SctpConnectException extends IOException {
     public enum Reason {
         /** Nothing came back in time: no such host, a lost packet too many, or no SCTP at that UDP port. */
         NO_ANSWER,
-        /** The peer answered with an ABORT: nobody listens at that SCTP port, or the peer takes no more. */
+        /**
+         * The peer answered with an ABORT, as nobody listens at that SCTP port, or the peer takes no more; or with what SCTP
+         * cannot use.
+         */
         REFUSED,
         /** This side ended the attempt. */
         ABORTED,

@@ -190,7 +190,7 @@ public abstract class StackAssociation implements SctpAssociation {
                 case ADAPTATION -> peerAdaptation = OptionalInt.of(received.adaptation);
                 case LOST -> onLost();
                 case RESTARTED -> endNow("the peer began the association anew");
-                case SHUT_DOWN -> finish(true, "shut down");
+                case SHUT_DOWN -> onShutDown();
                 case PATH -> onPath(received);
                 case OTHER -> {
                     // Nothing to do.
@@ -240,8 +240,18 @@ public abstract class StackAssociation implements SctpAssociation {
 
     private void onLost() {
         String cause = received.cause == null ? lossCause() : received.cause;
-        refused = cause != null;
-        finish(false, cause == null ? "the peer does not answer" : cause);
+        if (cause == null) {
+            cause = state == State.ESTABLISHED
+                    ? "the peer does not answer"
+                    : "SCTP ended the attempt to begin the association: what the peer answers is of no use to it";
+        }
+        refused = true;
+        finish(false, cause);
+    }
+
+    private void onShutDown() {
+        refused = true;
+        finish(true, "shut down");
     }
 
     /** The batch is over. */

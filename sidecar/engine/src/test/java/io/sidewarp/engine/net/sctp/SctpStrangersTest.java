@@ -199,6 +199,23 @@ final class SctpStrangersTest {
     }
 
     @Test
+    void aPeerWhoseAnswerIsOfNoUseEndsTheAttemptAtOnce() throws Exception {
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        DatagramSocket peer = stranger();
+        CompletableFuture<SctpAssociation> attempt = active.connect(
+                new SctpDestination(SctpBed.LOOPBACK, 7, peer.getLocalPort()), Duration.ofHours(1), bed::accept);
+
+        send(peer, StrangersPackets.initAckWithoutStreams(receive(peer)), active);
+
+        assertThatThrownBy(() -> attempt.get(20, TimeUnit.SECONDS))
+                .cause()
+                .hasMessageContaining("SCTP ended the attempt")
+                .isInstanceOfSatisfying(
+                        SctpConnectException.class,
+                        e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.REFUSED));
+    }
+
+    @Test
     void closingTheEndpointEndsAnAttemptToConnect() throws Exception {
         SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
         CompletableFuture<SctpAssociation> attempt = active.connect(

@@ -28,6 +28,21 @@ final class StrangersPackets {
         return finished(packet);
     }
 
+    /** An answer to an INIT that no association can come of. */
+    static byte[] initAckWithoutStreams(WireBuffer init) {
+        WireBuffer packet = WireBuffer.allocate(INIT_PACKET);
+        SctpPacketFlyweight.header(
+                packet,
+                /* sourcePort= */ SctpPacketFlyweight.destinationPort(init),
+                /* destinationPort= */ SctpPacketFlyweight.sourcePort(init),
+                SctpPacketFlyweight.chunkValue(init, HEADERS));
+        SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.INIT_ACK, 0, SctpPacketFlyweight.INIT_LENGTH);
+        packet.putInt(HEADERS + 4, TAG);
+        packet.putInt(HEADERS + 8, 1 << 20);
+        packet.putInt(HEADERS + 16, 1);
+        return finished(packet);
+    }
+
     /** The octets of a packet, with its checksum. */
     static byte[] finished(WireBuffer packet) {
         new PacketChecksum().fill(packet, packet.capacity());
