@@ -341,8 +341,25 @@ public abstract class StackAssociation implements SctpAssociation {
         if (result == MessageSocket.SendResult.FULL) {
             full = true;
             onFull();
+        } else if (result == MessageSocket.SendResult.FAILED) {
+            loop.execute(this::endUnlessTold);
         }
         return false;
+    }
+
+    /** SCTP takes no message any more. That the association has ended, which may be why, is told by an event. */
+    private void endUnlessTold() {
+        int error = socket().sendError();
+        touch();
+        try {
+            drain(Integer.MAX_VALUE);
+        } catch (RuntimeException | Error e) {
+            fail(e);
+        }
+        inputDone();
+        if (isLive()) {
+            endNow("SCTP takes no message (error number " + error + ")");
+        }
     }
 
     /** Messages that the peer has acknowledged, while it has others to acknowledge. */

@@ -8,7 +8,6 @@ final class KernelConstants {
 
     static final int EPERM = 1;
     static final int EINTR = 4;
-    static final int EAGAIN = 11;
     static final int EACCES = 13;
     static final int EINVAL = 22;
     static final int EMFILE = 24;

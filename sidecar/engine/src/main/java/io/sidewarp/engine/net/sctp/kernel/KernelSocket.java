@@ -33,6 +33,7 @@ final class KernelSocket implements MessageSocket {
     private final SentMessages sent = new SentMessages();
     private int socket;
     private int association;
+    private int sendError;
     private boolean fragmented;
 
     private KernelSocket(SocketArea area, int socket) {
@@ -180,7 +181,13 @@ final class KernelSocket implements MessageSocket {
             sent.add(length);
             return SendResult.SENT;
         }
-        return result == -KernelConstants.EAGAIN ? SendResult.FULL : SendResult.CLOSED;
+        sendError = -result;
+        return SendResult.ofError(sendError);
+    }
+
+    @Override
+    public int sendError() {
+        return sendError;
     }
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {

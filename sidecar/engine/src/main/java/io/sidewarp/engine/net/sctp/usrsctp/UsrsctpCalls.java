@@ -20,8 +20,6 @@ import java.lang.invoke.VarHandle;
  */
 final class UsrsctpCalls {
 
-    static final int EAGAIN = 11;
-
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;

@@ -49,6 +49,7 @@ final class UsrsctpSocket implements SctpSocket {
     private final long address;
     private long socket;
     private int associationId;
+    private int sendError;
 
     private UsrsctpSocket(SocketTable table, SctpPacketOutput output) {
         this.table = table;
@@ -144,7 +145,13 @@ final class UsrsctpSocket implements SctpSocket {
         if (sent >= 0) {
             return SendResult.SENT;
         }
-        return sent == -UsrsctpCalls.EAGAIN ? SendResult.FULL : SendResult.CLOSED;
+        sendError = -sent;
+        return SendResult.ofError(sendError);
+    }
+
+    @Override
+    public int sendError() {
+        return sendError;
     }
 
     private int send(int stream, int flags, int payloadProtocol, long data, int length) {
