@@ -103,6 +103,8 @@ final class UdpAssociation extends StackAssociation {
         }
         if (verified) {
             inspectInput(input, length);
+        } else if (isReflected(input, length)) {
+            abortCause = "the peer knows no such association: it was restarted, perhaps";
         }
         inputTag = SctpPacketFlyweight.verificationTag(input);
         try {
@@ -111,6 +113,16 @@ final class UdpAssociation extends StackAssociation {
         } catch (RuntimeException | Error e) {
             fail(e);
         }
+        // An ABORT that SCTP did not believe explains no later loss.
+        abortCause = null;
+    }
+
+    /** An ABORT that bears the peer's own tag, for the peer has forgotten this side's (RFC 4960 section 8.5.1). */
+    private static boolean isReflected(WireBuffer input, int length) {
+        int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+        return SctpPacketFlyweight.isChunk(
+                        input, chunk, length, SctpPacketFlyweight.ABORT, SctpPacketFlyweight.CHUNK_HEADER_LENGTH)
+                && (SctpPacketFlyweight.chunkFlags(input, chunk) & SctpPacketFlyweight.FLAG_T) != 0;
     }
 
     private void inspectInput(WireBuffer input, int length) {

@@ -175,6 +175,17 @@ final class SctpNetworkTest {
     }
 
     @Test
+    void aPeerThatWasRestartedSaysThatItKnowsNoSuchAssociation() throws Exception {
+        connect(0, narrow(100));
+        SctpEndpoint restarted = bed.open(SctpBed.DDP, narrow(100));
+        relay.redirect(new InetSocketAddress(SctpBed.LOOPBACK, restarted.udpPort()));
+
+        client.send(0, 16, new byte[100]);
+
+        assertThat(client.end().cause()).startsWith("the peer knows no such association");
+    }
+
+    @Test
     void aPeerWhoseUdpPortAnotherOneTookIsNoticedToBeGone() throws Exception {
         connect(0, narrow(4));
         int port = client.association.localAddress().getPort();

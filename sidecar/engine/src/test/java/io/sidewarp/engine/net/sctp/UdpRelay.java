@@ -20,7 +20,7 @@ final class UdpRelay implements AutoCloseable {
 
     private final Selector selector = Selector.open();
     private final DatagramChannel inside = open(0);
-    private final SocketAddress server;
+    private volatile SocketAddress server;
     private final Random random;
     private final double disturbance;
     private final Thread thread;
@@ -66,6 +66,11 @@ final class UdpRelay implements AutoCloseable {
         newPort = port;
         moveWanted = true;
         selector.wakeup();
+    }
+
+    /** Another server is in the place of the former one. */
+    void redirect(SocketAddress newServer) {
+        server = newServer;
     }
 
     /** The port that it sends to the server from. */
