@@ -211,7 +211,7 @@ final class SctpNetwork {
         SctpDestination destination;
         try {
             destination = new SctpDestination(remote.getAddress(), remote.getPort(), stack().isInUdp() ? udpPort : 0);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             seeker.onUnreachable(e);
             return () -> {};
         }
@@ -231,6 +231,8 @@ final class SctpNetwork {
             return endpoint(probe.getLocalAddress());
         } catch (IOException | RuntimeException e) {
             return CompletableFuture.failedFuture(new IOException("no route to " + peer + ": " + e.getMessage(), e));
+        } catch (Error e) {
+            return CompletableFuture.failedFuture(e);
         }
     }
 
@@ -258,7 +260,7 @@ final class SctpNetwork {
                             local,
                             OptionalInt.of(DdpAssociation.ADAPTATION_INDICATION),
                             device.settings().sctp());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             return CompletableFuture.failedFuture(e);
         }
     }

@@ -25,6 +25,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -130,6 +131,17 @@ final class SctpAttemptsTest {
         assertThat(endpoint.attempts).isEmpty();
     }
 
+    @Test
+    void aDestinationCanBeHadAgainWhenMemoryWasShort() throws Exception {
+        endpoint.openFailure.set(new OutOfMemoryError("no direct memory"));
+        Seeker first = seek(Duration.ofMinutes(1));
+        assertThat(first.unreachable.get(10, TimeUnit.SECONDS)).hasMessageContaining("no direct memory");
+
+        seek(Duration.ofMinutes(1));
+
+        assertThat(attempt()).isNotDone();
+    }
+
     /** Wants a session. */
     private static final class Seeker implements SctpNetwork.Seeker {
 
@@ -151,6 +163,8 @@ final class SctpAttemptsTest {
     private static final class Endpoint implements SctpStack, SctpEndpoint {
 
         private final LinkedBlockingQueue<CompletableFuture<SctpAssociation>> attempts = new LinkedBlockingQueue<>();
+        /** What opening it throws, once. */
+        private final AtomicReference<Error> openFailure = new AtomicReference<>();
 
         @Override
         public boolean isInUdp() {
@@ -164,6 +178,10 @@ final class SctpAttemptsTest {
                 List<InetAddress> local,
                 OptionalInt adaptation,
                 SctpSettings settings) {
+            Error failure = openFailure.getAndSet(null);
+            if (failure != null) {
+                throw failure;
+            }
             return CompletableFuture.completedFuture(this);
         }
 

@@ -246,7 +246,8 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                 if (!result.isCancelled()) {
                     work.run();
                 }
-            } catch (Exception e) {
+            } catch (Exception | Error e) {
+                // Memory may be short, for one.
                 result.completeExceptionally(e);
             }
         });

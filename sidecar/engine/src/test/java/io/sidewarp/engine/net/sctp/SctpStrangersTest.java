@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -227,6 +228,32 @@ final class SctpStrangersTest {
                 .isInstanceOfSatisfying(
                         SctpConnectException.class,
                         e -> assertThat(e.reason()).isEqualTo(SctpConnectException.Reason.ABORTED));
+    }
+
+    @Test
+    void anAttemptForWhichThereIsNoMemoryFailsAtOnce() throws Exception {
+        SctpProtocol poor = new SctpProtocol() {
+            @Override
+            public SctpSocket open(
+                    int localPort,
+                    int packetSize,
+                    OptionalInt adaptation,
+                    SctpSettings settings,
+                    SctpPacketOutput output) {
+                throw new OutOfMemoryError("no native memory");
+            }
+
+            @Override
+            public void tick() {}
+        };
+        bed.close();
+        bed = new SctpBed(new SctpOverUdp(poor));
+        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+
+        assertThatThrownBy(() -> bed.connect(active, 7, stranger().getLocalPort()))
+                .cause()
+                .isInstanceOf(OutOfMemoryError.class)
+                .hasMessage("no native memory");
     }
 
     @Test

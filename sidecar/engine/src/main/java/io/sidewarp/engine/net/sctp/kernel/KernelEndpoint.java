@@ -77,7 +77,13 @@ final class KernelEndpoint implements SctpEndpoint {
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) {
         CompletableFuture<SctpEndpoint> result = new CompletableFuture<>();
         loop.execute(() -> {
-            SocketArea area = new SocketArea();
+            SocketArea area;
+            try {
+                area = new SocketArea();
+            } catch (RuntimeException | Error e) {
+                result.completeExceptionally(e);
+                return;
+            }
             try {
                 // A socket that is not used says whether the addresses and the settings are good.
                 KernelSocket.open(area, local, 0, adaptation, settings).close();
@@ -241,7 +247,7 @@ final class KernelEndpoint implements SctpEndpoint {
                 if (!result.isCancelled()) {
                     work.run();
                 }
-            } catch (IOException | RuntimeException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 result.completeExceptionally(e);
             }
         });
