@@ -264,7 +264,7 @@ public final class ConfigValidator {
             range("sidewarp.sctp.max-path-mtu", sctp.maxPathMtu(), SctpSettings.MIN_PATH_MTU, 65_535);
         }
         range("sidewarp.sctp.send-buffer", sctp.sendBuffer(), 1 << 16, 1 << 30);
-        range("sidewarp.sctp.receive-buffer", sctp.receiveBuffer(), 1 << 16, 1 << 30);
+        range("sidewarp.sctp.receive-buffer", sctp.receiveBuffer(), SctpSettings.MIN_RECEIVE_BUFFER, 1 << 30);
         duration(
                 "sidewarp.sctp.heartbeat-interval",
                 sctp.heartbeatInterval(),

@@ -16,7 +16,8 @@ import java.time.Duration;
  * @param maxPathMtu octets of an IP packet at most, for paths narrower than the local interface, at least {@value
  *     #MIN_PATH_MTU}; 0 for what the interface takes
  * @param sendBuffer octets that an association holds unacknowledged or unsent
- * @param receiveBuffer octets that an association receives ahead of its user, which is the window that its peer gets
+ * @param receiveBuffer octets that an association receives ahead of its user, which is the window that its peer gets, at
+ *     least {@value #MIN_RECEIVE_BUFFER}
  * @param largestMessage octets of a received user message at most; an association with a longer one is aborted
  * @param heartbeatInterval how often an idle path is probed (RFC 4960 section 8.3)
  * @param sackDelay the longest wait before received data is acknowledged, at most 500 ms (RFC 4960 section 6.2)
@@ -62,6 +63,12 @@ public record SctpSettings(
     /** Smallest {@link #maxPathMtu}: holds {@link #LEAST_MESSAGE} unfragmented and a SACK, in UDP over IPv6 as well. */
     public static final int MIN_PATH_MTU = 612;
 
+    /**
+     * Smallest {@link #receiveBuffer}. A message that has grown to half of it is passed on as far as it has come, and is taken
+     * for one of more than 64 KiB.
+     */
+    public static final int MIN_RECEIVE_BUFFER = 2 * ((1 << 16) + 1);
+
     private static final int MAX_PORT = 65535;
 
     public SctpSettings {
@@ -69,7 +76,7 @@ public record SctpSettings(
         require(streams > 0 && streams <= MAX_PORT, "an association has 1 to 65535 streams", streams);
         require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 octets", maxPathMtu);
         require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 octets", sendBuffer);
-        require(receiveBuffer >= 1 << 16, "the receive buffer holds at least 65536 octets", receiveBuffer);
+        require(receiveBuffer >= MIN_RECEIVE_BUFFER, "the receive buffer holds at least 131074 octets", receiveBuffer);
         require(largestMessage >= 1 << 16, "the largest message has at least 65536 octets", largestMessage);
         require(maxHalfOpen > 0, "at least one association can be half open", maxHalfOpen);
     }

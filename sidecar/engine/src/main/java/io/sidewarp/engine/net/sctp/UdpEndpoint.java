@@ -97,9 +97,12 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         });
     }
 
-    /** What peers may send before it is acknowledged has to fit into the UDP socket, or it is lost there. */
+    /**
+     * What peers may send before it is acknowledged has to fit into the UDP socket, or it is lost there, which SCTP repairs
+     * where the system grants too little for any association.
+     */
     private void fitReceiveBuffer(int granted) {
-        int fitting = Math.max(granted, 2 * packetSize);
+        int fitting = Math.max(granted, Math.max(2 * packetSize, SctpSettings.MIN_RECEIVE_BUFFER));
         if (fitting < settings.receiveBuffer()) {
             settings = settings.toBuilder().receiveBuffer(fitting).build();
             LOG.info(

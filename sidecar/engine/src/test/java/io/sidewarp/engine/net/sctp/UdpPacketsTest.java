@@ -145,6 +145,56 @@ final class UdpPacketsTest {
     }
 
     @Test
+    void anAssociationIsPossibleWhereTheUdpSocketHoldsLittle() throws Exception {
+        exchange(SctpBed.settings().toBuilder().udpBuffer(4096).maxPathMtu(1500).build());
+    }
+
+    @Test
+    void anAssociationIsPossibleWithTheSmallestReceiveBuffer() throws Exception {
+        exchange(SctpBed.settings().toBuilder()
+                .receiveBuffer(smallestReceiveBuffer())
+                .build());
+    }
+
+    /** The smallest that the settings permit. */
+    private static int smallestReceiveBuffer() {
+        int refused = 0;
+        int permitted = SctpBed.settings().receiveBuffer();
+        while (permitted - refused > 1) {
+            int between = (refused + permitted) / 2;
+            if (isPermitted(between)) {
+                permitted = between;
+            } else {
+                refused = between;
+            }
+        }
+        return permitted;
+    }
+
+    private static boolean isPermitted(int receiveBuffer) {
+        try {
+            SctpBed.settings().toBuilder().receiveBuffer(receiveBuffer).build();
+            return true;
+        } catch (IllegalArgumentException e) {
+            return false;
+        }
+    }
+
+    /** Sends the largest message to an endpoint with these settings. */
+    private void exchange(SctpSettings settings) throws Exception {
+        SctpEndpoint passive = bed.open(SctpBed.DDP, settings);
+        RecordingUser client = bed.connect(
+                bed.open(SctpBed.DDP, SctpBed.settings()), bed.listen(passive).port(), passive.udpPort());
+        RecordingUser server = bed.takeAccepted();
+        byte[] largest = new byte[client.association.maxMessage()];
+        new Random(7).nextBytes(largest);
+
+        client.send(0, DDP_SEGMENT, largest);
+
+        assertThat(server.takeMessage().octets()).isEqualTo(largest);
+    }
+
+    @Test
     void aPeerMaySendNoMoreThanTheUdpSocketHolds() throws Exception {
         int granted = 300_000;
         SctpEndpoint passive = bed.open(
