@@ -68,11 +68,28 @@ final class EventPoller {
     EventPoller(EventLoop loop, Consumer<Throwable> faults, String name) {
         this.loop = loop;
         this.faults = faults;
-        this.epoll =
-                KernelErrors.check("epoll_create1", SystemCalls.epollCreate(loopState, KernelConstants.EPOLL_CLOEXEC));
-        this.wakeUp = KernelErrors.check("eventfd", SystemCalls.event(loopState, KernelConstants.EFD_CLOEXEC));
-        register(wakeUp, WAKE_UP, KernelConstants.EPOLLIN);
-        Thread.ofPlatform().name(name).daemon().start(this::run);
+        this.epoll = SystemCalls.epollCreate(loopState, KernelConstants.EPOLL_CLOEXEC);
+        this.wakeUp = SystemCalls.event(loopState, KernelConstants.EFD_CLOEXEC);
+        try {
+            KernelErrors.check("epoll_create1", epoll);
+            KernelErrors.check("eventfd", wakeUp);
+            register(wakeUp, WAKE_UP, KernelConstants.EPOLLIN);
+            Thread.ofPlatform().name(name).daemon().start(this::run);
+        } catch (RuntimeException | Error e) {
+            release();
+            throw e;
+        }
+    }
+
+    /** Without the thread, or at its end. */
+    private void release() {
+        if (epoll >= 0) {
+            SystemCalls.close(threadState, epoll);
+        }
+        if (wakeUp >= 0) {
+            SystemCalls.close(threadState, wakeUp);
+        }
+        arena.close();
     }
 
     private void register(int descriptor, int key, int wanted) {
@@ -127,9 +144,7 @@ final class EventPoller {
         } catch (RejectedExecutionException e) {
             // The loop has ended without its endpoints; nobody is there to be told.
         } finally {
-            SystemCalls.close(threadState, epoll);
-            SystemCalls.close(threadState, wakeUp);
-            arena.close();
+            release();
             ended.complete(null);
         }
     }

@@ -4,12 +4,17 @@
 package io.sidewarp.engine.net.sctp.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
+import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -20,6 +25,42 @@ import org.junit.jupiter.api.Test;
 final class EventPollerTest {
 
     private static final long EVENT = 1;
+
+    @Test
+    void aPollerThatCannotStartLeavesNoDescriptorBehind() throws Exception {
+        try (EngineLoops loops = EngineLoops.create(1, NetSettings.defaults())) {
+            EventLoop loop = loops.choose();
+            // The loop's own are there from now on.
+            loop.submit(() -> {}).get(10, TimeUnit.SECONDS);
+            long before = polls();
+
+            // A thread without a name cannot be started.
+            assertThatThrownBy(() -> new EventPoller(loop, fault -> {}, null)).isInstanceOf(NullPointerException.class);
+
+            assertThat(polls()).isLessThanOrEqualTo(before);
+        }
+    }
+
+    /** Descriptors of epoll and of events that this process has. */
+    private static long polls() throws IOException {
+        long polls = 0;
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                polls += isPoll(descriptor) ? 1 : 0;
+            }
+        }
+        return polls;
+    }
+
+    private static boolean isPoll(Path descriptor) {
+        try {
+            String target = Files.readSymbolicLink(descriptor).toString();
+            return target.contains("[eventpoll]") || target.contains("[eventfd");
+        } catch (IOException e) {
+            // Closed in between, as that of the directory is.
+            return false;
+        }
+    }
 
     @Test
     void aHandlerThatFailsTakesNoTurnsFromTheOthersAndIsReported() throws Exception {
