@@ -24,6 +24,8 @@ public final class ConnectionFailedException extends Exception {
         INVALID_PARAMETERS,
         /** This side ended it. */
         ABORTED,
+        /** This side has begun as many SCTP associations as it may. */
+        LIMIT,
         /** This side is at fault. */
         INTERNAL
     }

@@ -8,10 +8,13 @@ import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.sctp.SctpConnectException;
+import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -66,12 +69,35 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     public void onUnreachable(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-        fail(new ConnectionFailedException(
-                Kind.UNREACHABLE,
+        fail(describe(cause));
+    }
+
+    private ConnectionFailedException describe(Throwable cause) {
+        Kind kind = kindOf(cause);
+        boolean fault = kind == Kind.INTERNAL && !(cause instanceof IOException);
+        String advice =
+                kind == Kind.UNREACHABLE ? "; check the address, the ports, and that the peer listens on SCTP" : "";
+        return new ConnectionFailedException(
+                kind,
                 "no SCTP association with " + remote() + " (UDP port "
-                        + parameters().udpPort() + " where it is in UDP): " + cause.getMessage()
-                        + "; check the address, the ports, and that the peer listens on SCTP",
-                cause));
+                        + parameters().udpPort() + " where it is in UDP): "
+                        + (fault ? "this side failed: " + cause : cause.getMessage()) + advice,
+                cause);
+    }
+
+    private static Kind kindOf(Throwable cause) {
+        return switch (cause) {
+            case SctpConnectException ended ->
+                switch (ended.reason()) {
+                    case NO_ANSWER, REFUSED -> Kind.UNREACHABLE;
+                    case ABORTED -> Kind.INTERNAL;
+                    case LIMIT -> Kind.LIMIT;
+                };
+            case IOException unreachable -> Kind.UNREACHABLE;
+            case SctpUnavailableException missing -> Kind.INVALID_PARAMETERS;
+            case IllegalArgumentException impossible -> Kind.INVALID_PARAMETERS;
+            default -> Kind.INTERNAL;
+        };
     }
 
     @Override

@@ -87,7 +87,10 @@ final class SctpProviderTest extends SctpProviderSuite {
         closed.queuePair.connect(nobody(), parameters().withTimeout(Duration.ofMinutes(1)));
         CompletableFuture<ConnectionAttributes> refused =
                 new Endpoint(clientDevice(), 16).queuePair.connect(nobodyElse(), parameters());
-        assertThatThrownBy(() -> refused.get(10, TimeUnit.SECONDS)).hasMessageContaining("1 associations already");
+        assertThatThrownBy(() -> refused.get(10, TimeUnit.SECONDS))
+                .hasMessageContaining("1 associations already")
+                .hasMessageNotContaining("check the address");
+        assertFails(refused, ConnectionFailedException.Kind.LIMIT);
 
         closed.queuePair.abort().get(10, TimeUnit.SECONDS);
 
@@ -273,6 +276,25 @@ final class SctpProviderTest extends SctpProviderSuite {
     }
 
     @Test
+    void anAttemptThatFailsOnThisSideIsNoMatterOfThePeer() {
+        try (SoftwareProvider provider = SoftwareProvider.builder()
+                        .sctp(() -> {
+                            throw new OutOfMemoryError("no native memory");
+                        })
+                        .build();
+                Device device = provider.open()) {
+            CompletableFuture<ConnectionAttributes> connecting =
+                    new Endpoint(device, 16).queuePair.connect(nobody(), parameters());
+
+            assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
+                    .cause()
+                    .hasMessageContaining("no native memory")
+                    .hasMessageNotContaining("check the address");
+            assertFails(connecting, ConnectionFailedException.Kind.INTERNAL);
+        }
+    }
+
+    @Test
     void saysWhatIsMissingWhereThereIsNoSctp() {
         SctpUnavailableException missing = new SctpUnavailableException("install it", new IllegalStateException());
         try (SoftwareProvider provider = SoftwareProvider.builder()
@@ -284,10 +306,12 @@ final class SctpProviderTest extends SctpProviderSuite {
             Endpoint client = new Endpoint(device, 16);
             InetSocketAddress anywhere = new InetSocketAddress(InetAddress.getLoopbackAddress(), 7471);
 
-            assertThatThrownBy(() ->
-                            client.queuePair.connect(anywhere, parameters()).get(10, TimeUnit.SECONDS))
+            CompletableFuture<ConnectionAttributes> connecting = client.queuePair.connect(anywhere, parameters());
+            assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
                     .cause()
-                    .hasMessageContaining("install it");
+                    .hasMessageContaining("install it")
+                    .hasMessageNotContaining("check the address");
+            assertFails(connecting, ConnectionFailedException.Kind.INVALID_PARAMETERS);
             assertThatThrownBy(() ->
                             device.listen(anywhere, attributes(), ignored -> {}).get(10, TimeUnit.SECONDS))
                     .cause()

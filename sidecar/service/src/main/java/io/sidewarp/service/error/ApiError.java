@@ -108,7 +108,9 @@ public final class ApiError {
             case ConnectionFailedException failed ->
                 of(
                         code(failed.kind()),
-                        text(failed),
+                        failed.kind() == ConnectionFailedException.Kind.LIMIT
+                                ? text(failed) + " by sidewarp.sctp.associations"
+                                : text(failed),
                         failed.error().map(ApiError::rdma).orElse(null));
             case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
@@ -146,6 +148,7 @@ public final class ApiError {
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
             case INVALID_PARAMETERS -> Status.Code.INVALID_ARGUMENT;
             case ABORTED -> Status.Code.CANCELLED;
+            case LIMIT -> Status.Code.RESOURCE_EXHAUSTED;
             case INTERNAL -> Status.Code.INTERNAL;
         };
     }

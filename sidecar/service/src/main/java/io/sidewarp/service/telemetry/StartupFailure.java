@@ -32,7 +32,7 @@ public enum StartupFailure {
                     case PROTOCOL -> PROTOCOL;
                     case INVALID_PARAMETERS -> INVALID_PARAMETERS;
                     case ABORTED -> ABORTED;
-                    case INTERNAL -> INTERNAL;
+                    case LIMIT, INTERNAL -> INTERNAL;
                 };
             default -> INTERNAL;
         };

@@ -24,6 +24,17 @@ class ApiErrorTest {
     }
 
     @Test
+    void anAssociationTooManyNamesTheSetting() {
+        ConnectionFailedException failure = new ConnectionFailedException(
+                ConnectionFailedException.Kind.LIMIT, "there are 2 associations already, as many as are allowed");
+
+        Status status = ApiError.from(failure).getStatus();
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("sidewarp.sctp.associations");
+    }
+
+    @Test
     void aConnectionThatFailsOnThisSideIsNoMatterOfThePeer() {
         ConnectionFailedException failure = new ConnectionFailedException(
                 ConnectionFailedException.Kind.INTERNAL, "the connection failed on this side: no memory");
