@@ -7,7 +7,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * A peer that asks to connect. Exactly one of the two answers is taken; the request lapses with the start-up time, when
+ * A peer that asks to connect. Exactly one of the answers is taken; the request lapses with the start-up time, when
  * the peer leaves, and when the listener is closed.
  */
 public interface ConnectionRequest {
@@ -45,4 +45,11 @@ public interface ConnectionRequest {
      * that (RFC 6581 section 9.1).
      */
     CompletableFuture<Void> reject(byte[] privateData, int requiredOrd);
+
+    /**
+     * Refuses in place of the application, which is not asked. Over SCTP, where a rejection is the application's alone (RFC
+     * 5043 section 6.3), the peer gets a Terminate; over TCP it is rejected. Without effect if the request has lapsed or was
+     * answered.
+     */
+    void refuse();
 }

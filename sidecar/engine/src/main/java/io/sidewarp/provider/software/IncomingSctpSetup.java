@@ -86,7 +86,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
 
     /** {@inheritDoc} A Reject is the application's alone (RFC 5043 section 6.3). */
     @Override
-    void refuse() {
+    void refuseOnLoop() {
         session.withdraw();
     }
 

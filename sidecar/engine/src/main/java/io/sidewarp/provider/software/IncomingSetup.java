@@ -108,8 +108,8 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     /** The time for the request, or for its answer, is over. Ends in {@link #failed}. */
     abstract void onLapse();
 
-    /** Refuses the request in place of the application, which has not answered. */
-    abstract void refuse();
+    /** Refuses the request in place of the application, which has not answered. On the event loop. */
+    abstract void refuseOnLoop();
 
     /** Why a connection with these parameters is not what the request permits, or null. */
     abstract @Nullable String refusalOf(ConnectionParameters wanted);
@@ -282,7 +282,16 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         } else if (phase == Phase.WAITING_FOR_ANSWER) {
             answered();
             phase = Phase.OVER;
-            refuse();
+            refuseOnLoop();
         }
+    }
+
+    @Override
+    public void refuse() {
+        loop.execute(() -> {
+            if (phase == Phase.WAITING_FOR_ANSWER) {
+                withdraw();
+            }
+        });
     }
 }

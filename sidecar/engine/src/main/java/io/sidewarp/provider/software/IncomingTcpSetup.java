@@ -40,7 +40,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     public void onRequest(MpaStartup asked) {
         request = asked;
         if (!ask()) {
-            refuse();
+            refuseOnLoop();
         }
     }
 
@@ -95,7 +95,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     }
 
     @Override
-    void refuse() {
+    void refuseOnLoop() {
         mpa.reject(rejection());
     }
 

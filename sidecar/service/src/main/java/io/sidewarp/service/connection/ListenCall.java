@@ -59,7 +59,7 @@ public final class ListenCall {
                         attributes,
                         request -> context.loop().execute(() -> {
                             if (closing) {
-                                request.reject(new byte[0]);
+                                request.refuse();
                             } else {
                                 owner.add(this, request);
                             }

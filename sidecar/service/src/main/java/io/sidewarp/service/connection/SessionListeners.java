@@ -158,7 +158,7 @@ public final class SessionListeners {
                 .warn(() -> "remote=" + request.remoteAddress()
                         + " message=\"refused, the peer has as many connections as sidewarp.limits.peer-connections"
                         + " allows\"");
-        request.reject(new byte[0]);
+        request.refuse();
     }
 
     /** The call and its listener are gone. */

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -15,6 +16,7 @@ import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.Association;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
@@ -116,6 +118,37 @@ class SctpTest extends TwoSidecars {
                     .contains("sidewarp_sctp_streams{otel_scope_name=\"io.sidewarp\"} 1.0")
                     .containsPattern("sidewarp_sctp_paths\\{[^}]*state=\"active\"} 1\\.0")
                     .containsPattern("sidewarp_sctp_paths\\{[^}]*state=\"inactive\"} 0\\.0");
+        }
+    }
+
+    @Test
+    @Requirement("SCTP-6.3-02")
+    void aPeerWithAllItsConnectionsIsRefusedAndNotRejected() {
+        try (TestSidecar limited =
+                        TestSidecar.start("sidewarp.sctp.udp-port", "0", "sidewarp.limits.peer-connections", "1");
+                TestSession full = limited.session();
+                TestSession.Listening listening = full.listen(ListenRequest.newBuilder()
+                        .setSession(full.token())
+                        .setAddress("127.0.0.1")
+                        .setLlp(Llp.LLP_SCTP)
+                        .build())) {
+            ConnectRequest connect = client.connectRequest(listening.address().getPort())
+                    .setOptions(ConnectionOptions.newBuilder()
+                            .setLlp(Llp.LLP_SCTP)
+                            .setUdpPort(listening.address().getUdpPort()))
+                    .build();
+            CompletableFuture<Connection> first = client.connect(connect);
+            full.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(full.token())
+                            .setRequest(listening.next().getId())
+                            .build());
+            Waiting.join(first);
+
+            Status status = Waiting.status(() -> client.connections().connect(connect));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(status.getDescription()).contains("refused the session");
         }
     }
 
