@@ -23,7 +23,10 @@ public final class SidewarpApi {
     /** Annotation of a pod: name of the SidecarProfile in its namespace; else the profile {@value #DEFAULT_PROFILE}, if any. */
     public static final String PROFILE = "sidewarp.io/profile";
 
-    /** Annotation of a pod: names of the containers that get the API socket and the shared regions; all by default. */
+    /**
+     * Annotation of a pod: names of the containers that get the API socket and the shared regions; by default all but init
+     * containers.
+     */
     public static final String CONTAINERS = "sidewarp.io/containers";
 
     /** Annotation of a pod: how many devices it asks for, in place of what the profile says. */

@@ -159,6 +159,12 @@ public final class InjectionRules {
         }
 
         Set<String> containers = containers(pod, annotations.get(CONTAINERS));
+        Set<String> ended = endedBefore(pod.getSpec(), asNative);
+        containers.stream().filter(ended::contains).findFirst().ifPresent(name -> {
+            throw new RefusedException("the annotation " + CONTAINERS + " names the init container " + name
+                    + ", which ends before an ordinary sidecar starts; do not name it, or have a native sidecar: these"
+                    + " take Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
+        });
         checkNames(pod, annotations, profile, containers);
         HugePages.whatIsWrong(pod.getSpec(), profile, profileName).ifPresent(message -> {
             throw new RefusedException(message);
@@ -239,6 +245,14 @@ public final class InjectionRules {
             }
         }
         return chosen;
+    }
+
+    /** Names of the containers that have ended when the sidecar starts. */
+    private static Set<String> endedBefore(PodSpec spec, boolean asNative) {
+        return asNative
+                ? Set.of()
+                : names(spec.getInitContainers().stream()
+                        .filter(container -> !"Always".equals(container.getRestartPolicy())));
     }
 
     private static Set<String> names(Stream<Container> containers) {

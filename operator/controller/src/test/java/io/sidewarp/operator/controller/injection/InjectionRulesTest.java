@@ -128,6 +128,11 @@ class InjectionRulesTest {
                         true,
                         pod("sidewarp.io/containers: ''", INIT_CONTAINERS),
                         "names no container; the pod has app, worker, load, migrate"),
+                argumentSet(
+                        "init container that an ordinary sidecar comes too late for",
+                        false,
+                        pod("sidewarp.io/containers: 'app, load'", INIT_CONTAINERS),
+                        "names the init container load, which ends before an ordinary sidecar starts; do not name it"),
                 argumentSet("negative devices", true, pod("sidewarp.io/rnics: '-1'", ""), "a number from 0 to 16"),
                 argumentSet("too many devices", true, pod("sidewarp.io/rnics: '17'", ""), "a number from 0 to 16"),
                 argumentSet("devices in words", true, pod("sidewarp.io/rnics: two", ""), "is \"two\""),
@@ -271,6 +276,19 @@ class InjectionRulesTest {
 
         assertThat(all.containers()).containsExactly("app", "worker");
         assertThat(named.containers()).containsExactly("app", "load");
+    }
+
+    @Test
+    void anInitContainerThatKeepsRunningCanHaveAnOrdinarySidecar() {
+        Inject inject = (Inject) decide(
+                false,
+                pod(
+                        "sidewarp.io/containers: proxy",
+                        "initContainers: [{name: load, image: c}, {name: proxy, image: d, restartPolicy: Always}]"),
+                Map.of("sidewarp.io/inject", "enabled"));
+
+        assertThat(inject.nativeSidecar()).isFalse();
+        assertThat(inject.containers()).containsExactly("proxy");
     }
 
     @Test
