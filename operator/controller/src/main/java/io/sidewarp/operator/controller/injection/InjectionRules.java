@@ -14,6 +14,7 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodOS;
@@ -31,6 +32,7 @@ import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -166,6 +168,7 @@ public final class InjectionRules {
                     + " take Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
         checkNames(pod, annotations, profile, containers);
+        checkPorts(pod.getSpec(), profile.managementPort(), ended);
         HugePages.whatIsWrong(pod.getSpec(), profile, profileName).ifPresent(message -> {
             throw new RefusedException(message);
         });
@@ -290,6 +293,25 @@ public final class InjectionRules {
                 }
             }
         }
+    }
+
+    /** All containers of a pod have one network, whether they use the sidecar or not. */
+    private static void checkPorts(PodSpec spec, int managementPort, Set<String> ended) {
+        Stream.concat(spec.getInitContainers().stream(), spec.getContainers().stream())
+                .filter(container -> !container.getName().equals(PodMutator.SIDECAR))
+                .filter(container -> !ended.contains(container.getName()))
+                .filter(container -> container.getPorts().stream().anyMatch(port -> isTcp(port, managementPort)))
+                .findFirst()
+                .ifPresent(container -> {
+                    throw new RefusedException("container " + container.getName() + " has the port " + managementPort
+                            + ", where the sidecar has its health and metrics; give one of them another: the sidecar by"
+                            + " managementPort of the SidecarProfile");
+                });
+    }
+
+    private static boolean isTcp(ContainerPort port, int number) {
+        return Objects.equals(port.getContainerPort(), number)
+                && Optional.ofNullable(port.getProtocol()).orElse("TCP").equals("TCP");
     }
 
     private static void checkOwnVolume(Volume volume) {

@@ -215,6 +215,27 @@ class InjectionRulesTest {
                         pod("", "volumes: [{name: sidewarp-shared, persistentVolumeClaim: {claimName: x}}]"),
                         "which is not in memory"),
                 argumentSet(
+                        "port of the sidecar",
+                        true,
+                        pod(
+                                "sidewarp.io/containers: app",
+                                "containers: [{name: app}, {name: worker, ports: [{containerPort: 80},"
+                                        + " {containerPort: 9464}]}]"),
+                        "container worker has the port 9464, where the sidecar has its health and metrics; give one of"
+                                + " them another: the sidecar by managementPort of the SidecarProfile"),
+                argumentSet(
+                        "port of the sidecar, in an init container that it runs beside",
+                        true,
+                        pod("", "initContainers: [{name: load, ports: [{containerPort: 9464, protocol: TCP}]}]"),
+                        "container load has the port 9464"),
+                argumentSet(
+                        "port that the profile gives the sidecar",
+                        true,
+                        pod(
+                                "sidewarp.io/profile: at-9465",
+                                "containers: [{name: app, ports: [{containerPort: 9465}]}]"),
+                        "container app has the port 9465"),
+                argumentSet(
                         "mount at that place",
                         true,
                         pod(
@@ -239,6 +260,24 @@ class InjectionRulesTest {
                                 "containers: [{name: app, image: x, volumeMounts: [{name: v,"
                                         + " mountPath: /opt/rdma/shared}]}]"),
                         "container app mounts volume v"));
+    }
+
+    @Test
+    void aPortThatTheSidecarDoesNotUseIsNotInTheWay() {
+        String ports = "ports: [{containerPort: 9464, protocol: %s}]";
+        Map<String, String> labels = Map.of("sidewarp.io/inject", "enabled");
+
+        assertThat(decide(
+                        true,
+                        pod(
+                                "sidewarp.io/profile: at-9465",
+                                "containers: [{name: app, " + ports.formatted("TCP") + "}]"),
+                        labels))
+                .isInstanceOf(Inject.class);
+        assertThat(decide(true, pod("", "containers: [{name: app, " + ports.formatted("UDP") + "}]"), labels))
+                .isInstanceOf(Inject.class);
+        assertThat(decide(false, pod("", "initContainers: [{name: load, " + ports.formatted("TCP") + "}]"), labels))
+                .isInstanceOf(Inject.class);
     }
 
     @Test

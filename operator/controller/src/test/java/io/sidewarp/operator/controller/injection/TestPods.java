@@ -22,6 +22,7 @@ final class TestPods {
             "elsewhere", profile("{mountPath: /opt/rdma}"),
             "limited", profile("{sharedMemory: 1Gi, resources: {limits: {memory: 2Gi}}}"),
             "2mi", profile("{resources: {limits: {hugepages-2Mi: 1Gi, memory: 1Gi}}}"),
+            "at-9465", profile("{managementPort: 9465}"),
             "broken", profile("{settings: {sidewarp.api.socket: /tmp/x}}"));
 
     private TestPods() {}
