@@ -24,9 +24,9 @@ public record SidecarResources(
         Map<String, Quantity> requests,
 
         @JsonPropertyDescription(
-                "What the sidecar cannot exceed. Unset: no limit of CPU, memory 1Gi and what shared regions can take. A"
-                        + " limit of memory has to be above sharedMemory. Pods whose own shared volume is of huge pages"
-                        + " take a limit of these too, such as hugepages-2Mi.")
+                "What the sidecar cannot exceed. Unset: no limit of CPU, memory 1Gi and what shared regions can take, or"
+                        + " none where the whole pod has a lower one. A limit of memory has to be above sharedMemory. Pods"
+                        + " whose own shared volume is of huge pages take a limit of these too, such as hugepages-2Mi.")
         @Nullable
         Map<String, Quantity> limits) {
 

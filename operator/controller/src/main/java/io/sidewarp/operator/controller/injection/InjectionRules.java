@@ -138,7 +138,8 @@ public final class InjectionRules {
         SidecarProfileSpec profile = found.orElseGet(SidecarProfileSpec::defaults);
         String profileName = found.isPresent() ? named.orElse(DEFAULT_PROFILE) : BUILT_IN_PROFILE;
         Quantity sharedMemory = sharedMemory(annotations.get(SHARED_MEMORY)).orElse(profile.sharedMemory());
-        Optional<String> wrong = ProfileRules.whatIsWrong(profile, SharedVolume.memory(pod.getSpec(), sharedMemory));
+        Quantity memory = SharedVolume.memory(pod.getSpec(), sharedMemory);
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile, memory);
         if (wrong.isPresent()) {
             throw new RefusedException("the SidecarProfile " + profileName + " of namespace " + namespace
                     + " cannot be used: " + wrong.get());
@@ -169,9 +170,11 @@ public final class InjectionRules {
         });
         checkNames(pod, annotations, profile, containers);
         checkPorts(pod.getSpec(), profile.managementPort(), ended);
-        HugePages.whatIsWrong(pod.getSpec(), profile, profileName).ifPresent(message -> {
-            throw new RefusedException(message);
-        });
+        HugePages.whatIsWrong(pod.getSpec(), profile, profileName)
+                .or(() -> PodResources.whatIsWrong(pod.getSpec(), profile, profileName, memory, asNative))
+                .ifPresent(message -> {
+                    throw new RefusedException(message);
+                });
         int rnics = rnics(annotations.get(RNICS)).orElse(profile.rnics());
         Optional<PodNetwork> network = rnics == 0
                 ? Optional.empty()

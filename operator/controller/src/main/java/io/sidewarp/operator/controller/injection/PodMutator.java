@@ -24,6 +24,7 @@ import io.fabric8.kubernetes.api.model.VolumeBuilder;
 import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.VolumeMountBuilder;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.api.v1alpha1.SidecarResources;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -76,7 +77,7 @@ public final class PodMutator {
         PodSpec spec = pod.getSpec();
         volumes(spec, decision);
         if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
-            Container sidecar = sidecar(decision, SharedVolume.memory(spec, decision.sharedMemory()));
+            Container sidecar = sidecar(decision, resources(spec, decision));
             if (decision.nativeSidecar()) {
                 // First, so that the pod's own init containers have it too.
                 spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
@@ -129,14 +130,14 @@ public final class PodMutator {
                 .build();
     }
 
-    private Container sidecar(InjectionDecision.Inject decision, Quantity sharedMemory) {
+    private Container sidecar(InjectionDecision.Inject decision, ResourceRequirements resources) {
         SidecarProfileSpec profile = decision.profile();
         String home = profile.mountPath();
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
                 .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
                 .withEnv(environment(profile))
-                .withResources(resources(decision, sharedMemory))
+                .withResources(resources)
                 .withVolumeMounts(
                         mount(API_VOLUME, home),
                         mount(SharedVolume.NAME, home + SHARED_DIRECTORY),
@@ -216,11 +217,11 @@ public final class PodMutator {
                 .build();
     }
 
-    private static ResourceRequirements resources(InjectionDecision.Inject decision, Quantity sharedMemory) {
-        Map<String, Quantity> requests =
-                new TreeMap<>(decision.profile().resources().requests());
+    private static ResourceRequirements resources(PodSpec spec, InjectionDecision.Inject decision) {
+        SidecarResources sidecar = decision.profile().resources();
+        Map<String, Quantity> requests = new TreeMap<>(sidecar.requests());
         Map<String, Quantity> limits =
-                new TreeMap<>(decision.profile().resources().limitsWith(sharedMemory));
+                PodResources.limitsOfSidecar(spec, sidecar, SharedVolume.memory(spec, decision.sharedMemory()));
         if (decision.rnics() > 0) {
             Quantity count = new Quantity(Integer.toString(decision.rnics()));
             requests.put(decision.rnicResource(), count);

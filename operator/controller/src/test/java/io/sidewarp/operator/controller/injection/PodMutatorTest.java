@@ -245,6 +245,30 @@ class PodMutatorTest {
         assertThat(memory).isEqualTo(limit.equals("-") ? null : new Quantity(limit));
     }
 
+    /** A container without one has the pod's. */
+    @ParameterizedTest
+    @CsvSource({
+        // the whole pod's limit of memory, profile, the sidecar's
+        "1Gi, {}, -",
+        "2Gi, {}, 2Gi",
+        "8Gi, {}, 2Gi",
+        "1e9, {}, -",
+        "1e99999999, {}, 2Gi",
+        "1Gi, {resources: {limits: {memory: 2Gi}}}, 2Gi",
+    })
+    void theLimitOfMemoryIsThePodsWhereThatIsLower(String ofPod, String profile, String limit) {
+        Pod original = parse(
+                "{apiVersion: v1, kind: Pod, spec: {resources: {limits: {cpu: 1, memory: '%s'}}, containers: [{name: app}]}}"
+                        .formatted(ofPod));
+
+        Quantity memory = sidecar(MUTATOR.mutate(original, inject(profile, true, 0)))
+                .getResources()
+                .getLimits()
+                .get("memory");
+
+        assertThat(memory).isEqualTo(limit.equals("-") ? null : new Quantity(limit));
+    }
+
     @Test
     void theLimitOfMemoryHasRoomForWhatThePodAskedFor() {
         Inject decision = new Inject(

@@ -56,7 +56,7 @@ final class TestPods {
         };
     }
 
-    private static SidecarProfileSpec profile(String yaml) {
+    static SidecarProfileSpec profile(String yaml) {
         return Yaml.parse(yaml, SidecarProfileSpec.class);
     }
 

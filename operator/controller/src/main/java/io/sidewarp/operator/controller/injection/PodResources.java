@@ -1,0 +1,145 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.injection;
+
+import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.PodSpec;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.api.model.ResourceRequirements;
+import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
+import io.sidewarp.operator.api.v1alpha1.SidecarResources;
+import java.math.BigDecimal;
+import java.math.MathContext;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rules of Kubernetes for the resources of a pod as a whole ({@code spec.resources}), which its containers share: together they
+ * request no more, and none of them has a higher limit.
+ */
+final class PodResources {
+    private static final String MEMORY = "memory";
+
+    /** Amounts that take no time to calculate with. The API server writes no others. */
+    private static final Pattern COUNTABLE =
+            Pattern.compile("[0-9]{1,18}([.][0-9]{1,18})?([numk]|Ki|[MGTPE]i?|[eE][0-9]{1,2})?");
+
+    private PodResources() {}
+
+    /**
+     * Limits of the sidecar in a pod. Where that of memory which it has by default is above the pod's, it has none: then the
+     * pod's counts.
+     *
+     * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
+     */
+    static Map<String, Quantity> limitsOfSidecar(PodSpec spec, SidecarResources sidecar, Quantity sharedMemory) {
+        Map<String, Quantity> limits = new TreeMap<>(sidecar.limitsWith(sharedMemory));
+        if (sidecar.limits() == null
+                && isAbove(limits.get(MEMORY), limits(spec.getResources()).get(MEMORY))) {
+            limits.remove(MEMORY);
+        }
+        return limits;
+    }
+
+    /**
+     * What the API server would refuse of a pod because of its sidecar, and what to do; empty when nothing.
+     *
+     * @param sharedMemory how much of the sidecar's memory shared regions of the pod can take
+     */
+    static Optional<String> whatIsWrong(
+            PodSpec spec, SidecarProfileSpec profile, String profileName, Quantity sharedMemory, boolean asNative) {
+        SidecarResources sidecar = profile.resources();
+        Map<String, Quantity> limits = limitsOfSidecar(spec, sidecar, sharedMemory);
+        Map<String, Quantity> limitsOfPod = limits(spec.getResources());
+        for (Map.Entry<String, Quantity> limit : limits.entrySet()) {
+            Quantity ofPod = limitsOfPod.get(limit.getKey());
+            // Those of init containers are not compared.
+            if (!asNative && isAbove(limit.getValue(), ofPod)) {
+                return Optional.of("the SidecarProfile " + profileName + " gives the sidecar a limit of "
+                        + limit.getKey() + " (" + limit.getValue() + ") above that of the whole pod (" + ofPod
+                        + "); raise resources.limits of the pod, or lower those of the profile");
+            }
+        }
+        // What has a limit alone requests as much.
+        Map<String, Quantity> requests = new TreeMap<>(limits);
+        requests.putAll(sidecar.requests());
+        Map<String, Quantity> requestsOfPod = requests(spec.getResources());
+        for (Map.Entry<String, Quantity> request : requests.entrySet()) {
+            String name = request.getKey();
+            BigDecimal ofSidecar = amount(request.getValue());
+            Quantity ofPod = requestsOfPod.get(name);
+            if (ofPod == null || !isCountable(ofPod) || ofSidecar.signum() == 0) {
+                continue;
+            }
+            BigDecimal all = requested(spec, name, ofSidecar, asNative);
+            if (all.compareTo(amount(ofPod)) > 0) {
+                return Optional.of("the pod requests " + ofPod + " of " + name
+                        + " for all its containers, which with the sidecar's " + request.getValue()
+                        + " of the SidecarProfile " + profileName + " request "
+                        + Quantity.fromNumericalAmount(all, request.getValue().getFormat())
+                        + "; set resources.requests of the pod to that or more, or lower those of the profile");
+            }
+        }
+        return Optional.empty();
+    }
+
+    /** What all containers request at one time at most. */
+    private static BigDecimal requested(PodSpec spec, String name, BigDecimal ofSidecar, boolean asNative) {
+        BigDecimal running = asNative ? ofSidecar : BigDecimal.ZERO;
+        BigDecimal most = running;
+        for (Container container : spec.getInitContainers()) {
+            BigDecimal started = running.add(requested(container, name), MathContext.DECIMAL128);
+            most = most.max(started);
+            if ("Always".equals(container.getRestartPolicy())) {
+                running = started;
+            }
+        }
+        BigDecimal last = asNative ? running : running.add(ofSidecar, MathContext.DECIMAL128);
+        for (Container container : spec.getContainers()) {
+            last = last.add(requested(container, name), MathContext.DECIMAL128);
+        }
+        return most.max(last);
+    }
+
+    private static BigDecimal requested(Container container, String name) {
+        if (container.getName().equals(PodMutator.SIDECAR)) {
+            return BigDecimal.ZERO;
+        }
+        ResourceRequirements resources = container.getResources();
+        return Optional.ofNullable(requests(resources).get(name))
+                .or(() -> Optional.ofNullable(limits(resources).get(name)))
+                .map(PodResources::amount)
+                .orElse(BigDecimal.ZERO);
+    }
+
+    private static boolean isAbove(@Nullable Quantity quantity, @Nullable Quantity limit) {
+        return quantity != null
+                && limit != null
+                && isCountable(limit)
+                && amount(quantity).compareTo(amount(limit)) > 0;
+    }
+
+    private static BigDecimal amount(Quantity quantity) {
+        return isCountable(quantity) ? quantity.getNumericalAmount() : BigDecimal.ZERO;
+    }
+
+    private static boolean isCountable(Quantity quantity) {
+        return COUNTABLE.matcher(quantity.toString()).matches();
+    }
+
+    private static Map<String, Quantity> requests(@Nullable ResourceRequirements resources) {
+        return Optional.ofNullable(resources)
+                .map(ResourceRequirements::getRequests)
+                .orElseGet(Map::of);
+    }
+
+    private static Map<String, Quantity> limits(@Nullable ResourceRequirements resources) {
+        return Optional.ofNullable(resources)
+                .map(ResourceRequirements::getLimits)
+                .orElseGet(Map::of);
+    }
+}
