@@ -36,14 +36,6 @@ final class HugePages {
 
     /** What the API server would refuse of the sidecar's resources, in any pod, and what to do; empty when nothing. */
     static Optional<String> whatIsWrong(Map<String, Quantity> requests, Map<String, Quantity> limits) {
-        for (Map.Entry<String, Quantity> request : new TreeMap<>(requests).entrySet()) {
-            String name = request.getKey();
-            if (isResource(name) && !request.getValue().equals(limits.get(name))) {
-                return Optional.of(
-                        "resources has a request of " + name + " (" + request.getValue()
-                                + ") without a limit of the same amount; set the limit, and leave out the request, which follows it");
-            }
-        }
         Map<String, Quantity> all = new TreeMap<>(requests);
         all.putAll(limits);
         if (all.keySet().stream().anyMatch(HugePages::isResource)

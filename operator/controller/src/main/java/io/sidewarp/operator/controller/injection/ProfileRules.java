@@ -70,9 +70,15 @@ public final class ProfileRules {
             return Optional.of(
                     "sharedMemory is " + profile.sharedMemory() + "; it has to be above 0, for instance 1Gi");
         }
+        Map<String, Quantity> requests = profile.resources().requests();
         Map<String, Quantity> limits = profile.resources().limitsWith(sharedMemory);
+        Optional<String> resources =
+                ResourceRules.whatIsWrong(requests, limits).or(() -> HugePages.whatIsWrong(requests, limits));
+        if (resources.isPresent()) {
+            return resources;
+        }
         for (Map.Entry<String, Quantity> limit : limits.entrySet()) {
-            Quantity request = profile.resources().requests().get(limit.getKey());
+            Quantity request = requests.get(limit.getKey());
             if (request != null
                     && isNumber(request)
                     && isNumber(limit.getValue())
@@ -80,10 +86,6 @@ public final class ProfileRules {
                 return Optional.of("resources has a request of " + limit.getKey() + " (" + request
                         + ") above its limit (" + limit.getValue() + "); raise the limit or lower the request");
             }
-        }
-        Optional<String> hugePages = HugePages.whatIsWrong(profile.resources().requests(), limits);
-        if (hugePages.isPresent()) {
-            return hugePages;
         }
         Quantity memory = limits.get("memory");
         if (memory != null && isNumber(memory) && memory.compareTo(sharedMemory) <= 0) {
@@ -109,7 +111,7 @@ public final class ProfileRules {
         return isNumber(quantity) && quantity.getNumericalAmount().signum() > 0;
     }
 
-    private static boolean isNumber(Quantity quantity) {
+    static boolean isNumber(Quantity quantity) {
         try {
             quantity.getNumericalAmount();
             return true;

@@ -72,6 +72,56 @@ class ProfileRulesTest {
     }
 
     @ParameterizedTest
+    @CsvSource(
+            delimiter = ';',
+            value = {
+                "{limits: {memroy: 2Gi}}; resources has \"memroy\", which no container can have; there are cpu, memory,"
+                        + " ephemeral-storage, hugepages-SIZE",
+                "{requests: {CPU: 1}}; \"CPU\", which no container can have",
+                "{limits: {storage: 1Gi}}; \"storage\", which",
+                "{limits: {example.com/: 1}}; \"example.com/\", which",
+                "{limits: {Example.com/gpu: 1}}; \"Example.com/gpu\", which",
+                "{limits: {example.com/gpu/a: 1}}; \"example.com/gpu/a\", which",
+                "{limits: {requests.example.com/gpu: 1}}; \"requests.example.com/gpu\", which",
+                "{limits: {kubernetes.io/: 1}}; \"kubernetes.io/\", which",
+                "{requests: {example.com/gpu: 1}}; a request of example.com/gpu (1) without a limit of the same amount",
+                "{requests: {example.com/gpu: 1}, limits: {example.com/gpu: 2}}; a request of example.com/gpu (1) without",
+                "{requests: {example.com/gpu: 2}, limits: {example.com/gpu: 1}}; a request of example.com/gpu (2) without",
+                "{limits: {example.com/gpu: 0.5}}; 0.5 of example.com/gpu, of which there are whole ones only",
+                "{limits: {example.com/gpu: 1500m}}; 1500m of example.com/gpu, of which there are whole ones only",
+                "{limits: {sidewarp.io/rnic: 1}}; resources has sidewarp.io/rnic; remove it, rnics of the profile says",
+            })
+    void resourcesThatTheApiServerWouldRefuseAreWrong(String resources, String wrong) {
+        assertThat(whatIsWrong("{resources: " + resources + "}"))
+                .get()
+                .asString()
+                .contains(wrong);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "{requests: {cpu: 0.5, memory: 1Gi, ephemeral-storage: 1Gi}, limits: {cpu: 1500m, ephemeral-storage: 2Gi}}",
+                "{limits: {example.com/gpu: 1}}",
+                "{requests: {a-b.example/G_p.u: 2000m}, limits: {a-b.example/G_p.u: 2}}",
+                "{requests: {deviceclass.resource.kubernetes.io/fast: 1}}",
+            })
+    void resourcesThatContainersCanHaveAreNot(String resources) {
+        assertThat(whatIsWrong("{resources: " + resources + "}")).isEmpty();
+    }
+
+    /** The API server takes shorter names only. */
+    @Test
+    void aLongDomainOrNameOfAResourceIsWrong() {
+        assertThat(whatIsWrong("{resources: {limits: {" + "a".repeat(244) + "/" + "b".repeat(63) + ": 1}}}"))
+                .isEmpty();
+        assertThat(whatIsWrong("{resources: {limits: {" + "a".repeat(245) + "/b: 1}}}"))
+                .isPresent();
+        assertThat(whatIsWrong("{resources: {limits: {a/" + "b".repeat(64) + ": 1}}}"))
+                .isPresent();
+    }
+
+    @ParameterizedTest
     @ValueSource(
             strings = {
                 "sidewarp.api.socket",
