@@ -46,9 +46,31 @@ are floating point numbers, which JSON has without an exponent.
 {{- if contains (printf "- name: %s\n" $variable) $.environment }}
 {{- fail (printf "%s.settings has %s, which the chart sets from another of its values: see values.yaml" $.component $name) }}
 {{- end }}
+{{- if has $variable (include "sidewarp.fixedVariables" $ | fromJsonArray) }}
+{{- fail (printf "%s.settings has %s, which the chart's objects rely on: it cannot be changed" $.component $name) }}
+{{- end }}
 - name: {{ $variable }}
   value: {{ kindIs "float64" $value | ternary (toJson $value) $value | quote }}
 {{- end }}
+{{- end }}
+
+{{/* Variables whose defaults objects of the chart have: names, permissions, mounts. */}}
+{{- define "sidewarp.fixedVariables" -}}
+[
+  "SIDEWARP_OPERATOR_NAMESPACE",
+  "SIDEWARP_OPERATOR_INSTALLATION",
+  "SIDEWARP_OPERATOR_DEPLOYMENT",
+  "SIDEWARP_OPERATOR_CLUSTER_ROLE",
+  "SIDEWARP_OPERATOR_WEBHOOK_HOST",
+  "SIDEWARP_OPERATOR_WEBHOOK_SERVICE",
+  "SIDEWARP_OPERATOR_WEBHOOK_CONFIGURATION",
+  "SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_SECRET",
+  "SIDEWARP_OPERATOR_LEADER_ELECTION_LEASE",
+  "SIDEWARP_AGENT_NODE_NAME",
+  "SIDEWARP_AGENT_SYSFS_ROOT",
+  "SIDEWARP_AGENT_PROC_ROOT",
+  "SIDEWARP_AGENT_STATE_DIRECTORY"
+]
 {{- end }}
 
 {{/* Definitions by which the controller knows what is installed, separated by commas. */}}
@@ -83,6 +105,8 @@ are floating point numbers, which JSON has without an exponent.
   value: {{ .Values.controller.restoreTimeout | quote }}
 - name: SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION
   value: {{ .Values.controller.leaseDuration | quote }}
+- name: SIDEWARP_OPERATOR_WEBHOOK_PORT
+  value: {{ .Values.webhook.port | quote }}
 - name: SIDEWARP_OPERATOR_WEBHOOK_MANAGE_CERTIFICATE
   value: {{ not .Values.webhook.certManager.enabled | quote }}
 - name: SIDEWARP_OPERATOR_WEBHOOK_CERTIFICATE_VALIDITY

@@ -83,9 +83,10 @@ class ChartTest {
         }
     }
 
-    @Test
-    void leadsTheWebhooksServiceToTheController() {
-        String rendered = Chart.render(Chart.RECENT);
+    @ParameterizedTest
+    @ValueSource(ints = {9443, 10250})
+    void leadsTheWebhooksServiceToTheController(int listening) {
+        String rendered = Chart.render(Chart.RECENT, "webhook.port=" + listening);
         Deployment controller = Chart.find(rendered, Deployment.class, "sidewarp-controller");
         Service service = Chart.find(rendered, Service.class, "sidewarp-webhook");
         assertThat(controller.getSpec().getTemplate().getMetadata().getLabels())
@@ -105,8 +106,22 @@ class ChartTest {
                                     .getFirst()
                                     .getTargetPort()
                                     .getStrVal());
-                    assertThat(port.getContainerPort()).isEqualTo(9443);
+                    assertThat(port.getContainerPort()).isEqualTo(listening);
                 });
+        assertThat(controllerEnvironment(rendered))
+                .containsEntry("SIDEWARP_OPERATOR_WEBHOOK_PORT", Integer.toString(listening));
+        assertThat(Chart.find(rendered, NetworkPolicy.class, "sidewarp-controller")
+                        .getSpec()
+                        .getIngress()
+                        .getFirst()
+                        .getPorts())
+                .singleElement()
+                .satisfies(port -> assertThat(port.getPort().getStrVal())
+                        .isEqualTo(service.getSpec()
+                                .getPorts()
+                                .getFirst()
+                                .getTargetPort()
+                                .getStrVal()));
     }
 
     @ParameterizedTest

@@ -40,6 +40,8 @@ class ValuesTest {
                     {networks: {sriov: {enabled: true}}}                   | sriov
                     {webhook: {failurePolicy: Open}}                       | failurePolicy
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
+                    {webhook: {port: 443}}                                 | port
+                    {webhook: {port: 8080}}                                | port
                     {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef
                     {webhook: {certManager: {issuerRef: {kind: Issuer}}}}  | name
                     {webhook: {certManager: {issuerRef: {group: a.com}}}}  | name
@@ -59,6 +61,7 @@ class ValuesTest {
     @CsvSource({
         "controller, sidewarp.operator.restore-timeout",
         "controller, sidewarp.operator.webhook.manage.certificate",
+        "controller, sidewarp.operator.webhook.port",
         "nodeAgent, sidewarp.agent.pod-resources-socket",
         "nodeAgent, sidewarp.agent.device-plugin-directory",
     })
@@ -67,6 +70,30 @@ class ValuesTest {
                         Chart.RECENT, "{%s: {settings: {%s: x}}}".formatted(component, setting), scratch))
                 .hasMessageContaining(component + ".settings has " + setting
                         + ", which the chart sets from another of its values: see values.yaml");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "controller, sidewarp.operator.namespace",
+        "controller, sidewarp.operator.installation",
+        "controller, sidewarp.operator.deployment",
+        "controller, sidewarp.operator.cluster-role",
+        "controller, sidewarp.operator.webhook.host",
+        "controller, sidewarp.operator.webhook.service",
+        "controller, sidewarp.operator.webhook.configuration",
+        "controller, sidewarp.operator.webhook.certificate-secret",
+        "controller, sidewarp.operator.leader-election.lease",
+        "controller, sidewarp.operator.leader.election-lease",
+        "nodeAgent, sidewarp.agent.node-name",
+        "nodeAgent, sidewarp.agent.sysfs-root",
+        "nodeAgent, sidewarp.agent.proc-root",
+        "nodeAgent, sidewarp.agent.state-directory",
+    })
+    void refusesASettingThatItsObjectsRelyOn(String component, String setting) {
+        assertThatThrownBy(() -> Chart.renderWith(
+                        Chart.RECENT, "{%s: {settings: {%s: x}}}".formatted(component, setting), scratch))
+                .hasMessageContaining(component + ".settings has " + setting
+                        + ", which the chart's objects rely on: it cannot be changed");
     }
 
     @Test
