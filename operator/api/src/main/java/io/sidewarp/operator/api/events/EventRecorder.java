@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.EventBuilder;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -87,11 +88,11 @@ public final class EventRecorder {
         } catch (KubernetesClientException e) {
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "event=event-not-written about={0}/{1} reason={2} cause=\"{3}\"",
+                    "event=event-not-written about={0}/{1} reason={2} cause={3}",
                     about.getKind(),
                     about.getMetadata().getName(),
                     reason,
-                    e.getMessage());
+                    LogText.quoted(e.getMessage()));
         }
     }
 }

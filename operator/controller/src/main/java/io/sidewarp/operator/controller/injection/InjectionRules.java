@@ -100,7 +100,7 @@ public final class InjectionRules {
             }
             return inject(pod, namespace, annotations, byPod.isPresent(), facts);
         } catch (RefusedException e) {
-            return new Refuse(e.getMessage());
+            return new Refuse(Excerpt.message(e.getMessage()));
         }
     }
 
@@ -114,8 +114,8 @@ public final class InjectionRules {
         if (system.isPresent()) {
             return without(
                     SkipReason.NOT_LINUX,
-                    "the pod runs on " + system.get() + " nodes, and sidecars run on " + LINUX + " ones; opt out with "
-                            + INJECT + ": disabled",
+                    "the pod runs on " + Excerpt.of(system.get()) + " nodes, and sidecars run on " + LINUX
+                            + " ones; opt out with " + INJECT + ": disabled",
                     askedByPod);
         }
         int size = pod.getSpec().getInitContainers().size()
@@ -126,8 +126,8 @@ public final class InjectionRules {
         }
         Optional<String> named = Optional.ofNullable(annotations.get(PROFILE));
         named.filter(name -> !NAME.matcher(name).matches()).ifPresent(name -> {
-            throw new RefusedException("the annotation " + PROFILE + " is \"" + name
-                    + "\", which no SidecarProfile can be named; give the name of one of namespace " + namespace
+            throw new RefusedException("the annotation " + PROFILE + " is " + Excerpt.quoted(name)
+                    + ", which no SidecarProfile can be named; give the name of one of namespace " + namespace
                     + ", or remove the annotation");
         });
         Optional<SidecarProfileSpec> found = facts.profile(named.orElse(DEFAULT_PROFILE));
@@ -155,7 +155,7 @@ public final class InjectionRules {
         if (!asNative && endsByItself(pod)) {
             return without(
                     SkipReason.NEVER_COMPLETES,
-                    "a pod with restartPolicy " + pod.getSpec().getRestartPolicy()
+                    "a pod with restartPolicy " + Excerpt.of(pod.getSpec().getRestartPolicy())
                             + " would never complete with a sidecar as ordinary container; native sidecars take Kubernetes"
                             + " 1.29 or later, on each Linux node too, and the placement Auto or Native",
                     askedByPod);
@@ -164,7 +164,7 @@ public final class InjectionRules {
         Set<String> containers = containers(pod, annotations.get(CONTAINERS));
         Set<String> ended = endedBefore(pod.getSpec(), asNative);
         containers.stream().filter(ended::contains).findFirst().ifPresent(name -> {
-            throw new RefusedException("the annotation " + CONTAINERS + " names the init container " + name
+            throw new RefusedException("the annotation " + CONTAINERS + " names the init container " + Excerpt.of(name)
                     + ", which ends before an ordinary sidecar starts; do not name it, or have a native sidecar: these"
                     + " take Kubernetes 1.29 or later, on each Linux node too, and the placement Auto or Native");
         });
@@ -208,7 +208,7 @@ public final class InjectionRules {
                     case "disabled", "false" -> false;
                     default ->
                         throw new RefusedException(
-                                where + " is \"" + value + "\"; it can be \"enabled\" or \"disabled\"");
+                                where + " is " + Excerpt.quoted(value) + "; it can be \"enabled\" or \"disabled\"");
                 });
     }
 
@@ -242,12 +242,12 @@ public final class InjectionRules {
                 .collect(Collectors.toCollection(LinkedHashSet::new));
         if (chosen.isEmpty()) {
             throw new RefusedException(
-                    "the annotation " + CONTAINERS + " names no container; the pod has " + String.join(", ", all));
+                    "the annotation " + CONTAINERS + " names no container; the pod has " + Excerpt.names(all));
         }
         for (String name : chosen) {
             if (!all.contains(name)) {
-                throw new RefusedException("the annotation " + CONTAINERS + " names " + name
-                        + ", which is no container of the pod; it has " + String.join(", ", all));
+                throw new RefusedException("the annotation " + CONTAINERS + " names " + Excerpt.of(name)
+                        + ", which is no container of the pod; it has " + Excerpt.names(all));
             }
         }
         return chosen;
@@ -288,11 +288,10 @@ public final class InjectionRules {
             }
             for (VolumeMount mount : container.getVolumeMounts()) {
                 if (isInTheWay(mount, profile.mountPath())) {
-                    throw new RefusedException(
-                            "container " + container.getName() + " mounts volume " + mount.getName() + " at "
-                                    + mount.getMountPath()
-                                    + ", where the API socket and the shared regions go; mount it elsewhere, or"
-                                    + " set mountPath of the SidecarProfile");
+                    throw new RefusedException("container " + Excerpt.of(container.getName()) + " mounts volume "
+                            + Excerpt.of(mount.getName()) + " at " + Excerpt.of(mount.getMountPath())
+                            + ", where the API socket and the shared regions go; mount it elsewhere, or"
+                            + " set mountPath of the SidecarProfile");
                 }
             }
         }
@@ -306,9 +305,10 @@ public final class InjectionRules {
                 .filter(container -> container.getPorts().stream().anyMatch(port -> isTcp(port, managementPort)))
                 .findFirst()
                 .ifPresent(container -> {
-                    throw new RefusedException("container " + container.getName() + " has the port " + managementPort
-                            + ", where the sidecar has its health and metrics; give one of them another: the sidecar by"
-                            + " managementPort of the SidecarProfile");
+                    throw new RefusedException(
+                            "container " + Excerpt.of(container.getName()) + " has the port " + managementPort
+                                    + ", where the sidecar has its health and metrics; give one of them another: the sidecar by"
+                                    + " managementPort of the SidecarProfile");
                 });
     }
 
@@ -356,8 +356,8 @@ public final class InjectionRules {
         } catch (NumberFormatException e) {
             // Told below, as a number out of range is.
         }
-        throw new RefusedException(
-                "the annotation " + RNICS + " is \"" + annotation + "\"; it can be a number from 0 to " + MAX_RNICS);
+        throw new RefusedException("the annotation " + RNICS + " is " + Excerpt.quoted(annotation)
+                + "; it can be a number from 0 to " + MAX_RNICS);
     }
 
     private static PodNetwork network(String nicPolicy, String profileName, InjectionFacts facts) {
@@ -382,8 +382,8 @@ public final class InjectionRules {
         }
         Optional<Quantity> amount = ProfileRules.amount(annotation.strip());
         if (amount.isEmpty()) {
-            throw new RefusedException("the annotation " + SHARED_MEMORY + " is \"" + annotation
-                    + "\"; it can be an amount of memory above 0, for instance 512Mi or 2Gi");
+            throw new RefusedException("the annotation " + SHARED_MEMORY + " is " + Excerpt.quoted(annotation)
+                    + "; it can be an amount of memory above 0, for instance 512Mi or 2Gi");
         }
         return amount;
     }

@@ -53,9 +53,9 @@ public final class ProfileRules {
     static Optional<String> whatIsWrong(SidecarProfileSpec profile, Quantity sharedMemory) {
         for (String name : new TreeSet<>(profile.settings().keySet())) {
             if (!name.startsWith(PREFIX) || !name.matches("[a-z0-9.-]+")) {
-                return Optional.of(
-                        "settings has \"" + name + "\", which is no setting of the sidecar; names start with " + PREFIX
-                                + " and are listed in docs/configuration.md");
+                return Optional.of("settings has " + Excerpt.quoted(name)
+                        + ", which is no setting of the sidecar; names start with " + PREFIX
+                        + " and are listed in docs/configuration.md");
             }
             if (RESERVED.contains(PodMutator.variableOf(name))) {
                 return Optional.of("settings has " + name + ", which the operator sets itself; remove it");

@@ -34,7 +34,8 @@ final class ResourceRules {
             String name = resource.getKey();
             boolean isDevice = isDevice(name);
             if (!isDevice && !COMPUTE.contains(name) && !HugePages.isResource(name) && !isOfKubernetes(name)) {
-                return Optional.of("resources has \"" + name + "\", which no container can have; there are cpu, memory,"
+                return Optional.of("resources has " + Excerpt.quoted(name)
+                        + ", which no container can have; there are cpu, memory,"
                         + " ephemeral-storage, hugepages-SIZE, and those of devices, which have a domain, such as"
                         + " example.com/gpu");
             }

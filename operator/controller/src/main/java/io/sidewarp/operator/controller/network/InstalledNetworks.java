@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.client.dsl.MixedOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -67,7 +68,9 @@ public class InstalledNetworks implements AutoCloseable {
                 .withName(upstream.definition())
                 .runnableInformer(0)
                 .exceptionHandler((started, failure) -> {
-                    LOG.warnf("event=definition-not-followed name=%s cause=\"%s\"", upstream.definition(), failure);
+                    LOG.warnf(
+                            "event=definition-not-followed name=%s cause=%s",
+                            upstream.definition(), LogText.quoted(failure));
                     return true;
                 })
                 .addEventHandler(new ResourceEventHandler<>() {
@@ -111,7 +114,9 @@ public class InstalledNetworks implements AutoCloseable {
                         .withLabel(MANAGED_LABEL, MANAGER)
                         .runnableInformer(0)
                         .exceptionHandler((started, failure) -> {
-                            LOG.warnf("event=network-not-followed kind=%s cause=\"%s\"", upstream.kind(), failure);
+                            LOG.warnf(
+                                    "event=network-not-followed kind=%s cause=%s",
+                                    upstream.kind(), LogText.quoted(failure));
                             return true;
                         })
                         .addEventHandler(new ResourceEventHandler<>() {

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.net.HttpURLConnection;
@@ -180,8 +181,8 @@ public class CertificateStore implements AutoCloseable {
             wait = untilNextCheck(Instant.now());
         } catch (RuntimeException e) {
             LOG.warnf(
-                    "event=certificate-check-failed secret=%s retry-seconds=%d reason=\"%s\"",
-                    config.webhook().certificateSecret(), RETRY.toSeconds(), e.getMessage());
+                    "event=certificate-check-failed secret=%s retry-seconds=%d reason=%s",
+                    config.webhook().certificateSecret(), RETRY.toSeconds(), LogText.quoted(e.getMessage()));
         }
         if (nextCheck != null) {
             // A Secret that is deleted is a reason for a check between.

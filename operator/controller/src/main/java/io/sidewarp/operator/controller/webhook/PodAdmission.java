@@ -15,6 +15,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Scope;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.controller.injection.InjectionDecision;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Inject;
 import io.sidewarp.operator.controller.injection.InjectionDecision.Refuse;
@@ -103,10 +104,9 @@ final class PodAdmission implements AdmissionRequestHandler {
             case Refuse refuse -> {
                 count(REFUSED, span);
                 span.setAttribute("sidewarp.reason", refuse.message());
-                // It quotes annotations, which may have line ends.
                 LOG.infof(
-                        "event=pod-refused namespace=%s reason=\"%s\"",
-                        namespace, refuse.message().replaceAll("\\p{Cntrl}", "?"));
+                        "event=pod-refused namespace=%s reason=%s",
+                        LogText.quoted(namespace), LogText.quoted(refuse.message()));
                 AdmissionResponse response = new AdmissionResponse();
                 response.setAllowed(false);
                 response.setStatus(new StatusBuilder()

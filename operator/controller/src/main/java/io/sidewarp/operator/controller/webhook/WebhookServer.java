@@ -17,6 +17,7 @@ import io.opentelemetry.context.Context;
 import io.opentelemetry.context.Scope;
 import io.opentelemetry.context.propagation.TextMapGetter;
 import io.quarkus.runtime.ShutdownEvent;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.injection.InjectionRules;
@@ -113,8 +114,8 @@ public class WebhookServer implements AutoCloseable {
             keys.serve(certificate);
         } catch (IOException | GeneralSecurityException e) {
             LOG.errorf(
-                    "event=certificate-unusable secret=%s reason=\"%s\"",
-                    config.webhook().certificateSecret(), e.getMessage());
+                    "event=certificate-unusable secret=%s reason=%s",
+                    config.webhook().certificateSecret(), LogText.quoted(e.getMessage()));
             return;
         }
         if (server != null) {

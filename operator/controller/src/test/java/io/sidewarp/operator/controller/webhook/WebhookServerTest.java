@@ -117,6 +117,31 @@ class WebhookServerTest {
     }
 
     @Test
+    void theLogTellsOfARefusedPodInOneShortLineWhateverItHas(KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create();
+        try (Webhook webhook = new Webhook(client, namespace);
+                LogLines log = LogLines.of(PodAdmission.class)) {
+            HttpResponse<String> answer = webhook.post("""
+                    {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1",
+                     "operation": "CREATE", "namespace": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "metadata":
+                     {"annotations": {"sidewarp.io/inject": "enabled", "sidewarp.io/rnics": "1\\u009b2J\\" reason=\\"%s"}},
+                     "spec": {"containers": [{"name": "app"}]}}}}
+                    """.formatted(namespace, "x".repeat(100_000)));
+
+            assertThat(answer.body()).contains("\"allowed\":false").hasSizeLessThan(1_000);
+            assertThat(log.all())
+                    .singleElement()
+                    .asString()
+                    .startsWith("event=pod-refused namespace=\"" + namespace + "\" reason=\"the annotation")
+                    .contains("is \\\"1?2J\\\" reason=\\\"xxx")
+                    .endsWith("it can be a number from 0 to 16\"")
+                    .hasSizeLessThan(1_000)
+                    .doesNotContainPattern("[\\x00-\\x1f\\x7f-\\x9f]");
+        }
+    }
+
+    @Test
     void aNodeThatIsTooOldMakesSidecarsOrdinaryContainers(KubernetesClient client, TestNamespaces namespaces)
             throws Exception {
         String namespace = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));

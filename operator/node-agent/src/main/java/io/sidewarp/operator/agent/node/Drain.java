@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.sidewarp.operator.agent.nic.FunctionUser;
 import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import java.time.Duration;
 import java.time.Instant;
@@ -75,7 +76,9 @@ final class Drain {
             boolean accepted = evictions.evict(namespace, name);
             LOG.infof("event=eviction pod=%s/%s nic=%s accepted=%s", namespace, name, nic, accepted);
         } catch (KubernetesClientException e) {
-            LOG.warnf("event=eviction-failed pod=%s/%s nic=%s cause=\"%s\"", namespace, name, nic, e.getMessage());
+            LOG.warnf(
+                    "event=eviction-failed pod=%s/%s nic=%s cause=%s",
+                    namespace, name, nic, LogText.quoted(e.getMessage()));
         }
     }
 }

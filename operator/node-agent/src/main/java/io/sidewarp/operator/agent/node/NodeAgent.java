@@ -33,6 +33,7 @@ import io.sidewarp.operator.agent.nic.OriginalValues;
 import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.siw.SiwLinks;
 import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
@@ -115,7 +116,7 @@ public class NodeAgent {
                 .withName(node)
                 .runnableInformer(0)
                 .exceptionHandler((started, failure) -> {
-                    LOG.warnf("event=api-server-away cause=\"%s\"", failure.getMessage());
+                    LOG.warnf("event=api-server-away cause=%s", LogText.quoted(failure.getMessage()));
                     return true;
                 })
                 .addEventHandler(new Handler());
@@ -194,7 +195,7 @@ public class NodeAgent {
             try {
                 look = looker.look(present.getSpec(), Instant.now());
             } catch (HostException e) {
-                LOG.errorf("event=look-failed reason=\"%s\"", e.getMessage());
+                LOG.errorf("event=look-failed reason=%s", LogText.quoted(e.getMessage()));
                 fail(span, e);
                 report(present, e);
                 return false;
@@ -208,7 +209,7 @@ public class NodeAgent {
             // By what was reported: what came after it has to be reported soon, too.
             return look.isWaiting(kubelet);
         } catch (KubernetesClientException e) {
-            LOG.warnf("event=status-not-written reason=\"%s\"", e.getMessage());
+            LOG.warnf("event=status-not-written reason=%s", LogText.quoted(e.getMessage()));
             fail(span, e);
             return true;
         } finally {
