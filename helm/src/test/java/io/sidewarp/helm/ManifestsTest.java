@@ -12,9 +12,12 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,6 +71,24 @@ class ManifestsTest {
                         "monitoring.rules.enabled=true",
                         "monitoring.dashboard.enabled=true"),
                 object -> !names.contains(id(object)));
+    }
+
+    /** The sidecar leaves a device without an interface alone, and the node has one less for those who use verbs. */
+    @Test
+    void exampleProfilesAskForNoDeviceThatTheSidecarDoesNotUse() throws IOException {
+        List<Map<?, ?>> profiles = new ArrayList<>();
+        try (Stream<Path> examples = Files.list(Chart.root().resolve("manifests/examples"))) {
+            for (Path example : (Iterable<Path>) examples::iterator) {
+                Chart.documents(Files.readString(example)).stream()
+                        .filter(document -> Chart.parse(document).getKind().equals("SidecarProfile"))
+                        .forEach(document ->
+                                profiles.add((Map<?, ?>) Chart.data(document).get("spec")));
+            }
+        }
+
+        assertThat(profiles)
+                .isNotEmpty()
+                .allMatch(profile -> !profile.containsKey("rnics") || profile.containsKey("nicPolicy"));
     }
 
     private static String header(String what) {
