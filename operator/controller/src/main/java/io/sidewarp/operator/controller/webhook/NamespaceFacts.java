@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
@@ -18,6 +19,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
  */
 @ApplicationScoped
 public class NamespaceFacts implements AutoCloseable {
+    private static final Logger LOG = Logger.getLogger(NamespaceFacts.class);
+
     private final KubernetesClient client;
     private final NativeSidecars.Kubelets kubelets = new NativeSidecars.Kubelets();
     private @Nullable SharedIndexInformer<Namespace> namespaces;
@@ -39,17 +43,28 @@ public class NamespaceFacts implements AutoCloseable {
 
     /** Begins to follow; returns before the caches are filled. */
     void start() {
-        namespaces = client.namespaces().runnableInformer(0);
-        profiles = client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0);
-        policies = client.resources(IwarpNicPolicy.class).runnableInformer(0);
-        nodes = client.nodes()
+        namespaces = persistent(client.namespaces().runnableInformer(0));
+        profiles = persistent(
+                client.resources(SidecarProfile.class).inAnyNamespace().runnableInformer(0));
+        policies = persistent(client.resources(IwarpNicPolicy.class).runnableInformer(0));
+        nodes = persistent(client.nodes()
                 .withLimit(PrunedStore.LIST_LIMIT)
                 .runnableInformer(0)
-                .itemStore(kubelets);
+                .itemStore(kubelets));
         namespaces.start();
         profiles.start();
         policies.start();
         nodes.start();
+    }
+
+    /** One that tries again: by itself, it would give up when its first list fails. */
+    private static <T> SharedIndexInformer<T> persistent(SharedIndexInformer<T> informer) {
+        return informer.exceptionHandler((started, failure) -> {
+            LOG.warnf(
+                    "event=not-followed kind=%s cause=%s",
+                    informer.getApiTypeClass().getSimpleName(), LogText.quoted(failure));
+            return true;
+        });
     }
 
     /** Whether the caches are filled. */
