@@ -7,8 +7,10 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.NodeStatus;
 import io.fabric8.kubernetes.api.model.NodeSystemInfo;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.VersionInfo;
 import io.sidewarp.operator.controller.cache.PrunedStore;
+import java.util.Map;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -19,6 +21,11 @@ import java.util.regex.Pattern;
  */
 public final class NativeSidecars {
     private static final int SINCE = 29;
+
+    /** Label of nodes that are no machines. What they call the version of their kubelet does not tell what they have. */
+    private static final String TYPE_LABEL = "type";
+
+    private static final String VIRTUAL = "virtual-kubelet";
     private static final Pattern KUBELET = Pattern.compile("v([0-9]{1,4})[.]([0-9]{1,4})([^0-9].*)?");
 
     private NativeSidecars() {}
@@ -36,12 +43,20 @@ public final class NativeSidecars {
         Matcher version =
                 KUBELET.matcher(Optional.ofNullable(info.getKubeletVersion()).orElse(""));
         return !"linux".equals(info.getOperatingSystem())
+                || isVirtual(node)
                 || !version.matches()
                 || areIn(Integer.parseInt(version.group(1)), Integer.parseInt(version.group(2)));
     }
 
     private static boolean areIn(int major, int minor) {
         return major > 1 || minor >= SINCE;
+    }
+
+    private static boolean isVirtual(Node node) {
+        return Optional.ofNullable(node.getMetadata())
+                .map(ObjectMeta::getLabels)
+                .map(labels -> VIRTUAL.equals(labels.get(TYPE_LABEL)))
+                .orElse(false);
     }
 
     private static NodeSystemInfo info(Node node) {
@@ -63,6 +78,7 @@ public final class NativeSidecars {
                     .withName(node.getMetadata().getName())
                     .withUid(node.getMetadata().getUid())
                     .withResourceVersion(node.getMetadata().getResourceVersion())
+                    .addToLabels(isVirtual(node) ? Map.of(TYPE_LABEL, VIRTUAL) : null)
                     .endMetadata()
                     .withNewStatus()
                     .withNewNodeInfo()

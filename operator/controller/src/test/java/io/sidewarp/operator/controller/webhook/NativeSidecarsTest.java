@@ -51,6 +51,22 @@ class NativeSidecarsTest {
         assertThat(NativeSidecars.areIn(Yaml.parse(node, Node.class))).isTrue();
     }
 
+    /** Its version, of another program, stays what it is for ever. */
+    @ParameterizedTest
+    @CsvSource({"virtual-kubelet, true", "gpu, false"})
+    void aVirtualNodeDoesNot(String type, boolean expected) {
+        NativeSidecars.Kubelets store = new NativeSidecars.Kubelets();
+
+        store.put(
+                "a",
+                Yaml.parse(
+                        "{apiVersion: v1, kind: Node, metadata: {name: a, labels: {type: " + type
+                                + "}}, status: {nodeInfo: {kubeletVersion: v1.14.3-vk-azure-aci, operatingSystem: linux}}}",
+                        Node.class));
+
+        assertThat(store.values()).singleElement().matches(node -> NativeSidecars.areIn(node) == expected);
+    }
+
     @Test
     void theStoreKeepsOfANodeWhatTellsThem() {
         NativeSidecars.Kubelets store = new NativeSidecars.Kubelets();
