@@ -35,7 +35,7 @@ public final class SidewarpApi {
     /** Annotation of a pod: size of the volume for shared regions, in place of what the profile says. */
     public static final String SHARED_MEMORY = "sidewarp.io/shared-memory";
 
-    /** Annotation that the webhook writes: profile, generation of the profile, version of the operator. */
+    /** Annotation that the webhook writes: profile, and version of the operator. */
     public static final String INJECTED = "sidewarp.io/injected";
 
     /** Label that the webhook writes, to select pods that have a sidecar. */
