@@ -3,7 +3,7 @@ Copyright The Sidewarp Authors
 SPDX-License-Identifier: Apache-2.0
 */}}
 
-{{/* What both webhooks have in common. */}}
+{{/* What all webhooks have in common. */}}
 {{- define "sidewarp.webhookCall" -}}
 clientConfig:
   {{- if .Values.webhook.url }}
@@ -27,6 +27,13 @@ matchPolicy: Equivalent
 # Containers that another webhook adds later get the socket and the regions too.
 reinvocationPolicy: IfNeeded
 timeoutSeconds: {{ .Values.webhook.timeoutSeconds }}
+{{- end }}
+
+{{/* API servers before 1.28 do not know this. */}}
+{{- define "sidewarp.annotated" -}}
+matchConditions:
+  - name: annotated
+    expression: has(object.metadata.annotations) && 'sidewarp.io/inject' in object.metadata.annotations
 {{- end }}
 
 {{- define "sidewarp.webhook" -}}
@@ -65,9 +72,22 @@ webhooks:
           operator: NotIn
           values: {{ append .Values.webhook.excludedNamespaces .Release.Namespace | uniq | toJson }}
     {{- if $matchConditions }}
-    matchConditions:
-      - name: annotated
-        expression: has(object.metadata.annotations) && 'sidewarp.io/inject' in object.metadata.annotations
+    {{- include "sidewarp.annotated" . | nindent 4 }}
     {{- end }}
     {{- include "sidewarp.webhookCall" . | nindent 4 }}
+  {{- if $matchConditions }}
+  # Pods that have the annotation where the namespace's label forbids it: they get no sidecar, and their authors are told.
+  - name: forbidden.inject.sidewarp.io
+    failurePolicy: Ignore
+    namespaceSelector:
+      matchExpressions:
+        - key: sidewarp.io/inject
+          operator: In
+          values: [disabled, "false"]
+        - key: kubernetes.io/metadata.name
+          operator: NotIn
+          values: {{ append .Values.webhook.excludedNamespaces .Release.Namespace | uniq | toJson }}
+    {{- include "sidewarp.annotated" . | nindent 4 }}
+    {{- include "sidewarp.webhookCall" . | nindent 4 }}
+  {{- end }}
 {{- end }}

@@ -152,15 +152,34 @@ class ChartTest {
         MutatingWebhookConfiguration configuration = webhook(Chart.render(Chart.RECENT));
         assertThat(configuration.getMetadata().getLabels())
                 .containsEntry("app.kubernetes.io/managed-by", "sidewarp-controller");
-        assertThat(configuration.getWebhooks()).hasSize(2).allSatisfy(webhook -> {
-            assertThat(webhook.getFailurePolicy()).isEqualTo("Fail");
+        assertThat(configuration.getWebhooks())
+                .extracting(MutatingWebhook::getFailurePolicy)
+                .containsExactly("Fail", "Fail", "Ignore");
+        assertThat(configuration.getWebhooks()).allSatisfy(webhook -> {
             assertThat(webhook.getSideEffects()).isEqualTo("None");
             assertThat(webhook.getReinvocationPolicy()).isEqualTo("IfNeeded");
             assertThat(webhook.getClientConfig().getService().getPath()).isEqualTo("/mutate-pods");
         });
-        MutatingWebhook byAnnotation = configuration.getWebhooks().getLast();
+        MutatingWebhook byAnnotation = configuration.getWebhooks().get(1);
         assertThat(byAnnotation.getMatchConditions().getFirst().getExpression()).contains("sidewarp.io/inject");
         assertThat(byAnnotation.getNamespaceSelector().getMatchExpressions())
+                .anySatisfy(expression -> assertThat(expression.getValues()).contains("kube-system", Chart.NAMESPACE));
+    }
+
+    /** Else nobody would tell their authors why they get no sidecar. */
+    @Test
+    void asksTheWebhookAboutPodsThatWantASidecarWhereItIsForbidden() {
+        MutatingWebhook forbidden =
+                webhook(Chart.render(Chart.RECENT)).getWebhooks().getLast();
+        assertThat(forbidden.getMatchConditions())
+                .singleElement()
+                .satisfies(condition -> assertThat(condition.getExpression()).contains("sidewarp.io/inject"));
+        assertThat(forbidden.getNamespaceSelector().getMatchExpressions())
+                .anySatisfy(expression -> {
+                    assertThat(expression.getKey()).isEqualTo("sidewarp.io/inject");
+                    assertThat(expression.getOperator()).isEqualTo("In");
+                    assertThat(expression.getValues()).containsExactly("disabled", "false");
+                })
                 .anySatisfy(expression -> assertThat(expression.getValues()).contains("kube-system", Chart.NAMESPACE));
     }
 
@@ -190,7 +209,7 @@ class ChartTest {
         assertThat(webhook(Chart.render(Chart.RECENT, "webhook.failurePolicy=Ignore"))
                         .getWebhooks())
                 .extracting("failurePolicy")
-                .containsExactly("Ignore", "Ignore");
+                .containsExactly("Ignore", "Ignore", "Ignore");
         assertThat(webhook(Chart.render(Chart.OLDEST, "webhook.annotatedPodsFailurePolicy=Fail"))
                         .getWebhooks())
                 .extracting("failurePolicy")
