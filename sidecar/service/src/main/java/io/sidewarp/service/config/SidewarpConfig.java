@@ -446,7 +446,7 @@ public interface SidewarpConfig {
     /** Traces and metrics. Exporters are set by the standard OTEL_ variables. */
     interface Telemetry {
 
-        /** One of so many work requests has its latency measured. */
+        /** One of so many work requests, by chance, has its latency measured. */
         @WithDefault("16")
         int latencySampling();
 

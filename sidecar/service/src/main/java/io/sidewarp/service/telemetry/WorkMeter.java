@@ -6,11 +6,13 @@ package io.sidewarp.service.telemetry;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
+import java.util.SplittableRandom;
 
 /**
  * Counts the work of one session's thread for {@link WorkTotals}: plain fields while a batch of completions is handled,
- * published once for each batch. Latency is measured for one of several work requests. Allocates nothing for work that
- * succeeds. Confined to the session's thread.
+ * published once for each batch. Latency is measured for one of several work requests, by chance: at a fixed distance work
+ * that comes in turns would be measured of one kind only. Allocates nothing for work that succeeds. Confined to the session's
+ * thread.
  */
 public final class WorkMeter {
 
@@ -20,6 +22,7 @@ public final class WorkMeter {
     private final int sampling;
     private final long[] messages = new long[OPCODES.length];
     private final long[] octets = new long[OPCODES.length];
+    private final SplittableRandom distances = new SplittableRandom();
     private int untilSample = 1;
 
     WorkMeter(WorkTotals totals, int sampling) {
@@ -32,7 +35,7 @@ public final class WorkMeter {
         if (--untilSample > 0) {
             return 0;
         }
-        untilSample = sampling;
+        untilSample = distances.nextInt(1, 2 * sampling);
         long now = System.nanoTime();
         return now == 0 ? 1 : now;
     }
