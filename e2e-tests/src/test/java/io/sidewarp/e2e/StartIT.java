@@ -193,4 +193,13 @@ class StartIT {
     void aWrongSettingOfOpenTelemetryIsRefused() throws IOException {
         assertRefused(SidecarProcess.with("otel").set("otel.traces.exporter", "pigeon"), "OTEL_", "pigeon");
     }
+
+    @Test
+    void anEmptyVariableOfOpenTelemetryCountsAsNotSet() {
+        List<String> variables = List.of("env", "OTEL_EXPORTER_OTLP_ENDPOINT=", "OTEL_TRACES_SAMPLER=");
+        try (SidecarProcess sidecar =
+                SidecarProcess.with("otel-empty").prefix(variables).start()) {
+            assertThat(sidecar.process().isAlive()).isTrue();
+        }
+    }
 }

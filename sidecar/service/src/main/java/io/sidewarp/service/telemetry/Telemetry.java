@@ -17,10 +17,12 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
@@ -67,6 +69,7 @@ public final class Telemetry implements AutoCloseable {
         OpenTelemetrySdk sdk = AutoConfiguredOpenTelemetrySdk.builder()
                 .disableShutdownHook()
                 .addPropertiesSupplier(() -> properties)
+                .addPropertiesCustomizer(given -> withoutEmpty(given, properties.keySet()))
                 .addPropertiesCustomizer(given -> {
                     Map<String, String> chosen = exporters(given);
                     tracing[0] = !"none"
@@ -80,6 +83,21 @@ public final class Telemetry implements AutoCloseable {
                 .build()
                 .getOpenTelemetrySdk();
         return new Telemetry(sdk, prometheus, config, tracing[0]);
+    }
+
+    /**
+     * Takes away what has an empty value. That counts as not set (OpenTelemetry specification, "Parsing empty value"), but the
+     * SDK would take it for a wrong one.
+     */
+    private static Map<String, String> withoutEmpty(ConfigProperties given, Set<String> names) {
+        Map<String, String> empty = new HashMap<>();
+        Stream.of(names, System.getenv().keySet(), System.getProperties().stringPropertyNames())
+                .flatMap(Set::stream)
+                .map(name -> name.toLowerCase(Locale.ROOT).replace('_', '.'))
+                .filter(name -> name.startsWith("otel."))
+                .filter(name -> given.getString(name, "unset").isBlank())
+                .forEach(name -> empty.put(name, null));
+        return empty;
     }
 
     /** OTLP where an endpoint is set, nothing elsewhere, unless the exporters are named. */

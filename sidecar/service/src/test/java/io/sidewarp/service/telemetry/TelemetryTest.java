@@ -35,6 +35,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TelemetryTest {
 
@@ -156,6 +158,34 @@ class TelemetryTest {
             assertThat(connection.parent()).isEqualTo(call.id());
             assertThat(connection.events()).contains("established", "state");
             assertThat(collector.metrics()).contains("sidewarp.messages", "sidewarp.connections");
+        }
+    }
+
+    @Test
+    void anEmptyEndpointExportsNothing() {
+        assertThat(isTracing(Map.of("otel.exporter.otlp.endpoint", ""))).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "otel.exporter.otlp.endpoint",
+                "otel.exporter.otlp.protocol",
+                "otel.traces.exporter",
+                "otel.traces.sampler"
+            })
+    void anEmptyPropertyCountsAsNotSet(String property) {
+        assertThat(isTracing(Map.of("otel.exporter.otlp.traces.endpoint", "http://127.0.0.1:1", property, "")))
+                .isTrue();
+    }
+
+    private static boolean isTracing(Map<String, String> properties) {
+        Path directory = TestSidecar.newDirectory();
+        try (Telemetry telemetry =
+                Telemetry.create(TestSidecar.config(directory).telemetry(), "test", properties)) {
+            return telemetry.isTracing();
+        } finally {
+            TestSidecar.delete(directory);
         }
     }
 
