@@ -113,13 +113,27 @@ class ScriptIT {
 
     /** Builds in the copy. */
     private Ended build() {
+        return command("build");
+    }
+
+    /** Carries out a command of the copy. */
+    private Ended command(String... arguments) {
         return run(
-                Map.of("PATH", path(), "JAVA_HOME", System.getProperty("java.home"), "SIDEWARP_BUILD", ""),
-                "env",
-                "-u",
-                "HOME",
-                "./sidewarp",
-                "build");
+                environment(),
+                Stream.concat(Stream.of("env", "-u", "HOME", "./sidewarp"), Stream.of(arguments))
+                        .toArray(String[]::new));
+    }
+
+    private Map<String, String> environment() {
+        return Map.of(
+                "PATH",
+                path(),
+                "JAVA_HOME",
+                System.getProperty("java.home"),
+                "SIDEWARP_BUILD",
+                "",
+                "KUBEBUILDER_ASSETS",
+                "");
     }
 
     @Test
@@ -201,6 +215,32 @@ class ScriptIT {
                 esac
                 """.formatted(update));
         return apt;
+    }
+
+    @Test
+    void testsAreSkippedWhoseApiServerCannotBeMade() throws IOException {
+        playKubernetes("exit 69");
+
+        Ended ended = command("test-scale");
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(ended.text()).contains("the tests against a real API server will be skipped");
+        assertThat(calls(checkout.resolve("mvnw")).getLast()).contains("verify");
+    }
+
+    @Test
+    void aSignalEndsTheCommandWhileTheApiServerIsMade() throws IOException {
+        playKubernetes("exit 130");
+
+        command("test-scale").assertFailed(ExitCodes.INTERRUPTED, "making kube-apiserver");
+
+        assertThat(checkout.resolve("mvnw.calls")).doesNotExist();
+    }
+
+    private void playKubernetes(String script) throws IOException {
+        play(checkout.resolve("mvnw"), "");
+        play(programs.resolve("unzip"), "");
+        play(Files.createDirectories(checkout.resolve("operator/testing/kube")).resolve("build"), script);
     }
 
     @ParameterizedTest
