@@ -12,6 +12,7 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookC
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -23,8 +24,10 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -44,6 +47,7 @@ import org.jspecify.annotations.Nullable;
         name = "installation",
         generationAwareEventProcessing = false,
         informer = @Informer(labelSelector = InstallationReconciler.SELECTOR))
+@GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class InstallationReconciler implements Reconciler<ConfigMap> {
     static final String SELECTOR = "app.kubernetes.io/component=installation";
 
@@ -108,8 +112,21 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         if (uninstallation.isUnderWay()) {
             return uninstall(client, nodeAgent, webhook);
         }
-        apply(client, nodeAgent, owner(installation));
+        KubernetesClientException refused = null;
+        try {
+            apply(client, nodeAgent, owner(installation));
+        } catch (KubernetesClientException e) {
+            // Sidecars do not depend on whether node agents are admitted.
+            refused = e;
+        }
+        UpdateControl<ConfigMap> next = applyWebhook(client, webhook);
+        if (refused != null) {
+            throw refused;
+        }
+        return next;
+    }
 
+    private UpdateControl<ConfigMap> applyWebhook(KubernetesClient client, MutatingWebhookConfiguration webhook) {
         Optional<String> authorities = certificates.authorities();
         if (authorities.isEmpty()) {
             LOG.info("event=webhook-configuration-waits reason=\"there is no certificate yet\"");

@@ -19,12 +19,14 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.controller.cache.NodeStore;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.installation.Uninstallation;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import java.util.List;
@@ -47,6 +49,7 @@ import org.jspecify.annotations.Nullable;
                         onUpdateFilter = LabelsChanged.class,
                         itemStore = NodeStore.class,
                         informerListLimit = PrunedStore.LIST_LIMIT))
+@GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class NodeReconciler implements Reconciler<Node> {
     static final String FIELD_MANAGER = "sidewarp-controller";
 

@@ -17,6 +17,7 @@ import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import io.javaoperatorsdk.operator.processing.event.source.inbound.SimpleInboundEventSource;
 import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
@@ -27,6 +28,7 @@ import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.cache.PrunedStore;
 import io.sidewarp.operator.controller.config.OperatorConfig;
+import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.network.NetworkObjects;
 import io.sidewarp.operator.controller.network.NetworkState;
@@ -48,6 +50,7 @@ import org.jspecify.annotations.Nullable;
  * Writes the status of policies, and lets a deleted one go when the nodes have put its NICs back to what they were.
  */
 @ControllerConfiguration(name = "policy", finalizerName = SidewarpApi.RESTORE_FINALIZER)
+@GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);
 

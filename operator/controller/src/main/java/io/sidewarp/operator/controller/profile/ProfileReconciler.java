@@ -8,17 +8,20 @@ import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
+import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.injection.ProfileRules;
 import java.util.List;
 import java.util.Optional;
 
 /** Says in the status of a profile whether pods can use it, before one of them is refused. */
 @ControllerConfiguration(name = "profile")
+@GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class ProfileReconciler implements Reconciler<SidecarProfile> {
     private final EventRecorder events;
 

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
 import io.javaoperatorsdk.operator.Operator;
 import io.sidewarp.operator.controller.OwnDefinitions;
 import io.sidewarp.operator.controller.TestSettings;
@@ -18,11 +20,12 @@ import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of the node agents while the annotation of the installation changes. */
+/** What becomes of what the chart describes. */
 @RealApiServer
 class InstallationReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
@@ -37,7 +40,12 @@ class InstallationReconcilerTest {
         namespace = namespaces.create();
         OperatorConfig config = TestSettings.of(
                 Map.of("sidewarp.operator.namespace", namespace, "sidewarp.operator.restore-timeout", "0s"));
-        certificates = new CertificateStore(client, config);
+        certificates = new CertificateStore(client, config) {
+            @Override
+            public Optional<String> authorities() {
+                return Optional.of("of the test");
+            }
+        };
         operator =
                 new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
         operator.register(new InstallationReconciler(config, certificates, new Uninstallation(client, config)));
@@ -53,6 +61,7 @@ class InstallationReconcilerTest {
     void stop() {
         operator.stop();
         certificates.close();
+        webhook().delete();
     }
 
     @Test
@@ -65,6 +74,23 @@ class InstallationReconcilerTest {
 
         client.resource(installation("false")).update();
         awaitNodeAgent(true);
+    }
+
+    @Test
+    void sidecarsDoNotWaitUntilNodeAgentsAreAdmitted() {
+        ConfigMap refused = installation("false");
+        refused.getData().compute("node-agent.yaml", (_, yaml) -> yaml.replace("{a: b}}\n  template", "{a: c}}\n  template"));
+        client.resource(refused).create();
+
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(webhook().get()).isNotNull());
+        awaitNodeAgent(false);
+    }
+
+    private Resource<MutatingWebhookConfiguration> webhook() {
+        return client.admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withName("sidewarp");
     }
 
     private void awaitNodeAgent(boolean there) {
