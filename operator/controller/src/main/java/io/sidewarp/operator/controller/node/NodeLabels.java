@@ -7,8 +7,8 @@ import io.fabric8.kubernetes.api.model.Node;
 import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /** The labels of all nodes, from the cache that the reconciliation of nodes has anyway. */
@@ -19,18 +19,16 @@ public class NodeLabels {
 
     private volatile @Nullable IndexedResourceCache<Node> nodes;
 
-    /** Nodes are known from now on. */
+    /** Nodes are known from here, as soon as the controllers run. */
     void know(IndexedResourceCache<Node> all) {
         nodes = all;
     }
 
-    /** How many Linux nodes have the labels of a selector; empty while no node is known. */
-    public OptionalInt selected(Map<String, String> selector) {
-        IndexedResourceCache<Node> all = nodes;
-        return all == null
-                ? OptionalInt.empty()
-                : OptionalInt.of(
-                        (int) all.list(node -> matches(of(node), selector)).count());
+    /** How many Linux nodes have the labels of a selector. */
+    public int selected(Map<String, String> selector) {
+        return (int) Objects.requireNonNull(nodes)
+                .list(node -> matches(of(node), selector))
+                .count();
     }
 
     static Map<String, String> of(Node node) {

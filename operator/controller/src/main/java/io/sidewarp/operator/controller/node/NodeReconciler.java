@@ -69,6 +69,8 @@ public class NodeReconciler implements Reconciler<Node> {
 
     @Override
     public List<EventSource<?, Node>> prepareEventSources(EventSourceContext<Node> context) {
+        // Not at the first node: policies ask before, and there may be none.
+        nodeLabels.know(context.getPrimaryCache());
         InformerEventSource<IwarpNode, Node> nodes = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(IwarpNode.class, Node.class)
                         .withName("iwarp-nodes")
@@ -121,7 +123,6 @@ public class NodeReconciler implements Reconciler<Node> {
         if (node.isMarkedForDeletion()) {
             return UpdateControl.noUpdate();
         }
-        nodeLabels.know(context.getPrimaryCache());
         IwarpNodeSpec spec = uninstallation.isUnderWay()
                 ? NodeAssignment.NOTHING
                 : NodeAssignment.of(

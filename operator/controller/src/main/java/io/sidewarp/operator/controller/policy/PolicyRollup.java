@@ -15,7 +15,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalInt;
 
 /** The state of a policy, from that of the nodes. Depends on nothing but its arguments. */
 final class PolicyRollup {
@@ -30,7 +29,7 @@ final class PolicyRollup {
      * @param generation its generation
      * @param former conditions that it has now
      * @param nodes all nodes
-     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet; empty while unknown
+     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
      * @param network what became of the part that others carry out
      */
     static IwarpNicPolicyStatus of(
@@ -38,7 +37,7 @@ final class PolicyRollup {
             Long generation,
             List<StatusCondition> former,
             Collection<IwarpNode> nodes,
-            OptionalInt labelled,
+            int labelled,
             NetworkState network) {
         List<String> ready = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
@@ -87,7 +86,7 @@ final class PolicyRollup {
             message = ready.size() + " of " + selected + " nodes are ready"
                     + (waiting.isEmpty() ? "" : "; at work: " + some(waiting))
                     + (silent.isEmpty() ? "" : "; no node agent has reported from: " + some(silent));
-        } else if (selected == 0 && labelled.orElse(1) > 0) {
+        } else if (selected == 0 && labelled > 0) {
             type = StatusCondition.PROGRESSING;
             reason = "NodesInProgress";
             message = "the nodes are about to be told";

@@ -44,11 +44,16 @@ class PolicyReconcilerTest {
             List.of(IwarpNicPolicy.class, IwarpNode.class);
 
     private final KubernetesClient client;
-    private final Operator operator;
-    private final InstalledNetworks networks;
+    private Operator operator;
+    private InstalledNetworks networks;
 
     PolicyReconcilerTest(KubernetesClient client) {
         this.client = client;
+        make();
+    }
+
+    /** A controller that is not started yet. */
+    private void make() {
         OperatorConfig config = TestSettings.of(Map.of());
         networks = new InstalledNetworks(client, config);
         operator =
@@ -128,6 +133,27 @@ class PolicyReconcilerTest {
                     .extracting(StatusCondition::reason)
                     .containsExactly("NoNodes");
         });
+    }
+
+    /** The controller does not learn of the nodes by one of them. */
+    @Test
+    void withoutAnyNodeNoneIsAboutToBeTold() {
+        operator.stop();
+        networks.close();
+        client.nodes().delete();
+        make();
+        operator.start();
+
+        client.resource(Yaml.parse(
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec:"
+                                + " {nicSelector: {vendors: ['8086']}}}",
+                        IwarpNicPolicy.class))
+                .create();
+
+        eventually(status -> assertThat(status.conditions())
+                .filteredOn(StatusCondition::holds)
+                .extracting(StatusCondition::reason)
+                .containsExactly("NoNodes"));
     }
 
     private void eventually(Consumer<IwarpNicPolicyStatus> assertion) {

@@ -14,7 +14,6 @@ import io.sidewarp.operator.controller.network.NetworkState;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalInt;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -143,7 +142,7 @@ class PolicyRollupTest {
                 Optional.of(new NetworkState.Problem("SriovNetworkOperatorRefused", "vendor 1425 is not supported")));
 
         IwarpNicPolicyStatus status = PolicyRollup.of(
-                "p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), OptionalInt.of(1), refused);
+                "p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), 1, refused);
 
         assertThat(holding(status).type()).isEqualTo("Degraded");
         assertThat(holding(status).reason()).isEqualTo("SriovNetworkOperatorRefused");
@@ -154,15 +153,9 @@ class PolicyRollupTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"1, NodesInProgress", ", NodesInProgress", "0, NoNodes"})
-    void nodesThatAreNotToldYetAreNotMissing(Integer labelled, String reason) {
-        IwarpNicPolicyStatus status = PolicyRollup.of(
-                "p",
-                8L,
-                List.of(),
-                List.of(),
-                labelled == null ? OptionalInt.empty() : OptionalInt.of(labelled),
-                NETWORK);
+    @CsvSource({"1, NodesInProgress", "0, NoNodes"})
+    void nodesThatAreNotToldYetAreNotMissing(int labelled, String reason) {
+        IwarpNicPolicyStatus status = PolicyRollup.of("p", 8L, List.of(), List.of(), labelled, NETWORK);
 
         assertThat(holding(status).reason()).isEqualTo(reason);
     }
@@ -173,7 +166,7 @@ class PolicyRollupTest {
                 List.of(new StatusCondition("Ready", "True", "Old", "old", "2020-01-01T00:00:00Z", 1L));
 
         IwarpNicPolicyStatus status =
-                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), OptionalInt.of(1), NETWORK);
+                PolicyRollup.of("p", 8L, former, List.of(node("a", "p", CURRENT, READY)), 1, NETWORK);
 
         assertThat(holding(status).lastTransitionTime()).isEqualTo("2020-01-01T00:00:00Z");
     }
@@ -195,7 +188,7 @@ class PolicyRollupTest {
     }
 
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
-        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), OptionalInt.of(0), NETWORK);
+        return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), 0, NETWORK);
     }
 
     private static StatusCondition holding(IwarpNicPolicyStatus status) {
