@@ -28,6 +28,11 @@ public class NetworkObjects {
     /** Members of specifications that are written at times; all others always are, or never. */
     private static final Set<String> OPTIONAL_MEMBERS = Set.of(SriovPolicies.MTU);
 
+    private static final int TOO_MANY_REQUESTS = 429;
+
+    /** The API server's reason for a write of what somebody has changed meanwhile. */
+    private static final String CONFLICT = "Conflict";
+
     private final InstalledNetworks installed;
     private final OperatorConfig config;
 
@@ -136,23 +141,27 @@ public class NetworkObjects {
             String name,
             Map<String, String> annotations,
             Map<String, Object> spec) {
-        Optional<GenericKubernetesResource> present = installed.of(upstream, policy).stream()
+        Optional<GenericKubernetesResource> known = installed.of(upstream, policy).stream()
                 .filter(object -> object.getMetadata().getName().equals(name))
                 .findFirst();
-        if (present.isPresent() && says(present.get(), annotations, spec)) {
-            return Optional.empty();
-        }
-        GenericKubernetesResource object = object(upstream, policy, name, annotations, spec);
         try {
-            if (present.isEmpty()) {
-                create(upstream, policy, object);
-            } else {
-                replace(upstream, present.get(), object);
+            try {
+                write(upstream, policy, name, annotations, spec, known);
+            } catch (KubernetesClientException e) {
+                if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+                    throw e;
+                }
+                // Written before, and not in the cache yet; or somebody was faster.
+                Optional<GenericKubernetesResource> found = find(upstream, name);
+                if (found.isPresent() && !InstalledNetworks.isOwned(found.get(), policy)) {
+                    // Somebody else's, which is left alone.
+                    throw e;
+                }
+                write(upstream, policy, name, annotations, spec, found);
             }
             return Optional.empty();
         } catch (KubernetesClientException e) {
-            if (e.getCode() < HttpURLConnection.HTTP_BAD_REQUEST
-                    || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+            if (!isRefusal(e)) {
                 throw e;
             }
             return Optional.of(new Problem(
@@ -161,37 +170,49 @@ public class NetworkObjects {
         }
     }
 
-    private void create(Upstream upstream, IwarpNicPolicy policy, GenericKubernetesResource object) {
-        try {
-            installed
-                    .resources(upstream)
-                    .inNamespace(installed.namespace(upstream))
-                    .resource(object)
-                    .create();
-        } catch (KubernetesClientException e) {
-            if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
-                throw e;
-            }
-            // Written before, and not in the cache yet; or somebody else's, which is left alone.
-            GenericKubernetesResource found = installed
-                    .resources(upstream)
-                    .inNamespace(installed.namespace(upstream))
-                    .withName(object.getMetadata().getName())
-                    .get();
-            if (found == null || !InstalledNetworks.isOwned(found, policy)) {
-                throw e;
-            }
-            replace(upstream, found, object);
+    private void write(
+            Upstream upstream,
+            IwarpNicPolicy policy,
+            String name,
+            Map<String, String> annotations,
+            Map<String, Object> spec,
+            Optional<GenericKubernetesResource> present) {
+        if (present.isPresent() && says(present.get(), annotations, spec)) {
+            return;
+        }
+        GenericKubernetesResource object = object(upstream, policy, name, annotations, spec);
+        var resource = installed
+                .resources(upstream)
+                .inNamespace(installed.namespace(upstream))
+                .resource(object);
+        if (present.isEmpty()) {
+            resource.create();
+        } else {
+            object.getMetadata()
+                    .setResourceVersion(present.get().getMetadata().getResourceVersion());
+            resource.update();
         }
     }
 
-    private void replace(Upstream upstream, GenericKubernetesResource present, GenericKubernetesResource object) {
-        object.getMetadata().setResourceVersion(present.getMetadata().getResourceVersion());
-        installed
+    private Optional<GenericKubernetesResource> find(Upstream upstream, String name) {
+        return Optional.ofNullable(installed
                 .resources(upstream)
                 .inNamespace(installed.namespace(upstream))
-                .resource(object)
-                .update();
+                .withName(name)
+                .get());
+    }
+
+    /** Whether what is written is at fault: neither the API server's state, nor who writes, nor that others write too. */
+    private static boolean isRefusal(KubernetesClientException e) {
+        return switch (e.getCode()) {
+            case HttpURLConnection.HTTP_UNAUTHORIZED, TOO_MANY_REQUESTS -> false;
+            // Else somebody else has the name.
+            case HttpURLConnection.HTTP_CONFLICT ->
+                e.getStatus() == null || !CONFLICT.equals(e.getStatus().getReason());
+            default ->
+                e.getCode() >= HttpURLConnection.HTTP_BAD_REQUEST
+                        && e.getCode() < HttpURLConnection.HTTP_INTERNAL_ERROR;
+        };
     }
 
     private GenericKubernetesResource object(

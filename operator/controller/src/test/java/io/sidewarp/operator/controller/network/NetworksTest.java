@@ -4,142 +4,20 @@
 package io.sidewarp.operator.controller.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.javaoperatorsdk.operator.Operator;
-import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
-import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
-import io.sidewarp.operator.api.v1alpha1.IwarpNode;
-import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
-import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.controller.Yaml;
-import io.sidewarp.operator.controller.config.OperatorConfig;
-import io.sidewarp.operator.controller.installation.Uninstallation;
-import io.sidewarp.operator.controller.node.NodeLabels;
-import io.sidewarp.operator.controller.node.NodeReconciler;
-import io.sidewarp.operator.controller.policy.PolicyReconciler;
-import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.RealApiServer;
-import io.sidewarp.operator.testing.TestNamespaces;
-import java.net.URL;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import org.awaitility.core.ThrowingRunnable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The reconcilers on a real API server that gets, has and loses the definitions of the SR-IOV network operator and Multus. */
 @RealApiServer
-class NetworksTest {
-    private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final String NODE = "networks-test";
-    private static final List<Class<? extends CustomResource<?, ?>>> OWN =
-            List.of(IwarpNicPolicy.class, IwarpNode.class);
-
-    private static KubernetesClient client;
-    private static String sriovNamespace;
-    private static String networkNamespace;
-    private static OperatorConfig config;
-
-    private InstalledNetworks networks;
-    private Operator operator;
-
-    @BeforeAll
-    static void prepare(KubernetesClient shared, TestNamespaces namespaces) {
-        client = shared;
-        sriovNamespace = namespaces.create();
-        networkNamespace = namespaces.create();
-        config = settings(true);
-        for (Class<? extends CustomResource<?, ?>> type : OWN) {
-            CustomResourceDefinitions.install(
-                    client, resource("/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml"));
-        }
-    }
-
-    private static OperatorConfig settings(boolean useSriovOperator) {
-        return TestSettings.of(Map.of(
-                "sidewarp.operator.sriov.enabled", Boolean.toString(useSriovOperator),
-                "sidewarp.operator.sriov.namespace", sriovNamespace,
-                "sidewarp.operator.multus.namespace", networkNamespace));
-    }
-
-    @BeforeEach
-    void start() {
-        client.nodes()
-                .resource(new NodeBuilder()
-                        .withNewMetadata()
-                        .withName(NODE)
-                        .addToLabels("rack", "a")
-                        .endMetadata()
-                        .build())
-                .create();
-        make(config);
-    }
-
-    /** A controller that {@link #run} starts. */
-    private void make(OperatorConfig settings) {
-        networks = new InstalledNetworks(client, settings);
-        operator =
-                new Operator(overrides -> overrides.withKubernetesClient(client).withCloseClientOnStop(false));
-        NodeLabels labels = new NodeLabels();
-        operator.register(new NodeReconciler(settings, networks, labels, new Uninstallation(client, settings)));
-        operator.register(new PolicyReconciler(
-                settings, new EventRecorder(client, "test"), networks, new NetworkObjects(networks, settings), labels));
-    }
-
-    @AfterEach
-    void stop() {
-        client.resources(IwarpNicPolicy.class).delete();
-        client.nodes().withName(NODE).delete();
-        eventually(() -> {
-            // As a cluster's garbage collector: until the controller knows that the node is gone it may write it once
-            // more.
-            client.resources(IwarpNode.class).withName(NODE).delete();
-            assertThat(client.resources(IwarpNicPolicy.class).list().getItems()).isEmpty();
-        });
-        operator.stop();
-        networks.close();
-        uninstall();
-    }
-
-    @AfterAll
-    static void uninstall() {
-        for (Upstream upstream : Upstream.values()) {
-            client.apiextensions()
-                    .v1()
-                    .customResourceDefinitions()
-                    .withName(upstream.definition())
-                    .delete();
-        }
-        eventually(() -> assertThat(client.apiextensions()
-                        .v1()
-                        .customResourceDefinitions()
-                        .list()
-                        .getItems())
-                .extracting(definition -> definition.getMetadata().getName())
-                .doesNotContain(Upstream.SRIOV_POLICY.definition(), Upstream.NETWORK.definition()));
-    }
-
-    private void run() {
-        networks.start();
-        operator.start();
-    }
-
+class NetworksTest extends NetworksFixture {
     @Test
     void virtualFunctionsAreMadeByTheSriovNetworkOperatorWhereItIs() {
         install("sriovnetworknodepolicies");
@@ -336,94 +214,5 @@ class NetworksTest {
 
         eventually(() ->
                 assertThat(spec(Upstream.SRIOV_POLICY, "sidewarp-b-8086-1592")).containsEntry("priority", 1));
-    }
-
-    private static void install(String definition) {
-        CustomResourceDefinitions.install(client, resource("/networks/" + definition + ".yaml"));
-    }
-
-    private static URL resource(String name) {
-        return Objects.requireNonNull(NetworksTest.class.getResource(name), name);
-    }
-
-    private static IwarpNicPolicy policy(String name, String spec) {
-        return Yaml.parse(
-                "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: " + name + "}, spec: {"
-                        + spec + "}}",
-                IwarpNicPolicy.class);
-    }
-
-    private static void create(String name, String spec) {
-        client.resource(policy(name, spec)).create();
-    }
-
-    private static void edit(String name, String spec) {
-        client.resources(IwarpNicPolicy.class).withName(name).edit(present -> {
-            present.setSpec(policy(name, spec).getSpec());
-            return present;
-        });
-    }
-
-    /** What the agent of the node would say that has found one NIC. */
-    private static void agentReports(String policy, String vendor) {
-        eventually(() -> {
-            IwarpNode node = client.resources(IwarpNode.class).withName(NODE).get();
-            assertThat(node.getSpec().policies()).extracting(NodePolicy::name).contains(policy);
-            node.setStatus(Yaml.parse(
-                            "{spec: {}, status: {observedGeneration: "
-                                    + node.getMetadata().getGeneration()
-                                    + ", nics: [{name: e0, pciAddress: '0000:18:00.0', vendor: '" + vendor
-                                    + "', device: '1592', linkState: Up, iwarp: true, totalVirtualFunctions: 128, policy: "
-                                    + policy + "}]}}",
-                            IwarpNode.class)
-                    .getStatus());
-            client.resource(node).updateStatus();
-        });
-    }
-
-    private static ProvisionedBy provisionedBy(String policy) {
-        return client.resources(IwarpNode.class).withName(NODE).get().getSpec().policies().stream()
-                .filter(part -> part.name().equals(policy))
-                .findFirst()
-                .orElseThrow()
-                .provisionedBy();
-    }
-
-    private static IwarpNicPolicyStatus status(String policy) {
-        return Objects.requireNonNull(
-                client.resources(IwarpNicPolicy.class).withName(policy).get().getStatus());
-    }
-
-    private static StatusCondition condition(String policy) {
-        return status(policy).conditions().stream()
-                .filter(StatusCondition::holds)
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static String reason(String policy) {
-        return condition(policy).reason();
-    }
-
-    private GenericKubernetesResource find(Upstream upstream, String name) {
-        return networks.resources(upstream)
-                .inNamespace(networks.namespace(upstream))
-                .withName(name)
-                .get();
-    }
-
-    private GenericKubernetesResource object(Upstream upstream, String name) {
-        return Objects.requireNonNull(find(upstream, name), name);
-    }
-
-    private Map<String, Object> spec(Upstream upstream, String name) {
-        return object(upstream, name).get("spec");
-    }
-
-    private static void eventually(ThrowingRunnable assertion) {
-        await().atMost(LIMIT)
-                .ignoreException(KubernetesClientException.class)
-                .ignoreException(NullPointerException.class)
-                .untilAsserted(assertion);
     }
 }

@@ -1,0 +1,71 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.Event;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.http.BasicBuilder;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.Interceptor;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.testing.RealApiServer;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+/** What becomes of what was written for the SR-IOV network operator and Multus, while nodes, settings and others change. */
+@RealApiServer
+class WrittenNetworksTest extends NetworksFixture {
+    private static final String FUNCTIONS = "nicSelector: {vendors: ['8086']}, virtualFunctions: ";
+
+    @Test
+    void aWriteThatSomebodyWasFasterWithIsNoRefusal() {
+        install("sriovnetworknodepolicies");
+        String name = "sidewarp-raced-8086-1592";
+        AtomicBoolean isRaced = new AtomicBoolean();
+        Interceptor racing = new Interceptor() {
+            @Override
+            public void before(BasicBuilder builder, HttpRequest request, RequestTags tags) {
+                if (request.method().equals("PUT")
+                        && request.uri().getPath().endsWith(name)
+                        && isRaced.compareAndSet(false, true)) {
+                    client.genericKubernetesResources(Upstream.SRIOV_POLICY.context())
+                            .inNamespace(sriovNamespace)
+                            .withName(name)
+                            .edit(object -> {
+                                object.getMetadata().setAnnotations(Map.of("edited", "meanwhile"));
+                                return object;
+                            });
+                }
+            }
+        };
+        make(
+                config,
+                new KubernetesClientBuilder()
+                        .withConfig(client.getConfiguration())
+                        .withHttpClientBuilderConsumer(builder -> builder.addOrReplaceInterceptor("racing", racing))
+                        .build());
+        run();
+        create("raced", FUNCTIONS + 4);
+        agentReports("raced", "8086");
+        eventually(() -> assertThat(spec(Upstream.SRIOV_POLICY, name)).containsEntry("numVfs", 4));
+
+        edit("raced", FUNCTIONS + 2);
+
+        eventually(() -> assertThat(spec(Upstream.SRIOV_POLICY, name)).containsEntry("numVfs", 2));
+        assertThat(isRaced).isTrue();
+        eventually(() -> assertThat(status("raced").observedGeneration())
+                .isEqualTo(client.resources(IwarpNicPolicy.class)
+                        .withName("raced")
+                        .get()
+                        .getMetadata()
+                        .getGeneration()));
+        assertThat(client.v1().events().inNamespace("default").list().getItems())
+                .filteredOn(event -> event.getInvolvedObject().getName().equals("raced"))
+                .extracting(Event::getReason)
+                .doesNotContain("SriovNetworkOperatorRefused");
+    }
+}
