@@ -40,7 +40,8 @@ public interface OperatorConfig {
 
     /**
      * How long a deleted policy, and uninstalling, wait for nodes that do not answer or whose pods use what has to go. Agents
-     * that are there go on trying.
+     * that are there go on trying. And how long virtual functions of the SR-IOV network operator stay for a node that has not
+     * reported its NICs.
      */
     @WithDefault("10m")
     Duration restoreTimeout();

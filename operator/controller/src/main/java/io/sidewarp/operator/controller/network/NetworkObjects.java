@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.UnaryOperator;
 
 /** Writes what the SR-IOV network operator and Multus shall do for a policy. What is written belongs to the policy. */
 @ApplicationScoped
@@ -46,11 +47,13 @@ public class NetworkObjects {
      *
      * @param rank number of policies that come before this one
      * @param nodes all nodes
+     * @param complete whether all nodes of the policy have told their NICs. Until then no virtual functions are taken away:
+     *     pods of a node that has not may use them
      */
-    public NetworkState apply(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes) {
+    public NetworkState apply(IwarpNicPolicy policy, int rank, Collection<IwarpNode> nodes, boolean complete) {
         ProvisionedBy provisionedBy = Provisioning.of(policy.getSpec(), installed.hasSriovOperator());
         String resource = resourceName(policy, provisionedBy);
-        Optional<Problem> problem = sriov(policy, provisionedBy, rank, nodes);
+        Optional<Problem> problem = sriov(policy, provisionedBy, rank, nodes, complete);
         Optional<Problem> networkProblem = network(policy, resource);
         boolean hasNetwork = policy.getSpec().network() != null && networkProblem.isEmpty();
         return new NetworkState(
@@ -79,7 +82,11 @@ public class NetworkObjects {
     }
 
     private Optional<Problem> sriov(
-            IwarpNicPolicy policy, ProvisionedBy provisionedBy, int rank, Collection<IwarpNode> nodes) {
+            IwarpNicPolicy policy,
+            ProvisionedBy provisionedBy,
+            int rank,
+            Collection<IwarpNode> nodes,
+            boolean complete) {
         if (provisionedBy == ProvisionedBy.NODE_AGENT) {
             keep(Upstream.SRIOV_POLICY, policy, Set.of());
             return Optional.empty();
@@ -98,12 +105,19 @@ public class NetworkObjects {
             return Optional.of(new Problem("NotExpressible", derived.refusal().get()));
         }
         for (Map.Entry<String, Map<String, Object>> spec : derived.specs().entrySet()) {
-            Optional<Problem> refused = write(Upstream.SRIOV_POLICY, policy, spec.getKey(), Map.of(), spec.getValue());
+            Optional<Problem> refused = write(
+                    Upstream.SRIOV_POLICY,
+                    policy,
+                    spec.getKey(),
+                    Map.of(),
+                    present -> complete ? spec.getValue() : SriovPolicies.widened(spec.getValue(), present));
             if (refused.isPresent()) {
                 return refused;
             }
         }
-        keep(Upstream.SRIOV_POLICY, policy, derived.specs().keySet());
+        if (complete) {
+            keep(Upstream.SRIOV_POLICY, policy, derived.specs().keySet());
+        }
         return Optional.empty();
     }
 
@@ -132,7 +146,7 @@ public class NetworkObjects {
                 policy,
                 name,
                 Map.of(NetworkAttachment.RESOURCE_NAME, resource),
-                Map.of("config", configuration));
+                present -> Map.of("config", configuration));
     }
 
     private Optional<Problem> write(
@@ -140,7 +154,7 @@ public class NetworkObjects {
             IwarpNicPolicy policy,
             String name,
             Map<String, String> annotations,
-            Map<String, Object> spec) {
+            UnaryOperator<Map<String, Object>> spec) {
         Optional<GenericKubernetesResource> known = installed.of(upstream, policy).stream()
                 .filter(object -> object.getMetadata().getName().equals(name))
                 .findFirst();
@@ -175,12 +189,14 @@ public class NetworkObjects {
             IwarpNicPolicy policy,
             String name,
             Map<String, String> annotations,
-            Map<String, Object> spec,
+            UnaryOperator<Map<String, Object>> spec,
             Optional<GenericKubernetesResource> present) {
-        if (present.isPresent() && says(present.get(), annotations, spec)) {
+        Map<String, Object> wanted =
+                spec.apply(present.map(NetworkObjects::specification).orElseGet(Map::of));
+        if (present.isPresent() && says(present.get(), annotations, wanted)) {
             return;
         }
-        GenericKubernetesResource object = object(upstream, policy, name, annotations, spec);
+        GenericKubernetesResource object = object(upstream, policy, name, annotations, wanted);
         var resource = installed
                 .resources(upstream)
                 .inNamespace(installed.namespace(upstream))
@@ -254,12 +270,17 @@ public class NetworkObjects {
     private static boolean says(
             GenericKubernetesResource present, Map<String, String> annotations, Map<String, Object> spec) {
         Map<String, String> presentAnnotations = present.getMetadata().getAnnotations();
-        return present.getAdditionalProperties().get("spec") instanceof Map<?, ?> found
-                && found.entrySet().containsAll(spec.entrySet())
+        Map<String, Object> found = specification(present);
+        return found.entrySet().containsAll(spec.entrySet())
                 && OPTIONAL_MEMBERS.stream().allMatch(member -> spec.containsKey(member) || !found.containsKey(member))
                 && (presentAnnotations == null ? Map.of() : presentAnnotations)
                         .entrySet()
                         .containsAll(annotations.entrySet());
+    }
+
+    private static Map<String, Object> specification(GenericKubernetesResource object) {
+        Map<String, Object> spec = object.get("spec");
+        return spec == null ? Map.of() : spec;
     }
 
     private static String reasonOf(KubernetesClientException e) {

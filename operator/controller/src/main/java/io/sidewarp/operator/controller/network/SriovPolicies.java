@@ -36,6 +36,9 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
     /** Member of a specification that is there only if the policy says something about it. */
     static final String MTU = "mtu";
 
+    private static final String NIC_SELECTOR = "nicSelector";
+    private static final String INTERFACES = "pfNames";
+    private static final String ADDRESSES = "rootDevices";
     private static final String RESOURCE_PREFIX = "sidewarp_";
     private static final String NAME_PREFIX = "sidewarp-";
 
@@ -87,6 +90,34 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
         return new SriovPolicies(specs, Optional.empty());
     }
 
+    /**
+     * A specification with the NICs of another one besides, where NICs are named.
+     *
+     * @param spec one of {@link #specs}
+     * @param present the one that is there now; may say anything
+     */
+    static Map<String, Object> widened(Map<String, Object> spec, Map<String, Object> present) {
+        if (!(spec.get(NIC_SELECTOR) instanceof Map<?, ?> selector
+                && present.get(NIC_SELECTOR) instanceof Map<?, ?> former)) {
+            return spec;
+        }
+        Map<Object, Object> wider = new LinkedHashMap<>(selector);
+        for (String member : List.of(INTERFACES, ADDRESSES)) {
+            if (selector.get(member) instanceof List<?> names && former.get(member) instanceof List<?> more) {
+                wider.put(
+                        member,
+                        Stream.concat(names.stream(), more.stream())
+                                .map(String::valueOf)
+                                .distinct()
+                                .sorted()
+                                .toList());
+            }
+        }
+        Map<String, Object> widened = new LinkedHashMap<>(spec);
+        widened.put(NIC_SELECTOR, wider);
+        return widened;
+    }
+
     /** The resource name of a policy: letters, digits and underscores, another one for each policy. */
     static String resourceName(String policy) {
         return RESOURCE_PREFIX + policy.replace('-', '_').replace('.', 'D');
@@ -102,7 +133,7 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
         spec.put("resourceName", resourceName(policy.getMetadata().getName()));
         spec.put("nodeSelector", asked.nodeSelector());
         spec.put("priority", Math.min(rank, LOWEST_PRIORITY));
-        spec.put("nicSelector", selection.nicSelector());
+        spec.put(NIC_SELECTOR, selection.nicSelector());
         spec.put("numVfs", Objects.requireNonNull(asked.virtualFunctions()));
         if (asked.mtu() != null) {
             spec.put(MTU, asked.mtu());
@@ -166,10 +197,10 @@ record SriovPolicies(SortedMap<String, Map<String, Object>> specs, Optional<Stri
             selector.put("vendor", model.vendor());
             selector.put("deviceID", model.device());
             if (byName) {
-                selector.put("pfNames", List.copyOf(names));
+                selector.put(INTERFACES, List.copyOf(names));
             }
             if (byAddress) {
-                selector.put("rootDevices", List.copyOf(addresses));
+                selector.put(ADDRESSES, List.copyOf(addresses));
             }
             return selector;
         }

@@ -24,6 +24,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.NodePolicy;
+import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.cache.PrunedStore;
@@ -54,8 +55,8 @@ import org.jspecify.annotations.Nullable;
 public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<IwarpNicPolicy> {
     private static final Duration RESTORE_CHECK = Duration.ofSeconds(10);
 
-    /** What others refused may be taken later, when they know the nodes and NICs. */
-    private static final Duration PROBLEM_CHECK = Duration.ofMinutes(1);
+    /** What others refused may be taken later, when they know the nodes and NICs; nodes may not be waited for any longer. */
+    private static final Duration CHECK = Duration.ofMinutes(1);
 
     private final OperatorConfig config;
     private final EventRecorder events;
@@ -120,13 +121,16 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                 former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of);
         List<IwarpNode> all = Objects.requireNonNull(nodes).list().toList();
         int rank = PolicyOrder.rank(policy, context.getPrimaryCache().list());
-        NetworkState network = objects.apply(policy, rank, all);
+        int labelled = nodeLabels.selected(policy.getSpec().nodeSelector());
+        boolean complete = PolicyRollup.isComplete(
+                policy.getMetadata().getName(), all, labelled, Instant.now(), config.restoreTimeout());
+        NetworkState network = objects.apply(policy, rank, all, complete);
         IwarpNicPolicyStatus status = PolicyRollup.of(
                 policy.getMetadata().getName(),
                 policy.getMetadata().getGeneration(),
                 conditions,
                 all,
-                nodeLabels.selected(policy.getSpec().nodeSelector()),
+                labelled,
                 network);
         if (!former.map(IwarpNicPolicyStatus::observedGeneration)
                 .equals(Optional.of(policy.getMetadata().getGeneration()))) {
@@ -135,7 +139,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                     context.getPrimaryCache(),
                     other -> !ResourceID.fromResource(other).equals(ResourceID.fromResource(policy)));
         }
-        Optional<Duration> again = network.problem().map(problem -> PROBLEM_CHECK);
+        boolean isHeld = !complete && network.provisionedBy() == ProvisionedBy.SRIOV_NETWORK_OPERATOR;
+        Optional<Duration> again = isHeld || network.problem().isPresent() ? Optional.of(CHECK) : Optional.empty();
         if (former.isPresent() && former.get().equals(status)) {
             return again(UpdateControl.noUpdate(), again);
         }

@@ -9,6 +9,8 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.network.NetworkState;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -108,6 +110,26 @@ final class PolicyRollup {
                 network.network().orElse(null),
                 network.resourceName(),
                 StatusCondition.of(former, type, reason, message, generation));
+    }
+
+    /**
+     * Whether all nodes of a policy have told their NICs. One that does not within some time is taken for one without a node
+     * agent.
+     *
+     * @param nodes all nodes
+     * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
+     * @param patience how long a node that is told may take
+     */
+    static boolean isComplete(
+            String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
+        List<IwarpNode> named =
+                nodes.stream().filter(node -> isNamed(name, node)).toList();
+        return named.size() >= labelled
+                && named.stream()
+                        .allMatch(node -> node.getStatus() != null
+                                || Instant.parse(node.getMetadata().getCreationTimestamp())
+                                        .plus(patience)
+                                        .isBefore(now));
     }
 
     /** Nodes that may still have to restore NICs of a policy that is deleted. */

@@ -31,6 +31,7 @@ import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.net.URL;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -61,18 +62,20 @@ abstract class NetworksFixture {
         client = shared;
         sriovNamespace = namespaces.create();
         networkNamespace = namespaces.create();
-        config = settings(true);
+        config = settings(Map.of());
         for (Class<? extends CustomResource<?, ?>> type : OWN) {
             CustomResourceDefinitions.install(
                     client, resource("/META-INF/fabric8/" + HasMetadata.getFullResourceName(type) + "-v1.yml"));
         }
     }
 
-    static OperatorConfig settings(boolean useSriovOperator) {
-        return TestSettings.of(Map.of(
-                "sidewarp.operator.sriov.enabled", Boolean.toString(useSriovOperator),
+    /** The defaults with namespaces of the test, but for some. */
+    static OperatorConfig settings(Map<String, String> others) {
+        Map<String, String> settings = new HashMap<>(Map.of(
                 "sidewarp.operator.sriov.namespace", sriovNamespace,
                 "sidewarp.operator.multus.namespace", networkNamespace));
+        settings.putAll(others);
+        return TestSettings.of(settings);
     }
 
     @BeforeEach

@@ -105,7 +105,7 @@ class NetworksTest extends NetworksFixture {
         operator.stop();
         networks.close();
 
-        make(settings(false));
+        make(settings(Map.of("sidewarp.operator.sriov.enabled", "false")));
         run();
 
         eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
@@ -117,7 +117,7 @@ class NetworksTest extends NetworksFixture {
     @Test
     void anOperatorThatIsAskedForAndNotToBeUsedIsToldAndNotReplaced() {
         install("sriovnetworknodepolicies");
-        make(settings(false));
+        make(settings(Map.of("sidewarp.operator.sriov.enabled", "false")));
         run();
 
         create("e810", "nicSelector: {vendors: ['8086']}, virtualFunctions: 4, provisioner: SriovNetworkOperator");

@@ -85,6 +85,25 @@ class SriovPoliciesTest {
     }
 
     @Test
+    void namesOfNicsThatAreThereCanBeKept() {
+        IwarpNicPolicy policy = policy("p", "nicSelector: {pfNames: ['ens*']}");
+        Map<String, Object> spec = SriovPolicies.of(policy, 0, List.of(node("a", "p", nic("ens2", E810, "p"))))
+                .specs()
+                .get("sidewarp-p-8086-1592");
+        Map<String, Object> present = Map.of(
+                "numVfs", 9, "nicSelector", Map.of("pfNames", List.of("ens1", "ens2"), "rootDevices", List.of("x")));
+
+        Map<String, Object> widened = SriovPolicies.widened(spec, present);
+
+        assertThat(widened)
+                .containsEntry("numVfs", 4)
+                .containsEntry(
+                        "nicSelector",
+                        Map.of("vendor", "8086", "deviceID", "1592", "pfNames", List.of("ens1", "ens2")));
+        assertThat(SriovPolicies.widened(spec, Map.of())).isEqualTo(spec);
+    }
+
+    @Test
     void refusesWhatWouldTakeANicThatThePolicyDoesNotSelect() {
         IwarpNicPolicy policy = policy("p", "nicSelector: {drivers: [ice]}");
 

@@ -11,6 +11,7 @@ import io.fabric8.kubernetes.client.http.BasicBuilder;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.Interceptor;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.RealApiServer;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -67,5 +68,43 @@ class WrittenNetworksTest extends NetworksFixture {
                 .filteredOn(event -> event.getInvolvedObject().getName().equals("raced"))
                 .extracting(Event::getReason)
                 .doesNotContain("SriovNetworkOperatorRefused");
+    }
+
+    /** Its pods may use the virtual functions. */
+    @Test
+    void virtualFunctionsOfANodeThatHasNotReportedYetStay() {
+        install("sriovnetworknodepolicies");
+        run();
+        create("e810", FUNCTIONS + 4);
+        agentReports("e810", "8086");
+        String name = "sidewarp-e810-8086-1592";
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, name)).isNotNull());
+        String uid = object(Upstream.SRIOV_POLICY, name).getMetadata().getUid();
+
+        client.resources(IwarpNode.class).withName(NODE).delete();
+
+        eventually(() -> assertThat(reason("e810")).isEqualTo("NoNodeAgent"));
+        assertThat(object(Upstream.SRIOV_POLICY, name).getMetadata().getUid()).isEqualTo(uid);
+
+        // What a node has reported counts again.
+        agentReports("e810", "1425");
+
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, name)).isNull());
+    }
+
+    @Test
+    void virtualFunctionsOfANodeThatReportsNoMoreGoInTheEnd() {
+        install("sriovnetworknodepolicies");
+        make(settings(Map.of("sidewarp.operator.restore-timeout", "0s")));
+        run();
+        create("e810", FUNCTIONS + 4);
+        agentReports("e810", "8086");
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
+                .isNotNull());
+
+        client.resources(IwarpNode.class).withName(NODE).delete();
+
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
+                .isNull());
     }
 }

@@ -11,6 +11,8 @@ import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.controller.network.NetworkState;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -158,6 +160,26 @@ class PolicyRollupTest {
         IwarpNicPolicyStatus status = PolicyRollup.of("p", 8L, List.of(), List.of(), labelled, NETWORK);
 
         assertThat(holding(status).reason()).isEqualTo(reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        // Nodes with the labels, seconds since the IwarpNodes were made, whether the second reported, whether that is all
+        "2, 0, true, true",
+        "3, 0, true, false",
+        "2, 0, false, false",
+        "2, 60, false, false",
+        "2, 61, false, true",
+    })
+    void theNicsOfAPolicyAreKnownWhenAllItsNodesHaveReportedOrTakeTooLong(
+            int labelled, int seconds, boolean reported, boolean complete) {
+        Instant made = Instant.parse("2030-01-01T00:00:00Z");
+        List<IwarpNode> nodes = List.of(
+                node("a", "p", CURRENT), reported ? node("b", "p", CURRENT) : node("b", "p"), node("c", "other"));
+        nodes.forEach(node -> node.getMetadata().setCreationTimestamp(made.toString()));
+
+        assertThat(PolicyRollup.isComplete("p", nodes, labelled, made.plusSeconds(seconds), Duration.ofSeconds(60)))
+                .isEqualTo(complete);
     }
 
     @Test
