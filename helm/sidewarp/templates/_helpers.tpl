@@ -73,13 +73,6 @@ are floating point numbers, which JSON has without an exponent.
 ]
 {{- end }}
 
-{{/* Definitions by which the controller knows what is installed, separated by commas. */}}
-{{- define "sidewarp.networkDefinitions" -}}
-{{- $names := list "sriovnetworknodepolicies.sriovnetwork.openshift.io" }}
-{{- if .Values.networks.multus.enabled }}{{ $names = append $names "network-attachment-definitions.k8s.cni.cncf.io" }}{{ end }}
-{{- join ", " $names }}
-{{- end }}
-
 {{/* Environment of the controller, also when it cleans up. */}}
 {{- define "sidewarp.controllerEnvironment" -}}
 {{- $variables := include "sidewarp.controllerVariables" . }}

@@ -23,6 +23,8 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import io.fabric8.kubernetes.api.model.rbac.Role;
+import io.fabric8.kubernetes.api.model.rbac.RoleBinding;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -253,6 +255,20 @@ class ChartTest {
         assertThat(rules)
                 .anySatisfy(rule -> assertThat(rule.getResourceNames())
                         .contains("sriovnetworknodepolicies.sriovnetwork.openshift.io"));
+    }
+
+    @Test
+    void letsTheControllerRemoveNetworksThatItWroteWhenMultusIsNotUsedAnyMore() {
+        String rendered = Chart.render(Chart.RECENT, "networks.multus.enabled=false");
+
+        assertThat(Chart.find(rendered, Role.class, "sidewarp-networks").getRules())
+                .singleElement()
+                .satisfies(rule -> assertThat(rule.getVerbs()).containsExactly("get", "list", "watch", "delete"));
+        assertThat(Chart.find(rendered, RoleBinding.class, "sidewarp-networks")).isNotNull();
+        assertThat(Chart.find(rendered, ClusterRole.class, "sidewarp-controller")
+                        .getRules())
+                .anySatisfy(rule -> assertThat(rule.getResourceNames())
+                        .contains("network-attachment-definitions.k8s.cni.cncf.io"));
     }
 
     @Test

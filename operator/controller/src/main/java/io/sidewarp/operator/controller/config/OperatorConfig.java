@@ -154,7 +154,10 @@ public interface OperatorConfig {
         @WithDefault("true")
         boolean enabled();
 
-        /** Namespace that it runs in, the only one whose SriovNetworkNodePolicies it carries out. */
+        /**
+         * Namespace that it runs in, the only one whose SriovNetworkNodePolicies it carries out. What was written in another
+         * one before is removed.
+         */
         @WithDefault("sriov-network-operator")
         String namespace();
 
@@ -165,7 +168,7 @@ public interface OperatorConfig {
 
     /** Settings of the use of Multus. */
     interface Multus {
-        /** Whether policies can have networks. */
+        /** Whether policies can have networks. If not, those that were written before are removed. */
         @WithDefault("true")
         boolean enabled();
 

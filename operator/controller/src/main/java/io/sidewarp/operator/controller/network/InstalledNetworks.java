@@ -8,6 +8,7 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.MixedOperation;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
@@ -51,13 +52,12 @@ public class InstalledNetworks implements AutoCloseable {
 
     /**
      * Begins to follow. Returns when it is known what is installed: who reconciles before would have the node agents make
-     * virtual functions that are not theirs. The SR-IOV network operator is followed even if it is not to be used, so that
-     * what was written for it before is known, and goes: both would offer the virtual functions.
+     * virtual functions that are not theirs. Also what is not to be used is followed, so that what was written for it before
+     * is known, and goes.
      */
     public void start() {
-        follow(Upstream.SRIOV_POLICY);
-        if (config.multus().enabled()) {
-            follow(Upstream.NETWORK);
+        for (Upstream upstream : Upstream.values()) {
+            follow(upstream);
         }
     }
 
@@ -109,8 +109,7 @@ public class InstalledNetworks implements AutoCloseable {
             }
             LOG.infof("event=%s definition=%s", served ? "network-found" : "network-gone", upstream.definition());
             if (served) {
-                SharedIndexInformer<GenericKubernetesResource> informer = resources(upstream)
-                        .inNamespace(namespace(upstream))
+                SharedIndexInformer<GenericKubernetesResource> informer = followed(upstream)
                         .withLabel(MANAGED_LABEL, MANAGER)
                         .runnableInformer(0)
                         .exceptionHandler((started, failure) -> {
@@ -144,6 +143,13 @@ public class InstalledNetworks implements AutoCloseable {
         installationFollowers.forEach(Runnable::run);
     }
 
+    /** Of the SR-IOV network operator in all namespaces: it may have been in another one before. */
+    private FilterWatchListDeletable<GenericKubernetesResource, ?, ?> followed(Upstream upstream) {
+        return upstream == Upstream.SRIOV_POLICY
+                ? resources(upstream).inAnyNamespace()
+                : resources(upstream).inNamespace(namespace(upstream));
+    }
+
     private void tell(GenericKubernetesResource object) {
         object.getMetadata().getOwnerReferences().stream()
                 .filter(owner -> owner.getKind().equals(HasMetadata.getKind(IwarpNicPolicy.class)))
@@ -169,9 +175,16 @@ public class InstalledNetworks implements AutoCloseable {
     /** Whether it is installed, and to be used. */
     boolean has(Upstream upstream) {
         synchronized (written) {
-            return written.containsKey(upstream)
-                    && (upstream != Upstream.SRIOV_POLICY || config.sriov().enabled());
+            return written.containsKey(upstream) && isToBeUsed(upstream);
         }
+    }
+
+    /** Whether it is to be used where it is installed. */
+    boolean isToBeUsed(Upstream upstream) {
+        return switch (upstream) {
+            case SRIOV_POLICY -> config.sriov().enabled();
+            case NETWORK -> config.multus().enabled();
+        };
     }
 
     /** What this operator has written for a policy, as far as it is known. */

@@ -123,8 +123,10 @@ public class NetworkObjects {
 
     private Optional<Problem> network(IwarpNicPolicy policy, String resource) {
         NetworkSpec network = policy.getSpec().network();
-        if (network == null) {
+        if (network == null || !installed.isToBeUsed(Upstream.NETWORK)) {
             keep(Upstream.NETWORK, policy, Set.of());
+        }
+        if (network == null) {
             return Optional.empty();
         }
         if (!installed.has(Upstream.NETWORK)) {
@@ -156,7 +158,8 @@ public class NetworkObjects {
             Map<String, String> annotations,
             UnaryOperator<Map<String, Object>> spec) {
         Optional<GenericKubernetesResource> known = installed.of(upstream, policy).stream()
-                .filter(object -> object.getMetadata().getName().equals(name))
+                .filter(object -> isInItsNamespace(upstream, object)
+                        && object.getMetadata().getName().equals(name))
                 .findFirst();
         try {
             try {
@@ -256,14 +259,20 @@ public class NetworkObjects {
         return object;
     }
 
+    /** Removes what has another name, or is where nobody looks at it any more. */
     private void keep(Upstream upstream, IwarpNicPolicy policy, Set<String> names) {
         installed.of(upstream, policy).stream()
-                .filter(object -> !names.contains(object.getMetadata().getName()))
+                .filter(object -> !isInItsNamespace(upstream, object)
+                        || !names.contains(object.getMetadata().getName()))
                 .forEach(object -> installed
                         .resources(upstream)
                         .inNamespace(object.getMetadata().getNamespace())
                         .withName(object.getMetadata().getName())
                         .delete());
+    }
+
+    private boolean isInItsNamespace(Upstream upstream, GenericKubernetesResource object) {
+        return object.getMetadata().getNamespace().equals(installed.namespace(upstream));
     }
 
     /** Whether all that is wanted is there; what the API server or somebody else added does not matter. */

@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.http.Interceptor;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.RealApiServer;
+import io.sidewarp.operator.testing.TestNamespaces;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
@@ -106,5 +107,44 @@ class WrittenNetworksTest extends NetworksFixture {
 
         eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
                 .isNull());
+    }
+
+    @Test
+    void whatWasWrittenInAnotherNamespaceGoesWhenTheSriovNetworkOperatorIsInThisOne(TestNamespaces namespaces) {
+        install("sriovnetworknodepolicies");
+        String former = namespaces.create();
+        make(settings(Map.of("sidewarp.operator.sriov.namespace", former)));
+        run();
+        create("e810", FUNCTIONS + 4);
+        agentReports("e810", "8086");
+        var inFormer = client.genericKubernetesResources(Upstream.SRIOV_POLICY.context())
+                .inNamespace(former)
+                .withName("sidewarp-e810-8086-1592");
+        eventually(() -> assertThat(inFormer.get()).isNotNull());
+        operator.stop();
+        networks.close();
+
+        make(config);
+        run();
+
+        eventually(() -> assertThat(find(Upstream.SRIOV_POLICY, "sidewarp-e810-8086-1592"))
+                .isNotNull());
+        eventually(() -> assertThat(inFormer.get()).isNull());
+    }
+
+    @Test
+    void networksGoWhenMultusIsNotToBeUsedAnyMore() {
+        install("network-attachment-definitions");
+        run();
+        create("t6", "nicSelector: {vendors: ['1425']}, virtualFunctions: 4, network: {}");
+        eventually(() -> assertThat(find(Upstream.NETWORK, "t6")).isNotNull());
+        operator.stop();
+        networks.close();
+
+        make(settings(Map.of("sidewarp.operator.multus.enabled", "false")));
+        run();
+
+        eventually(() -> assertThat(find(Upstream.NETWORK, "t6")).isNull());
+        eventually(() -> assertThat(reason("t6")).isEqualTo("MultusMissing"));
     }
 }
