@@ -47,8 +47,9 @@ public record IwarpNicPolicyStatus(
         String resourceName,
 
         @JsonPropertyDescription(
-                "Ready: all selected nodes are done. Progressing: some are at work, or have no node agent. Degraded: some"
-                        + " have failed; the message names one and why.")
+                "Ready: all selected nodes are done. Progressing: some are at work, or have no node agent; with the reason"
+                        + " Restoring the policy is deleted, and waits for the nodes that the message names. Degraded: some have"
+                        + " failed; the message names one and why.")
         List<StatusCondition> conditions) {
 
     public IwarpNicPolicyStatus {

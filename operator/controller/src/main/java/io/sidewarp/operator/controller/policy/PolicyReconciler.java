@@ -149,11 +149,15 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
             return again(UpdateControl.noUpdate(), Optional.of(delay));
         }
         events.transition(policy, conditions, status.conditions());
+        return again(UpdateControl.patchStatus(patch(policy, status)), again);
+    }
+
+    private static IwarpNicPolicy patch(IwarpNicPolicy policy, IwarpNicPolicyStatus status) {
         IwarpNicPolicy patch = new IwarpNicPolicy();
         patch.setMetadata(
                 new ObjectMetaBuilder().withName(policy.getMetadata().getName()).build());
         patch.setStatus(status);
-        return again(UpdateControl.patchStatus(patch), again);
+        return patch;
     }
 
     private static UpdateControl<IwarpNicPolicy> again(
@@ -165,9 +169,8 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
     @Override
     public DeleteControl cleanup(IwarpNicPolicy policy, Context<IwarpNicPolicy> context) {
         objects.remove(policy);
-        List<String> waiting = PolicyRollup.notRestored(
-                policy.getMetadata().getName(),
-                Objects.requireNonNull(nodes).list().toList());
+        List<IwarpNode> all = Objects.requireNonNull(nodes).list().toList();
+        List<String> waiting = PolicyRollup.notRestored(policy.getMetadata().getName(), all);
         if (waiting.isEmpty()) {
             pace.forget(policy.getMetadata().getName());
             return DeleteControl.defaultDelete();
@@ -182,7 +185,30 @@ public class PolicyReconciler implements Reconciler<IwarpNicPolicy>, Cleaner<Iwa
                             + "; their node agents do so when they are back, and no pod uses what has to go");
             return DeleteControl.defaultDelete();
         }
-        return DeleteControl.noFinalizerRemoval().rescheduleAfter(RESTORE_CHECK.toMillis());
+        IwarpNicPolicyStatus status = PolicyRollup.restoring(
+                policy.getMetadata().getName(),
+                policy.getMetadata().getGeneration(),
+                Optional.ofNullable(policy.getStatus()),
+                all,
+                waiting);
+        Duration again = tell(policy, status, context);
+        return DeleteControl.noFinalizerRemoval().rescheduleAfter(again.toMillis());
+    }
+
+    /** Writes the status of a policy that is deleted, at its time; returns when to look again. */
+    private Duration tell(IwarpNicPolicy policy, IwarpNicPolicyStatus status, Context<IwarpNicPolicy> context) {
+        Optional<IwarpNicPolicyStatus> former = Optional.ofNullable(policy.getStatus());
+        if (former.equals(Optional.of(status))) {
+            return RESTORE_CHECK;
+        }
+        Duration delay = pace.delay(policy.getMetadata().getName(), former, status);
+        if (delay.isPositive()) {
+            return delay.compareTo(RESTORE_CHECK) < 0 ? delay : RESTORE_CHECK;
+        }
+        events.transition(
+                policy, former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of), status.conditions());
+        context.resourceOperations().serverSideApplyPrimaryStatus(patch(policy, status));
+        return RESTORE_CHECK;
     }
 
     /** Has policies sum up anew that a node named before, too: the mapper is asked only about what the node has become. */

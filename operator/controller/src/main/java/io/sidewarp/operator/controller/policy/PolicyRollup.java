@@ -132,6 +132,39 @@ final class PolicyRollup {
                                         .isBefore(now));
     }
 
+    /**
+     * The state of a policy that is deleted, while nodes may still have to restore NICs.
+     *
+     * @param former the status that it has now, if any
+     * @param nodes all nodes
+     * @param waiting what {@link #notRestored} gives
+     */
+    static IwarpNicPolicyStatus restoring(
+            String name,
+            Long generation,
+            Optional<IwarpNicPolicyStatus> former,
+            Collection<IwarpNode> nodes,
+            List<String> waiting) {
+        return new IwarpNicPolicyStatus(
+                generation,
+                (int) nodes.stream().filter(node -> isNamed(name, node)).count(),
+                0,
+                nodes.stream()
+                        .filter(node -> node.getStatus() != null)
+                        .mapToInt(node -> nicsOf(name, node.getStatus()))
+                        .sum(),
+                former.map(IwarpNicPolicyStatus::provisionedBy).orElse(null),
+                null,
+                former.map(IwarpNicPolicyStatus::resourceName).orElse(null),
+                StatusCondition.of(
+                        former.map(IwarpNicPolicyStatus::conditions).orElseGet(List::of),
+                        StatusCondition.PROGRESSING,
+                        "Restoring",
+                        "waiting until " + waiting.size() + (waiting.size() == 1 ? " node has" : " nodes have")
+                                + " restored the NICs, of which pods may use some: " + some(waiting),
+                        generation));
+    }
+
     /** Nodes that may still have to restore NICs of a policy that is deleted. */
     static List<String> notRestored(String name, Collection<IwarpNode> nodes) {
         return nodes.stream()

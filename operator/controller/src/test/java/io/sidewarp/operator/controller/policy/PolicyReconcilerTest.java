@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.Event;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.CustomResource;
@@ -154,6 +155,54 @@ class PolicyReconcilerTest {
                 .filteredOn(StatusCondition::holds)
                 .extracting(StatusCondition::reason)
                 .containsExactly("NoNodes"));
+    }
+
+    @Test
+    void aDeletedPolicyTellsWhichNodeItWaitsFor() {
+        client.resource(Yaml.parse(
+                        "{apiVersion: sidewarp.io/v1alpha1, kind: IwarpNicPolicy, metadata: {name: p}, spec:"
+                                + " {nicSelector: {vendors: ['8086']}}}",
+                        IwarpNicPolicy.class))
+                .create();
+        eventually(status -> assertThat(status.selectedNodes()).isEqualTo(1));
+        // Its agent says no more after this.
+        client.resources(IwarpNode.class).withName(NODE).editStatus(node -> {
+            node.setStatus(Yaml.parse("{status: {observedGeneration: 1}}", IwarpNode.class)
+                    .getStatus());
+            return node;
+        });
+
+        String uid = client.resources(IwarpNicPolicy.class)
+                .withName("p")
+                .get()
+                .getMetadata()
+                .getUid();
+        client.resources(IwarpNicPolicy.class).withName("p").delete();
+
+        eventually(status -> {
+            assertThat(status.conditions())
+                    .filteredOn(StatusCondition::holds)
+                    .singleElement()
+                    .satisfies(condition -> {
+                        assertThat(condition.reason()).isEqualTo("Restoring");
+                        assertThat(condition.message()).contains("1 node", NODE);
+                    });
+            assertThat(status.observedGeneration())
+                    .isEqualTo(client.resources(IwarpNicPolicy.class)
+                            .withName("p")
+                            .get()
+                            .getMetadata()
+                            .getGeneration());
+        });
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(client.v1()
+                                .events()
+                                .inNamespace("default")
+                                .list()
+                                .getItems())
+                        .filteredOn(event -> uid.equals(event.getInvolvedObject().getUid()))
+                        .extracting(Event::getReason)
+                        .contains("Restoring"));
     }
 
     private void eventually(Consumer<IwarpNicPolicyStatus> assertion) {

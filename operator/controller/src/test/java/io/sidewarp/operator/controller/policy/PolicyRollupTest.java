@@ -209,6 +209,36 @@ class PolicyRollupTest {
                 .containsExactly("behind", "in-use", "not-looked-at", "still-asked", "still-ruled");
     }
 
+    @Test
+    void aDeletedPolicyTellsWhichNodesItWaitsFor() {
+        Optional<IwarpNicPolicyStatus> former = Optional.of(new IwarpNicPolicyStatus(
+                8L,
+                2,
+                2,
+                4,
+                ProvisionedBy.SRIOV_NETWORK_OPERATOR,
+                "default/p",
+                "openshift.io/sidewarp_p",
+                List.of(new StatusCondition("Ready", "True", "AllNodesReady", "all", "2020-01-01T00:00:00Z", 8L))));
+        List<IwarpNode> nodes = List.of(
+                node("still-asked", "p", CURRENT, READY), node("still-ruled", "q", CURRENT, READY, NIC), node("c", "q"));
+
+        IwarpNicPolicyStatus status =
+                PolicyRollup.restoring("p", 9L, former, nodes, List.of("still-asked", "still-ruled"));
+
+        assertThat(holding(status).type()).isEqualTo("Progressing");
+        assertThat(holding(status).reason()).isEqualTo("Restoring");
+        assertThat(holding(status).message())
+                .isEqualTo("waiting until 2 nodes have restored the NICs, of which pods may use some:"
+                        + " still-asked; still-ruled");
+        assertThat(status.observedGeneration()).isEqualTo(9);
+        assertThat(status.selectedNodes()).isEqualTo(1);
+        assertThat(status.readyNodes()).isZero();
+        assertThat(status.nics()).isEqualTo(1);
+        assertThat(status.network()).isNull();
+        assertThat(status.resourceName()).isEqualTo("openshift.io/sidewarp_p");
+    }
+
     private static IwarpNicPolicyStatus rollup(IwarpNode... nodes) {
         return PolicyRollup.of("p", 8L, List.of(), List.of(nodes), 0, NETWORK);
     }
