@@ -267,8 +267,8 @@ class ChartTest {
         assertThat(Chart.find(rendered, RoleBinding.class, "sidewarp-networks")).isNotNull();
         assertThat(Chart.find(rendered, ClusterRole.class, "sidewarp-controller")
                         .getRules())
-                .anySatisfy(rule -> assertThat(rule.getResourceNames())
-                        .contains("network-attachment-definitions.k8s.cni.cncf.io"));
+                .anySatisfy(rule ->
+                        assertThat(rule.getResourceNames()).contains("network-attachment-definitions.k8s.cni.cncf.io"));
     }
 
     @Test

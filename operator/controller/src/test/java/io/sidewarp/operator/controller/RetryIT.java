@@ -51,7 +51,8 @@ class RetryIT {
         client.resource(Yaml.parse(
                         "{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: " + USER
                                 + "}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: " + USER
-                                + "}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: " + USER + "}]}",
+                                + "}, subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: " + USER
+                                + "}]}",
                         ClusterRoleBinding.class))
                 .create();
         client.resource(Yaml.parse("{apiVersion: v1, kind: Node, metadata: {name: " + NODE + "}}", Node.class))
@@ -64,13 +65,13 @@ class RetryIT {
                 "-Dquarkus.operator-sdk.controllers.node.retry.interval.initial=10");
 
         try (ControllerProcess controller = ControllerProcess.start(server, namespaces.create(), settings)) {
-            await().atMost(LIMIT)
-                    .until(() -> controller.metric("reconciliations_failure_total", "node") > ATTEMPTS);
+            await().atMost(LIMIT).until(() -> controller.metric("reconciliations_failure_total", "node") > ATTEMPTS);
 
             client.resource(role("[create, patch]")).update();
 
             await().atMost(LIMIT)
-                    .until(() -> client.resources(IwarpNode.class).withName(NODE).get() != null);
+                    .until(() ->
+                            client.resources(IwarpNode.class).withName(NODE).get() != null);
         }
     }
 

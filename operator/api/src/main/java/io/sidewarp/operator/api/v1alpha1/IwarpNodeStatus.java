@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param providers how many devices each kind of provider has
  * @param activeProvider what the node offers now; null for nothing
  * @param devices how many devices the node offers now
+ * @param nodeState the same as {@link NicStatus#state} of what is of no NIC; null of node agents that do not tell
  * @param conditions Ready, Progressing, Degraded
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -44,6 +45,12 @@ public record IwarpNodeStatus(
 
         @JsonPropertyDescription("How many devices (sidewarp.io/rnic) the node offers now.") @Nullable
         Integer devices,
+
+        @JsonPropertyDescription(
+                "State of what is of no NIC: the siw device, the device plugin, and whether the node could be looked at. A policy"
+                        + " is carried out on the node when this and the states of its NICs are Done.")
+        @Nullable
+        ProvisioningState nodeState,
 
         @JsonPropertyDescription(
                 "Ready: all policies are carried out. Progressing: a change is under way or waits for pods."

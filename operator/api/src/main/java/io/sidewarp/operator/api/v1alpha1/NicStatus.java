@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param totalVirtualFunctions how many VFs the NIC can have
  * @param virtualFunctions the VFs that it has
  * @param policy policy that rules it; null when none selects it
+ * @param state how far it is what the policy asks for, or without one what it was before; null of node agents that do not tell
  * @param message what is wrong with it; null when nothing is
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -82,6 +83,13 @@ public record NicStatus(
 
         @JsonPropertyDescription("Policy that rules the NIC. Unset: none selects it, and it is not touched.") @Nullable
         String policy,
+
+        @JsonPropertyDescription(
+                "Done: the NIC is what its policy asks for, or, without one, what it was before; the message may say why it"
+                        + " cannot be used. Waiting: for pods to go, or for what others make. Failed: a change failed or was"
+                        + " refused.")
+        @Nullable
+        ProvisioningState state,
 
         @JsonPropertyDescription("What is wrong with the NIC, and what to do. Unset: nothing is.") @Nullable
         String message) {

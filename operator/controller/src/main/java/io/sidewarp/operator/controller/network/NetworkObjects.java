@@ -207,8 +207,7 @@ public class NetworkObjects {
         if (present.isEmpty()) {
             resource.create();
         } else {
-            object.getMetadata()
-                    .setResourceVersion(present.get().getMetadata().getResourceVersion());
+            object.getMetadata().setResourceVersion(present.get().getMetadata().getResourceVersion());
             resource.update();
         }
     }

@@ -7,6 +7,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicyStatus;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.network.NetworkState;
 import java.time.Duration;
@@ -17,6 +18,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** The state of a policy, from that of the nodes. Depends on nothing but its arguments. */
 final class PolicyRollup {
@@ -56,18 +59,16 @@ final class PolicyRollup {
             String nodeName = node.getMetadata().getName();
             Optional<IwarpNodeStatus> status = Optional.ofNullable(node.getStatus());
             nics += status.map(found -> nicsOf(name, found)).orElse(0);
-            Optional<StatusCondition> degraded = condition(status, StatusCondition.DEGRADED);
             if (status.isEmpty()) {
                 silent.add(nodeName);
             } else if (!isTold(name, generation, node) || !isCurrent(node)) {
                 waiting.add(nodeName);
-            } else if (condition(status, StatusCondition.READY).isPresent()
-                    || status.filter(found -> isBecauseOfOthers(name, found)).isPresent()) {
-                ready.add(nodeName);
-            } else if (degraded.isPresent()) {
-                failed.add(nodeName + ": " + degraded.get().message());
             } else {
-                waiting.add(nodeName);
+                switch (state(name, status.get())) {
+                    case DONE -> ready.add(nodeName);
+                    case WAITING -> waiting.add(nodeName);
+                    case FAILED -> failed.add(nodeName + ": " + failure(name, status.get()));
+                }
             }
         }
         int selected = ready.size() + waiting.size() + silent.size() + failed.size();
@@ -120,8 +121,7 @@ final class PolicyRollup {
      * @param labelled how many Linux nodes have the labels of its selector, also those not told yet
      * @param patience how long a node that is told may take
      */
-    static boolean isComplete(
-            String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
+    static boolean isComplete(String name, Collection<IwarpNode> nodes, int labelled, Instant now, Duration patience) {
         List<IwarpNode> named =
                 nodes.stream().filter(node -> isNamed(name, node)).toList();
         return named.size() >= labelled
@@ -181,12 +181,18 @@ final class PolicyRollup {
     /** Whether a NIC that no policy rules any more cannot be what it was before: pods use it, or a write failed. */
     private static boolean hasNicsToRestore(IwarpNode node) {
         return node.getStatus() != null
-                && node.getStatus().nics().stream().anyMatch(nic -> nic.policy() == null && nic.message() != null);
+                && node.getStatus().nics().stream().anyMatch(nic -> nic.policy() == null && !isRestored(nic));
+    }
+
+    /** Node agents that tell no state have nothing else to say of a NIC that no policy rules. */
+    private static boolean isRestored(NicStatus nic) {
+        return nic.state() == null ? nic.message() == null : nic.state() == ProvisioningState.DONE;
     }
 
     /** Whether the node agent has seen what the node is asked for, and not what there is to restore. */
     private static boolean couldNotLook(IwarpNode node) {
-        return condition(Optional.ofNullable(node.getStatus()), StatusCondition.DEGRADED)
+        return Optional.ofNullable(node.getStatus())
+                .flatMap(status -> condition(status, StatusCondition.DEGRADED))
                 .filter(condition -> condition.reason().equals(IwarpNodeStatus.LOOK_FAILED))
                 .isPresent();
     }
@@ -211,23 +217,35 @@ final class PolicyRollup {
                         node.getMetadata().getGeneration());
     }
 
-    /** Whether NICs of other policies alone keep a node from being ready: what it says consists of what they say. */
-    private static boolean isBecauseOfOthers(String policy, IwarpNodeStatus status) {
-        Optional<StatusCondition> holding =
-                status.conditions().stream().filter(StatusCondition::holds).findFirst();
-        String rest = holding.map(StatusCondition::message).orElse("");
-        boolean others = false;
-        for (NicStatus nic : status.nics()) {
-            if (nic.message() == null) {
-                continue;
-            }
-            if (policy.equals(nic.policy())) {
-                return false;
-            }
-            others = true;
-            rest = rest.replace(nic.pciAddress() + ": " + nic.message(), "").replace(nic.message(), "");
+    /** How far a node is what a policy asks for, whatever it does for others. */
+    private static ProvisioningState state(String policy, IwarpNodeStatus status) {
+        if (status.nodeState() == null) {
+            // Of a node agent that tells of the node as a whole.
+            return condition(status, StatusCondition.READY).isPresent()
+                    ? ProvisioningState.DONE
+                    : condition(status, StatusCondition.DEGRADED).isPresent()
+                            ? ProvisioningState.FAILED
+                            : ProvisioningState.WAITING;
         }
-        return holding.isPresent() && others && rest.replace("; ", "").isEmpty();
+        return Stream.concat(
+                        Stream.of(status.nodeState()),
+                        status.nics().stream()
+                                .filter(nic -> policy.equals(nic.policy()))
+                                .map(NicStatus::state)
+                                .flatMap(Stream::ofNullable))
+                .max(Comparator.naturalOrder())
+                .orElseThrow();
+    }
+
+    /** Why it is not: what its NICs say, or the node if that is at fault. */
+    private static String failure(String policy, IwarpNodeStatus status) {
+        Optional<String> ofNode = status.nodeState() == null || status.nodeState() == ProvisioningState.FAILED
+                ? condition(status, StatusCondition.DEGRADED).map(StatusCondition::message)
+                : Optional.empty();
+        return ofNode.orElseGet(() -> status.nics().stream()
+                .filter(nic -> policy.equals(nic.policy()) && nic.state() == ProvisioningState.FAILED)
+                .map(nic -> nic.pciAddress() + ": " + nic.message())
+                .collect(Collectors.joining("; ")));
     }
 
     private static int nicsOf(String policy, IwarpNodeStatus status) {
@@ -236,10 +254,10 @@ final class PolicyRollup {
                 .count();
     }
 
-    private static Optional<StatusCondition> condition(Optional<IwarpNodeStatus> status, String type) {
-        return status.flatMap(found -> found.conditions().stream()
+    private static Optional<StatusCondition> condition(IwarpNodeStatus status, String type) {
+        return status.conditions().stream()
                 .filter(condition -> condition.type().equals(type) && condition.holds())
-                .findFirst());
+                .findFirst();
     }
 
     private static String some(List<String> all) {

@@ -32,8 +32,9 @@ class RetriesTest {
         RetryExecution execution = retry.initExecution();
 
         for (int i = 0; i < MANY; i++) {
-            assertThat(execution.nextDelay()).hasValueSatisfying(delay -> assertThat(delay)
-                    .isBetween(GradualRetry.DEFAULT_INITIAL_INTERVAL, Retries.MAX_INTERVAL_MILLIS));
+            assertThat(execution.nextDelay())
+                    .hasValueSatisfying(delay -> assertThat(delay)
+                            .isBetween(GradualRetry.DEFAULT_INITIAL_INTERVAL, Retries.MAX_INTERVAL_MILLIS));
         }
     }
 }

@@ -79,7 +79,8 @@ class InstallationReconcilerTest {
     @Test
     void sidecarsDoNotWaitUntilNodeAgentsAreAdmitted() {
         ConfigMap refused = installation("false");
-        refused.getData().compute("node-agent.yaml", (_, yaml) -> yaml.replace("{a: b}}\n  template", "{a: c}}\n  template"));
+        refused.getData()
+                .compute("node-agent.yaml", (_, yaml) -> yaml.replace("{a: b}}\n  template", "{a: c}}\n  template"));
         client.resource(refused).create();
 
         await().atMost(LIMIT).untilAsserted(() -> assertThat(webhook().get()).isNotNull());

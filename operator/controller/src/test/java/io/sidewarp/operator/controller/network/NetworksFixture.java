@@ -120,7 +120,7 @@ abstract class NetworksFixture {
         });
         operator.stop();
         networks.close();
-        if (networksClient != client) {
+        if (!networksClient.equals(client)) {
             networksClient.close();
         }
         uninstall();

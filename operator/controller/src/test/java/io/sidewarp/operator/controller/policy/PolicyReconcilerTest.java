@@ -200,7 +200,8 @@ class PolicyReconcilerTest {
                                 .inNamespace("default")
                                 .list()
                                 .getItems())
-                        .filteredOn(event -> uid.equals(event.getInvolvedObject().getUid()))
+                        .filteredOn(
+                                event -> uid.equals(event.getInvolvedObject().getUid()))
                         .extracting(Event::getReason)
                         .contains("Restoring"));
     }

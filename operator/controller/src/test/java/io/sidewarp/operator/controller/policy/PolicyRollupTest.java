@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PolicyRollupTest {
     private static final NetworkState NETWORK =
@@ -85,35 +86,66 @@ class PolicyRollupTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            # the node's state and message | policies of its NICs that say so | state of policy p
-            Degraded    | 03:00.4: Refused; 04:00.0: Failed | q -   | Ready
-            Progressing | 03:00.4: Refused                  | q     | Ready
-            Degraded    | 03:00.4: Refused                  | p     | Degraded
-            Degraded    | 03:00.4: Refused; 04:00.0: Failed | q p   | Degraded
-            Progressing | 03:00.4: Refused                  | p     | Progressing
-            Progressing | Refused                           | q     | Ready
-            # What the node says besides is of no NIC, and holds for all policies.
-            Degraded    | siw: none                         | q     | Degraded
-            Degraded    | 03:00.4: Refused; siw: none       | q     | Degraded
-            Progressing | no kubelet                        | q     | Progressing
-            Degraded    | siw: none                         | ''    | Degraded
+            # the node's condition | state of what is of no NIC | policies and states of its NICs | state of policy p
+            Degraded    | Done    | p Done, q Failed, - Failed | Ready
+            Progressing | Done    | p Done, q Waiting          | Ready
+            Degraded    | Done    | p Failed                   | Degraded
+            Degraded    | Done    | p Waiting, q Failed        | Progressing
+            Degraded    | Done    | p Done, q Failed, p Failed | Degraded
+            Progressing | Done    | p Waiting                  | Progressing
+            Degraded    | Done    | q Failed                   | Ready
+            Ready       | Done    | p Done                     | Ready
+            # What is of no NIC holds for all policies.
+            Degraded    | Failed  | p Done, q Failed           | Degraded
+            Progressing | Waiting | p Done, q Done             | Progressing
+            Degraded    | Waiting | p Failed                   | Degraded
+            Degraded    | Failed  | q Done                     | Degraded
             """)
     void aNodeThatIsNotReadyBecauseOfOthersIsReadyForThisOne(
-            String type, String message, String policies, String expected) {
-        List<String> texts = List.of("03:00.4|Refused", "04:00.0|Failed");
-        List<String> nics = new ArrayList<>();
-        nics.add("{name: e, pciAddress: '05:00.0', vendor: a, device: b, linkState: Up, policy: p}");
-        for (String policy : policies.isEmpty() ? new String[0] : policies.split(" ", -1)) {
-            String[] text = texts.get(nics.size() - 1).split("\\|", -1);
-            nics.add("{name: e, pciAddress: '" + text[0] + "', vendor: a, device: b, linkState: Up, message: " + text[1]
-                    + (policy.equals("-") ? "}" : ", policy: " + policy + "}"));
+            String type, String nodeState, String nics, String expected) {
+        List<String> parts = new ArrayList<>();
+        for (String nic : nics.split(", ", -1)) {
+            String[] policyAndState = nic.split(" ", -1);
+            // Whatever its state, it has a message: also the link of one that is done can be down.
+            parts.add(
+                    "{name: e, pciAddress: '05:00." + parts.size() + "', vendor: a, device: b, linkState: Down, state: "
+                            + policyAndState[1] + ", message: " + nic.replace(' ', '-')
+                            + (policyAndState[0].equals("-") ? "}" : ", policy: " + policyAndState[0] + "}"));
         }
+        String state = "nodeState: " + nodeState;
 
-        IwarpNicPolicyStatus status = rollup(node("a", "p", CURRENT, condition(type, message), "nics: " + nics));
+        IwarpNicPolicyStatus status =
+                rollup(node("a", "p", CURRENT, state, condition(type, "of all"), "nics: " + parts));
 
         assertThat(holding(status).type()).isEqualTo(expected);
         assertThat(status.readyNodes()).isEqualTo(expected.equals("Ready") ? 1 : 0);
-        assertThat(rollup(node("a", "p", CURRENT, "nics: " + nics)).readyNodes())
+    }
+
+    @Test
+    void theMessageTellsWhatFailedForThePolicyAndNotForOthers() {
+        String nics = "nics: [{name: e0, pciAddress: '05:00.0', vendor: a, device: b, linkState: Up, policy: p,"
+                + " state: Failed, message: Refused.}, {name: e1, pciAddress: '05:00.1', vendor: a, device: b,"
+                + " linkState: Up, policy: q, state: Failed, message: EBUSY}]";
+        String all = condition("Degraded", "siw: none; 05:00.0: Refused.; 05:00.1: EBUSY");
+
+        assertThat(holding(rollup(node("a", "p", CURRENT, "nodeState: Done", all, nics)))
+                        .message())
+                .isEqualTo("1 of 1 nodes failed: a: 05:00.0: Refused.");
+        assertThat(holding(rollup(node("a", "p", CURRENT, "nodeState: Failed", all, nics)))
+                        .message())
+                .contains("siw: none");
+    }
+
+    /** During an upgrade. */
+    @ParameterizedTest
+    @ValueSource(strings = {"Ready", "Progressing", "Degraded"})
+    void aNodeAgentThatTellsNoStatesSpeaksForAllPolicies(String type) {
+        String otherFailed = NIC.replace("policy: p", "policy: q, message: EBUSY");
+
+        assertThat(holding(rollup(node("a", "p", CURRENT, condition(type, "x: EBUSY"), otherFailed)))
+                        .type())
+                .isEqualTo(type);
+        assertThat(rollup(node("a", "p", CURRENT, NIC)).readyNodes())
                 .as("without conditions")
                 .isZero();
     }
@@ -143,8 +175,8 @@ class PolicyRollupTest {
                 "openshift.io/sidewarp_p",
                 Optional.of(new NetworkState.Problem("SriovNetworkOperatorRefused", "vendor 1425 is not supported")));
 
-        IwarpNicPolicyStatus status = PolicyRollup.of(
-                "p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), 1, refused);
+        IwarpNicPolicyStatus status =
+                PolicyRollup.of("p", 8L, List.of(), List.of(node("a", "p", CURRENT, READY)), 1, refused);
 
         assertThat(holding(status).type()).isEqualTo("Degraded");
         assertThat(holding(status).reason()).isEqualTo("SriovNetworkOperatorRefused");
@@ -164,7 +196,8 @@ class PolicyRollupTest {
 
     @ParameterizedTest
     @CsvSource({
-        // Nodes with the labels, seconds since the IwarpNodes were made, whether the second reported, whether that is all
+        // Nodes with the labels, seconds since the IwarpNodes were made, whether the second reported, whether that is
+        // all
         "2, 0, true, true",
         "3, 0, true, false",
         "2, 0, false, false",
@@ -200,13 +233,17 @@ class PolicyRollupTest {
                 node("still-ruled", "q", CURRENT, READY, NIC),
                 node("behind", "q", "observedGeneration: 1", READY),
                 node("in-use", "q", CURRENT, READY, TO_RESTORE),
+                node("in-use-2", "q", CURRENT, READY, TO_RESTORE.replace("message", "state: Waiting, message")),
+                node("failed", "q", CURRENT, DEGRADED, TO_RESTORE.replace("message", "state: Failed, message")),
+                node("restored", "q", CURRENT, READY, TO_RESTORE.replace("message", "state: Done, message")),
                 node("of-other-policy", "q", CURRENT, DEGRADED, TO_RESTORE.replace("message", "policy: q, message")),
                 node("not-looked-at", "q", CURRENT, DEGRADED.replace("reason: R", "reason: LookFailed")),
                 node("done", "q", CURRENT, READY),
                 node("never-had-an-agent", "q"));
 
         assertThat(PolicyRollup.notRestored("p", nodes))
-                .containsExactly("behind", "in-use", "not-looked-at", "still-asked", "still-ruled");
+                .containsExactly(
+                        "behind", "failed", "in-use", "in-use-2", "not-looked-at", "still-asked", "still-ruled");
     }
 
     @Test
@@ -221,7 +258,9 @@ class PolicyRollupTest {
                 "openshift.io/sidewarp_p",
                 List.of(new StatusCondition("Ready", "True", "AllNodesReady", "all", "2020-01-01T00:00:00Z", 8L))));
         List<IwarpNode> nodes = List.of(
-                node("still-asked", "p", CURRENT, READY), node("still-ruled", "q", CURRENT, READY, NIC), node("c", "q"));
+                node("still-asked", "p", CURRENT, READY),
+                node("still-ruled", "q", CURRENT, READY, NIC),
+                node("c", "q"));
 
         IwarpNicPolicyStatus status =
                 PolicyRollup.restoring("p", 9L, former, nodes, List.of("still-asked", "still-ruled"));

@@ -22,6 +22,7 @@ import io.sidewarp.operator.api.v1alpha1.LinkState;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.KubeApiServer;
@@ -169,12 +170,12 @@ final class SimulatedNodes implements AutoCloseable {
 
     private void answer(IwarpNode node) {
         threads.execute(() -> {
-            report(node, StatusCondition.PROGRESSING, "WaitingForPods");
-            report(node, StatusCondition.READY, "HardwareOffered");
+            report(node, ProvisioningState.WAITING, StatusCondition.PROGRESSING, "WaitingForPods");
+            report(node, ProvisioningState.DONE, StatusCondition.READY, "HardwareOffered");
         });
     }
 
-    private void report(IwarpNode node, String type, String reason) {
+    private void report(IwarpNode node, ProvisioningState state, String type, String reason) {
         List<StatusCondition> former =
                 node.getStatus() == null ? List.of() : node.getStatus().conditions();
         IwarpNode reported = new IwarpNode();
@@ -187,17 +188,20 @@ final class SimulatedNodes implements AutoCloseable {
                 node.getMetadata().getGeneration(),
                 "test",
                 "6.1.0",
-                IntStream.range(0, NICS).mapToObj(nic -> nic(nic, policy)).toList(),
+                IntStream.range(0, NICS)
+                        .mapToObj(nic -> nic(nic, policy, state))
+                        .toList(),
                 new ProviderCounts(NICS * FUNCTIONS, 0, 256),
                 ProviderKind.HARDWARE,
                 NICS * FUNCTIONS,
+                ProvisioningState.DONE,
                 StatusCondition.of(
                         former, type, reason, "simulated", node.getMetadata().getGeneration())));
         client.resource(reported).subresource("status").patch(APPLY);
         statuses.incrementAndGet();
     }
 
-    private static NicStatus nic(int index, String policy) {
+    private static NicStatus nic(int index, String policy, ProvisioningState state) {
         List<VirtualFunctionStatus> functions = IntStream.range(0, FUNCTIONS)
                 .mapToObj(function -> new VirtualFunctionStatus(
                         function,
@@ -224,6 +228,7 @@ final class SimulatedNodes implements AutoCloseable {
                 128,
                 functions,
                 policy,
+                state,
                 null);
     }
 

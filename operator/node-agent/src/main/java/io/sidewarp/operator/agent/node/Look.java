@@ -8,6 +8,7 @@ import io.sidewarp.operator.agent.deviceplugin.RnicDevice;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import java.util.List;
 import java.util.Optional;
@@ -18,6 +19,7 @@ import java.util.stream.Stream;
  * What one look at the node gave.
  *
  * @param nics for the status
+ * @param siwState of the agent's siw device
  * @param devices those that are offered
  * @param provider of what kind they are; empty when there are none
  * @param counts how many devices of each kind could be offered, as far as the look went
@@ -29,6 +31,7 @@ import java.util.stream.Stream;
  */
 record Look(
         List<NicStatus> nics,
+        ProvisioningState siwState,
         List<RnicDevice> devices,
         Optional<ProviderKind> provider,
         ProviderCounts counts,
@@ -49,6 +52,16 @@ record Look(
             return "failed";
         }
         return waiting.isEmpty() && missing.isEmpty() && awaited.isEmpty() ? "done" : "waiting";
+    }
+
+    /** The state of what is of no NIC. */
+    ProvisioningState nodeState(PluginStatus plugin) {
+        return siwState == ProvisioningState.DONE && isUnregistered(plugin) ? ProvisioningState.WAITING : siwState;
+    }
+
+    /** Whether the kubelet does not know of devices that are offered. */
+    private boolean isUnregistered(PluginStatus plugin) {
+        return provider.isPresent() && !plugin.registered();
     }
 
     /** The conditions that follow from it. */
@@ -81,7 +94,7 @@ record Look(
                     "no NIC is selected and usable, and the policy has no fallback",
                     generation);
         }
-        if (!plugin.registered()) {
+        if (isUnregistered(plugin)) {
             return StatusCondition.of(
                     former, StatusCondition.PROGRESSING, "WaitingForKubelet", plugin.message(), generation);
         }

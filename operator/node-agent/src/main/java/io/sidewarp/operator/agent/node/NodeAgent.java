@@ -36,6 +36,7 @@ import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
@@ -237,6 +238,7 @@ public class NodeAgent {
                         (int) look.devices().stream()
                                 .filter(RnicDevice::healthy)
                                 .count(),
+                        look.nodeState(kubelet),
                         look.conditions(conditions(present), kubelet, generation)));
     }
 
@@ -254,6 +256,7 @@ public class NodeAgent {
                         former.map(IwarpNodeStatus::providers).orElse(null),
                         former.map(IwarpNodeStatus::activeProvider).orElse(null),
                         former.map(IwarpNodeStatus::devices).orElse(null),
+                        ProvisioningState.FAILED,
                         StatusCondition.of(
                                 conditions(present),
                                 StatusCondition.DEGRADED,

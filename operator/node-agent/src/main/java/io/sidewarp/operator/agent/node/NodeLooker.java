@@ -27,6 +27,7 @@ import io.sidewarp.operator.api.v1alpha1.NodePolicy;
 import io.sidewarp.operator.api.v1alpha1.ProviderCounts;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -80,6 +81,7 @@ final class NodeLooker {
         List<String> failed = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
         List<String> passedOver = new ArrayList<>();
+        Map<PciAddress, ProvisioningState> states = new HashMap<>();
         Map<PciAddress, String> messages = new HashMap<>();
         Map<PciAddress, String> ruled = new HashMap<>();
         Set<PciAddress> drained = new HashSet<>();
@@ -90,7 +92,9 @@ final class NodeLooker {
             result.message().ifPresent(message -> {
                 messages.put(result.nic(), message);
                 boolean overdue = await(result, spec, drained, now);
-                (result.outcome() == Outcome.WAITING && !overdue ? waiting : failed).add(result.nic() + ": " + message);
+                boolean isWaiting = result.outcome() == Outcome.WAITING && !overdue;
+                states.put(result.nic(), isWaiting ? ProvisioningState.WAITING : ProvisioningState.FAILED);
+                (isWaiting ? waiting : failed).add(result.nic() + ": " + message);
             });
             if (result.outcome() != Outcome.WAITING) {
                 drain.done(result.nic());
@@ -101,13 +105,18 @@ final class NodeLooker {
         Map<PciAddress, Integer> foreign = foreign(inventory, ruled, spec);
         Map<PciAddress, String> missing = missing(inventory, foreign);
         Map<PciAddress, String> awaited = awaitedRdma.of(inventory, ruled.keySet(), results, now);
-        // The controller compares what NICs say with what the node says, to find the policies that it is about.
-        missing.forEach(messages::putIfAbsent);
-        awaited.forEach(messages::putIfAbsent);
+        for (Map<PciAddress, String> waits : List.of(missing, awaited)) {
+            waits.forEach((nic, message) -> {
+                states.putIfAbsent(nic, ProvisioningState.WAITING);
+                messages.putIfAbsent(nic, message);
+            });
+        }
         Optional<Map<String, List<DeviceUser>>> users = users();
         List<RnicDevice> devices = new ArrayList<>(
                 DeviceOffer.hardware(inventory, ruled, foreign, awaited.keySet(), drained, users.map(Map::keySet)));
         faults(inventory, devices).forEach(messages::putIfAbsent);
+        List<String> siwFailed = new ArrayList<>();
+        List<String> siwWaiting = new ArrayList<>();
         int hardware = devices.size();
         int siw = 0;
         int software = 0;
@@ -118,13 +127,14 @@ final class NodeLooker {
         for (Fallback fallback : provider.isPresent() || isUndecided ? List.<Fallback>of() : spec.fallback()) {
             if (fallback == Fallback.KERNEL_SIW && provider.isEmpty()) {
                 try {
-                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, waiting));
+                    SiwLink link = siwLinks.ensure(siwInterface(spec, users, siwWaiting));
                     keepsSiw = true;
                     devices.addAll(DeviceOffer.kernelSiw(link, spec.siw().devices()));
                     siw = devices.size();
                     provider = Optional.of(ProviderKind.KERNEL_SIW);
                 } catch (SiwUnavailableException e) {
-                    (spec.fallback().contains(Fallback.SOFTWARE) ? passedOver : failed).add("siw: " + e.getMessage());
+                    (spec.fallback().contains(Fallback.SOFTWARE) ? passedOver : siwFailed)
+                            .add("siw: " + e.getMessage());
                 }
             } else if (fallback == Fallback.SOFTWARE) {
                 software = spec.software().devices();
@@ -135,13 +145,16 @@ final class NodeLooker {
             }
         }
         if (!keepsSiw) {
-            releaseSiw(users, failed, waiting);
+            releaseSiw(users, siwFailed, siwWaiting);
         }
+        failed.addAll(siwFailed);
+        waiting.addAll(siwWaiting);
         Map<String, List<DeviceUser>> known = users.orElseGet(Map::of);
         Map<String, List<String>> pods =
                 known.keySet().stream().collect(Collectors.toMap(id -> id, id -> FunctionsInUse.users(known, id)));
         return new Look(
-                NodeStatus.nics(inventory, ruled, messages, pods),
+                NodeStatus.nics(inventory, ruled, states, messages, pods),
+                state(siwFailed, siwWaiting),
                 devices,
                 provider,
                 new ProviderCounts(hardware, siw, software),
@@ -267,6 +280,13 @@ final class NodeLooker {
         } catch (HostException e) {
             failed.add("the agent's siw device cannot be removed: " + e.getMessage());
         }
+    }
+
+    private static ProvisioningState state(List<String> failed, List<String> waiting) {
+        if (!failed.isEmpty()) {
+            return ProvisioningState.FAILED;
+        }
+        return waiting.isEmpty() ? ProvisioningState.DONE : ProvisioningState.WAITING;
     }
 
     private static NicPolicy policy(NodePolicy policy) {

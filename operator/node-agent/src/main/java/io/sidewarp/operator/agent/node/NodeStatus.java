@@ -11,6 +11,7 @@ import io.sidewarp.operator.agent.nic.RdmaDevice;
 import io.sidewarp.operator.agent.nic.VirtualFunction;
 import io.sidewarp.operator.api.v1alpha1.LinkState;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import java.util.List;
 import java.util.Map;
@@ -27,16 +28,23 @@ final class NodeStatus {
      * The NICs of a node.
      *
      * @param policies which policy rules which NIC
+     * @param states of those that are not done
      * @param messages what is wrong with which NIC
      * @param users pods that use a function, by its address
      */
     static List<NicStatus> nics(
             Inventory inventory,
             Map<PciAddress, String> policies,
+            Map<PciAddress, ProvisioningState> states,
             Map<PciAddress, String> messages,
             Map<String, List<String>> users) {
         return inventory.nics().stream()
-                .map(nic -> nic(nic, policies.get(nic.address()), messages.get(nic.address()), users))
+                .map(nic -> nic(
+                        nic,
+                        policies.get(nic.address()),
+                        states.getOrDefault(nic.address(), ProvisioningState.DONE),
+                        messages.get(nic.address()),
+                        users))
                 .toList();
     }
 
@@ -48,7 +56,11 @@ final class NodeStatus {
     }
 
     private static NicStatus nic(
-            Nic nic, @Nullable String policy, @Nullable String message, Map<String, List<String>> users) {
+            Nic nic,
+            @Nullable String policy,
+            ProvisioningState state,
+            @Nullable String message,
+            Map<String, List<String>> users) {
         Optional<NetworkInterface> port = nic.interfaces().stream().findFirst();
         // Of several, the one that makes it an RNIC.
         Optional<RdmaDevice> rdma = Stream.concat(
@@ -73,6 +85,7 @@ final class NodeStatus {
                         .map(function -> virtualFunction(function, users))
                         .toList(),
                 policy,
+                state,
                 message);
     }
 

@@ -25,6 +25,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.testing.CustomResourceDefinitions;
 import io.sidewarp.operator.testing.EndedSpans;
@@ -144,6 +145,7 @@ class NodeAgentTest {
                                     assertThat(condition.observedGeneration()).isEqualTo(2);
                                 }));
                 assertThat(status(client).observedGeneration()).isEqualTo(2);
+                assertThat(status(client).nodeState()).isEqualTo(ProvisioningState.FAILED);
                 assertThat(status(client).nics()).isNotEmpty().isEqualTo(before.nics());
                 assertThat(status(client).activeProvider()).isEqualTo(ProviderKind.SOFTWARE);
                 assertThat(status(client).devices()).isEqualTo(2);

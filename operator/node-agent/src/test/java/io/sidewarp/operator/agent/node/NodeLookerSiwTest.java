@@ -11,6 +11,7 @@ import io.sidewarp.operator.agent.deviceplugin.DevicePlugin;
 import io.sidewarp.operator.agent.deviceplugin.TestConfig;
 import io.sidewarp.operator.agent.host.RecordedHost;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -65,6 +66,7 @@ class NodeLookerSiwTest extends NodeLookerFixture {
         assertThat(look.devices()).isEmpty();
         assertThat(holding(look, REGISTERED)).isEqualTo("Degraded ProvisioningFailed");
         assertThat(look.failed()).singleElement().asString().contains("the node's kernel has no siw");
+        assertThat(look.nodeState(REGISTERED)).isEqualTo(ProvisioningState.FAILED);
     }
 
     @Test
@@ -95,6 +97,7 @@ class NodeLookerSiwTest extends NodeLookerFixture {
             assertThat(holding(used, REGISTERED)).isEqualTo("Progressing WaitingForPods");
             assertThat(used.waiting()).containsExactly("the siw device on eth0 stays until no pod uses it");
             assertThat(used.isWaiting(REGISTERED)).isTrue();
+            assertThat(used.nodeState(REGISTERED)).isEqualTo(ProvisioningState.WAITING);
 
             kubelet.release(new PodName("shop", "cart"));
             Look free = looker.look(spec("fallback: []"), NOW);

@@ -19,6 +19,7 @@ import io.sidewarp.operator.agent.nic.VirtualFunctionUse;
 import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
+import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import java.util.HashSet;
@@ -84,6 +85,8 @@ class NodeLookerTest extends NodeLookerFixture {
         PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet", 0, NOW);
 
         assertThat(holding(look, waiting)).isEqualTo("Progressing WaitingForKubelet");
+        assertThat(look.nodeState(waiting)).isEqualTo(ProvisioningState.WAITING);
+        assertThat(look.nodeState(REGISTERED)).isEqualTo(ProvisioningState.DONE);
         assertThat(look.isWaiting(waiting)).isTrue();
         assertThat(look.isWaiting(REGISTERED)).isFalse();
     }
@@ -125,6 +128,7 @@ class NodeLookerTest extends NodeLookerFixture {
                 .satisfies(nic -> {
                     assertThat(nic.pciAddress()).isEqualTo("0000:b5:00.0");
                     assertThat(nic.policy()).isNull();
+                    assertThat(nic.state()).isEqualTo(ProvisioningState.WAITING);
                     assertThat(nic.message()).contains("shop/cart");
                 });
 
@@ -213,11 +217,32 @@ class NodeLookerTest extends NodeLookerFixture {
 
         assertThat(message(look)).isEqualTo("1 of 2 devices can be used");
         assertThat(look.nics())
-                .extracting(NicStatus::name, NicStatus::message)
-                .containsExactly(tuple("eno1", null), tuple("eno2", "Cannot be used: no port of iwp181s0f1 is active"));
+                .extracting(NicStatus::name, NicStatus::state, NicStatus::message)
+                .containsExactly(
+                        tuple("eno1", ProvisioningState.DONE, null),
+                        tuple("eno2", ProvisioningState.DONE, "Cannot be used: no port of iwp181s0f1 is active"));
+        assertThat(look.nodeState(REGISTERED)).isEqualTo(ProvisioningState.DONE);
     }
 
     /** By this the controller knows which policies are not carried out. */
+    @Test
+    void tellsOfEachNicHowFarItIsWhatItsPolicyAsksFor() throws Exception {
+        String policy = "policies: [{name: p, nicSelector: {pciAddresses: ['0000:18:00.1']}, virtualFunctions: 1},"
+                + " {name: q, nicSelector: {pciAddresses: ['0000:18:00.0']}, virtualFunctions: %d}]";
+        RecordedHost host = host("intel-e810");
+
+        Look awaited = looker(host, none()).look(spec(policy.formatted(0)), NOW);
+        Look refused = looker(host, none()).look(spec(policy.formatted(10_000)), NOW);
+
+        assertThat(awaited.nics())
+                .extracting(NicStatus::policy, NicStatus::state)
+                .containsExactly(tuple("q", ProvisioningState.DONE), tuple("p", ProvisioningState.WAITING));
+        assertThat(refused.nics())
+                .extracting(NicStatus::policy, NicStatus::state)
+                .containsExactly(tuple("q", ProvisioningState.FAILED), tuple("p", ProvisioningState.DONE));
+        assertThat(refused.nodeState(REGISTERED)).isEqualTo(ProvisioningState.DONE);
+    }
+
     @Test
     void whatTheNodeWaitsForIsWhatItsNicsSay() throws Exception {
         String policy =
