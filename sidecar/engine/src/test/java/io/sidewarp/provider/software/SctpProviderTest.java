@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.AssociationListener;
@@ -32,6 +33,7 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
+import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -52,6 +54,21 @@ final class SctpProviderTest extends SctpProviderSuite {
     @Override
     ConnectionFailedException.Kind nobodyThere() {
         return ConnectionFailedException.Kind.TIMEOUT;
+    }
+
+    @Test
+    @Requirement("UDP-5.5-01")
+    void icmpEndsNoAttempt() throws Exception {
+        int unused;
+        try (DatagramSocket socket = new DatagramSocket(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0))) {
+            unused = socket.getLocalPort();
+        }
+
+        assertFails(
+                new Endpoint(clientDevice(), 16)
+                        .queuePair.connect(
+                                nobody(), parameters().withUdpPort(unused).withTimeout(Duration.ofSeconds(1))),
+                ConnectionFailedException.Kind.TIMEOUT);
     }
 
     @Test

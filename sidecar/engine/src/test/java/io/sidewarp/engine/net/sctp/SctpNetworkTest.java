@@ -4,13 +4,17 @@
 package io.sidewarp.engine.net.sctp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
 import java.lang.ref.WeakReference;
+import java.net.DatagramPacket;
+import java.net.DatagramSocket;
 import java.net.InetSocketAddress;
+import java.net.PortUnreachableException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -183,6 +187,37 @@ final class SctpNetworkTest {
         client.send(0, 16, new byte[100]);
 
         assertThat(client.end().cause()).startsWith("the peer knows no such association");
+    }
+
+    @Test
+    @Requirement("UDP-5.5-01")
+    void icmpEndsNoAssociation() throws Exception {
+        connect(0, narrow(100));
+        int port = relay.outsidePort();
+        relay.leave();
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> !relay.isThere());
+        assertIcmpFrom(port);
+        long before = passive.counters().sentPackets();
+
+        server.send(0, 16, new byte[100]);
+        Awaitility.await()
+                .atMost(SctpBed.PATIENCE)
+                .until(() -> passive.counters().sentPackets() >= before + 2);
+        relay.moveTo(port);
+
+        assertThat(client.takeMessage().octets()).hasSize(100);
+        Awaitility.await().atMost(SctpBed.PATIENCE).until(() -> server.acknowledgements.get() == 1);
+    }
+
+    /** The system tells by ICMP that nobody is at a port. */
+    private static void assertIcmpFrom(int port) throws Exception {
+        try (DatagramSocket probe = new DatagramSocket()) {
+            probe.setSoTimeout((int) SctpBed.PATIENCE.toMillis());
+            probe.connect(new InetSocketAddress(SctpBed.LOOPBACK, port));
+            probe.send(new DatagramPacket(new byte[1], 1));
+            assertThatThrownBy(() -> probe.receive(new DatagramPacket(new byte[1], 1)))
+                    .isInstanceOf(PortUnreachableException.class);
+        }
     }
 
     @Test

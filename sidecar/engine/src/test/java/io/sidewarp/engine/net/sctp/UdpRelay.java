@@ -29,6 +29,8 @@ final class UdpRelay implements AutoCloseable {
     private ByteBuffer held = ByteBuffer.allocate(0);
     private volatile int newPort;
     private volatile boolean moveWanted;
+    private volatile boolean leaveWanted;
+    private volatile boolean away;
     private volatile boolean silent;
     private volatile boolean silentToClient;
     private volatile boolean closed;
@@ -73,6 +75,17 @@ final class UdpRelay implements AutoCloseable {
         server = newServer;
     }
 
+    /** Closes its port towards the server, so that the system answers there by ICMP, until {@link #moveTo}. */
+    void leave() {
+        leaveWanted = true;
+        selector.wakeup();
+    }
+
+    /** Whether it has a port towards the server. */
+    boolean isThere() {
+        return !away;
+    }
+
     /** The port that it sends to the server from. */
     int outsidePort() throws IOException {
         return ((InetSocketAddress) outside.getLocalAddress()).getPort();
@@ -99,13 +112,23 @@ final class UdpRelay implements AutoCloseable {
             while (!closed) {
                 selector.select(50);
                 selector.selectedKeys().clear();
+                if (leaveWanted) {
+                    leaveWanted = false;
+                    outside.close();
+                    // The port is given back when the selector has let go of it.
+                    selector.selectNow();
+                    away = true;
+                }
                 if (moveWanted) {
                     moveWanted = false;
                     outside.close();
                     outside = open(newPort);
+                    away = false;
                 }
                 carry(buffer, inside, true);
-                carry(buffer, outside, false);
+                if (isThere()) {
+                    carry(buffer, outside, false);
+                }
             }
         } catch (IOException e) {
             if (!closed) {
@@ -146,9 +169,9 @@ final class UdpRelay implements AutoCloseable {
     }
 
     private void send(ByteBuffer packet, boolean toServer) throws IOException {
-        if (toServer) {
+        if (toServer && isThere()) {
             outside.send(packet, server);
-        } else {
+        } else if (!toServer) {
             inside.send(packet, client);
         }
     }
