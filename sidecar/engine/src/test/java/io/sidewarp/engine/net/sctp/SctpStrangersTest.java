@@ -326,6 +326,7 @@ final class SctpStrangersTest {
     }
 
     @Test
+    @Requirement("UDP-5.4-01")
     void aPacketWithATagOfNobodyMovesNoPort() throws Exception {
         SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
         SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
