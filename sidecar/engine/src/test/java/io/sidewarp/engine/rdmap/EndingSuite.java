@@ -74,7 +74,7 @@ abstract class EndingSuite extends PairSuite {
     }
 
     @Test
-    @Requirement({"RDMAP-7.1-02", "RDMAP-4.8-04"})
+    @Requirement("RDMAP-7.2-05")
     void aSourceThatGoesUnderAReadIsToldToTheReader() {
         MemoryRegion source = right().region(SIZE);
         MemoryRegion sink = left().region(SIZE);

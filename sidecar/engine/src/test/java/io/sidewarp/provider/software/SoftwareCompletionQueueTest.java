@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -27,6 +28,7 @@ final class SoftwareCompletionQueueTest {
     }
 
     @Test
+    @Requirement("RDMAP-5.3-03")
     void onlySolicitedCompletionsAreToldOfWhereNoOthersAreWanted() {
         queue.requestNotification(told::incrementAndGet, true);
 
