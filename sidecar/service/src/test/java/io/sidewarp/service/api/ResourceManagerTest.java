@@ -4,9 +4,15 @@
 package io.sidewarp.service.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import com.google.protobuf.Descriptors.Descriptor;
 import com.google.protobuf.Descriptors.FieldDescriptor;
+import com.google.protobuf.DynamicMessage;
+import com.google.protobuf.Message;
+import io.grpc.CallOptions;
+import io.grpc.ClientCall;
+import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.ServiceDescriptor;
 import io.grpc.Status;
@@ -27,6 +33,7 @@ import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.DeregisterRegionRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
@@ -48,6 +55,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
@@ -344,31 +352,77 @@ class ResourceManagerTest {
     @Requirement({"RDMAP-8.1.2-01", "DDP-8.3.2-01"})
     void everyCallThatMakesOrUsesSomethingIsInASession() {
         List<String> calls = new ArrayList<>();
-        for (ServiceDescriptor service : List.of(
-                DeviceServiceGrpc.getServiceDescriptor(),
-                MemoryServiceGrpc.getServiceDescriptor(),
-                ConnectionServiceGrpc.getServiceDescriptor(),
-                SharedReceiveQueueServiceGrpc.getServiceDescriptor(),
-                TransferServiceGrpc.getServiceDescriptor())) {
-            for (MethodDescriptor<?, ?> method : service.getMethods()) {
-                if (!WITHOUT_SESSION.contains(method.getBareMethodName())) {
-                    ProtoMethodDescriptorSupplier proto = (ProtoMethodDescriptorSupplier) method.getSchemaDescriptor();
-                    assertThat(namesASession(proto.getMethodDescriptor().getInputType()))
-                            .as(method.getFullMethodName())
-                            .isTrue();
-                    calls.add(method.getBareMethodName());
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession present = sidecar.session()) {
+            String ended = endedSession(sidecar, present);
+            for (ServiceDescriptor service : List.of(
+                    DeviceServiceGrpc.getServiceDescriptor(),
+                    MemoryServiceGrpc.getServiceDescriptor(),
+                    ConnectionServiceGrpc.getServiceDescriptor(),
+                    SharedReceiveQueueServiceGrpc.getServiceDescriptor(),
+                    TransferServiceGrpc.getServiceDescriptor())) {
+                for (MethodDescriptor<?, ?> method : service.getMethods()) {
+                    if (!WITHOUT_SESSION.contains(method.getBareMethodName())) {
+                        assertThat(call(present, method, ""))
+                                .as("%s without a session", method.getFullMethodName())
+                                .returns(Status.Code.INVALID_ARGUMENT, Status::getCode)
+                                .extracting(Status::getDescription, STRING)
+                                .contains("session is empty");
+                        assertThat(call(present, method, ended).getCode())
+                                .as("%s in a session that has ended", method.getFullMethodName())
+                                .isEqualTo(Status.Code.UNAUTHENTICATED);
+                        calls.add(method.getBareMethodName());
+                    }
                 }
             }
         }
         assertThat(calls).contains("RegisterRegion", "Connect", "Listen", "Write", "Queue", "Store");
     }
 
-    /** Itself, or the message that a stream of it begins with. */
-    private static boolean namesASession(Descriptor request) {
-        return request.findFieldByName("session") != null
-                || request.getFields().stream()
-                        .filter(field -> field.getJavaType() == FieldDescriptor.JavaType.MESSAGE)
-                        .anyMatch(field -> field.getMessageType().findFieldByName("session") != null);
+    private static String endedSession(TestSidecar sidecar, TestSession present) {
+        TestSession session = sidecar.session();
+        session.close();
+        Awaitility.await()
+                .until(() -> present.device()
+                                .listSessions(ListSessionsRequest.getDefaultInstance())
+                                .getSessionsCount()
+                        == 1);
+        return session.token();
+    }
+
+    /** How a call ends that names a session and nothing else. */
+    private static <Q, A> Status call(TestSession client, MethodDescriptor<Q, A> method, String session) {
+        ProtoMethodDescriptorSupplier proto = (ProtoMethodDescriptorSupplier) method.getSchemaDescriptor();
+        Message request = naming(session, proto.getMethodDescriptor().getInputType());
+        CompletableFuture<Status> end = new CompletableFuture<>();
+        ClientCall<Q, A> call = client.channel().newCall(method, CallOptions.DEFAULT);
+        call.start(
+                new ClientCall.Listener<>() {
+                    @Override
+                    public void onClose(Status status, Metadata trailers) {
+                        end.complete(status);
+                    }
+                },
+                new Metadata());
+        call.request(1);
+        call.sendMessage(method.parseRequest(request.toByteString().newInput()));
+        call.halfClose();
+        return Waiting.join(end);
+    }
+
+    /** Itself names it, or the message that a stream of it begins with. */
+    private static Message naming(String session, Descriptor type) {
+        DynamicMessage.Builder request = DynamicMessage.newBuilder(type);
+        FieldDescriptor token = type.findFieldByName("session");
+        if (token != null) {
+            return request.setField(token, session).build();
+        }
+        FieldDescriptor first = type.getFields().stream()
+                .filter(field -> field.getJavaType() == FieldDescriptor.JavaType.MESSAGE)
+                .filter(field -> field.getMessageType().findFieldByName("session") != null)
+                .findFirst()
+                .orElseThrow(() -> new AssertionError(type.getFullName() + " names no session"));
+        return request.setField(first, naming(session, first.getMessageType())).build();
     }
 
     @Test
