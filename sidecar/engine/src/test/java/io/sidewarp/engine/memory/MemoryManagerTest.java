@@ -46,7 +46,7 @@ class MemoryManagerTest {
     private Path directory;
 
     @Test
-    @Requirement({"RDMAP-8.1.1-04", "DDP-8.3-01"})
+    @Requirement({"RDMAP-3.2-05", "RDMAP-8.1.1-04", "DDP-8.3-01"})
     void aRegionIsReachableByItsStagUntilItIsDeregistered() {
         MemoryRegion region = register(ManagedBacking.allocate(8));
         assertThat(manager.stags().lookup(region.stag())).isSameAs(region);

@@ -36,7 +36,7 @@ class TaggedAccessTest {
     }
 
     @ParameterizedTest
-    @Requirement({"RDMAP-8.1.1-03", "DDP-7.1-07"})
+    @Requirement({"RDMAP-3.2-05", "RDMAP-8.1.1-03", "DDP-7.1-07"})
     @CsvSource({
         "1000, 1, OK",
         "999, 1, BOUNDS",
@@ -120,7 +120,7 @@ class TaggedAccessTest {
     }
 
     @Test
-    @Requirement({"RDMAP-8.1.1-02", "DDP-8.3-02"})
+    @Requirement({"RDMAP-3.2-05", "RDMAP-8.1.1-02", "DDP-8.3-02"})
     void aStagOfOneStreamIsUnusableOnAnother() {
         MemoryRegion region = region(BASE, QP, REMOTE_WRITE);
 

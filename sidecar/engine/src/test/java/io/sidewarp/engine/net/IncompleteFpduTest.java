@@ -5,6 +5,7 @@ package io.sidewarp.engine.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.sidewarp.conformance.Requirement;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.AutoClose;
@@ -12,6 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Peers that begin an FPDU, of which this side keeps what has come, and then are silent. */
+@Requirement("MPA-7.1.2-13")
 class IncompleteFpduTest {
 
     /** Long enough for the test itself, which sends the rest of an FPDU in time. */

@@ -110,6 +110,17 @@ class AtomicRequesterTest {
     }
 
     @Test
+    @Requirement("EXT-4.1-01")
+    void theInvalidateFieldOfAResponseIsIgnored() {
+        stream.endpoint().fetchAdd(5, 1).remote(REMOTE, 0).post();
+        stream.output();
+
+        stream.input(hex("41 4B DEADBEEF", "00000003", "00000001", ZERO, "00000001", "1122334455667788"));
+
+        assertThat(stream.completions().sendResults()).containsExactly(0x1122334455667788L);
+    }
+
+    @Test
     void anAtomicOperationNeedsNoLocalMemory() {
         stream.endpoint().compareSwap(1, 2, 3).remote(REMOTE, 0).post();
         stream.output();

@@ -110,7 +110,7 @@ class ReadRequesterTest {
     }
 
     @Test
-    @Requirement({"RDMAP-6.1-03", "RDMAP-8.1.1-11"})
+    @Requirement({"RDMAP-6.1-02", "RDMAP-6.1-03", "RDMAP-8.1.1-11"})
     void noMoreReadsThanOrdAreOutstanding() {
         for (int i = 0; i < 10; i++) {
             read(i, i * 10L, 10);

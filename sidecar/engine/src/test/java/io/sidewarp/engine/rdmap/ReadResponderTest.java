@@ -86,6 +86,27 @@ class ReadResponderTest {
     }
 
     @Test
+    @Requirement("RDMAP-4.1-08")
+    void theInvalidateFieldOfARequestIsIgnored() {
+        MemoryRegion advertised = stream.endpoint().invalidatableRegion(16);
+
+        stream.input(
+                untagged(UNTAGGED_LAST, 0x41, advertised.stag(), 1, 1, 0, requestFor(8)),
+                untagged(UNTAGGED_LAST, 0x41, 0xDEADBEEF, 1, 2, 0, requestFor(8)));
+
+        assertThat(stream.output()).extracting(Segment::payload).containsExactly(first(8), first(8));
+        assertThat(advertised.isValid()).isTrue();
+    }
+
+    private byte[] requestFor(int octets) {
+        return readRequestHeader(SINK, 0, octets, source.stag(), 0);
+    }
+
+    private byte[] first(int octets) {
+        return Arrays.copyOf(data, octets);
+    }
+
+    @Test
     @Requirement({"RDMAP-5.2.1-03", "RDMAP-5.5-20", "RDMAP-B-01"})
     void responsesComeInTheOrderOfTheRequestsAndAreNotInterleaved() {
         stream.wire().room(1);

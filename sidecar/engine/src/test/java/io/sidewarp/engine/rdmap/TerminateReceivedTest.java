@@ -5,6 +5,7 @@ package io.sidewarp.engine.rdmap;
 
 import static io.sidewarp.engine.testing.Octets.hex;
 import static io.sidewarp.engine.testing.Octets.join;
+import static io.sidewarp.engine.testing.Ulpdus.UNTAGGED_LAST;
 import static io.sidewarp.engine.testing.Ulpdus.readResponse;
 import static io.sidewarp.engine.testing.Ulpdus.send;
 import static io.sidewarp.engine.testing.Ulpdus.tagged;
@@ -74,6 +75,18 @@ class TerminateReceivedTest {
         assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED);
         assertThat(stream.events().errors()).containsExactly(stream.stream().error());
         assertThat(stream.events().messages().getFirst()).contains(name);
+    }
+
+    @Test
+    @Requirement("RDMAP-4.1-08")
+    void itsInvalidateFieldIsIgnored() {
+        MemoryRegion advertised = stream.endpoint().invalidatableRegion(16);
+
+        stream.input(untagged(UNTAGGED_LAST, 0x47, advertised.stag(), 2, 1, 0, hex("11 00 00 00")));
+
+        assertThat(stream.stream().error().type()).isEqualTo(1);
+        assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED);
+        assertThat(advertised.isValid()).isTrue();
     }
 
     @Test

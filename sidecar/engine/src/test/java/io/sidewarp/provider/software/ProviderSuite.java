@@ -196,6 +196,20 @@ abstract class ProviderSuite {
     }
 
     @Test
+    @Requirement("RDMAP-6.1-02")
+    void anOrdOf0TakesNoRead() throws Exception {
+        Endpoint client = new Endpoint(clientDevice, 16);
+        Endpoint server = new Endpoint(serverDevice, 16);
+        connect(client, server, parameters().withReadDepth(1, 0));
+
+        assertThat(client.queuePair.postSend(request.reset(1, Opcode.RDMA_READ)
+                        .addSge(client.region, 0, 8)
+                        .remote(server.region.stag(), 0)))
+                .isEqualTo(PostResult.INVALID_REQUEST);
+    }
+
+    @Test
+    @Requirement("RDMAP-6.1-02")
     void tellsBothSidesWhatWasAgreed() throws Exception {
         Endpoint client = new Endpoint(clientDevice, 16);
         Endpoint server = new Endpoint(serverDevice, 16);

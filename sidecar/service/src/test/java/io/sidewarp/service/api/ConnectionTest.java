@@ -355,6 +355,7 @@ class ConnectionTest extends TwoSidecars {
     }
 
     @Test
+    @Requirement("MPA-4.4-01")
     void connectionsWithoutCrcNeedTheConsentOfTheAdministrator() {
         Status status = Waiting.status(() -> client.connections()
                 .connect(client.connectRequest(1)

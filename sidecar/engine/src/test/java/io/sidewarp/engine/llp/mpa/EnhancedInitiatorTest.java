@@ -293,6 +293,19 @@ class EnhancedInitiatorTest {
         assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
     }
 
+    @ParameterizedTest(name = "{0} octets of Private Data")
+    @ValueSource(ints = {0, 3})
+    @Requirement("EMPA-6-02")
+    void closesWhenThePrivateDataHasNoRoomForTheEnhancedData(int length) {
+        Endpoint endpoint = Endpoint.initiator(DEFAULTS);
+        endpoint.output();
+
+        endpoint.input(Frames.reply(Frames.C | S, 2, new byte[length]));
+
+        assertThat(endpoint.failures).containsExactly(LlpError.INVALID_STARTUP_FRAME);
+        assertThat(endpoint.transport.calls).containsExactly("close");
+    }
+
     @Test
     @Requirement("EMPA-6-02")
     void leaves508OctetsToTheConsumer() {

@@ -114,6 +114,22 @@ class SessionStartTest {
         assertThat(end.sent()).containsExactly("1:17 00 00 00 04");
     }
 
+    @ParameterizedTest(name = "function code {0}")
+    @ValueSource(ints = {2, 3})
+    @Requirement("SCTP-5.2.3-02")
+    void anAnswerWith513OctetsOfPrivateDataFailsTheSession(int function) {
+        SctpEnd end = SctpEnd.alone(1);
+        SessionRecorder active = end.initiate();
+        end.rest();
+        byte[] answer = Arrays.copyOf(new byte[] {0, 0, 0, (byte) function}, 4 + 513);
+
+        end.pipe().inject(0, 17, answer);
+        end.acknowledge();
+
+        assertThat(active.events()).containsExactly("failed");
+        assertThat(end.sent()).containsExactly("0:17 00 00 00 01", "0:17 00 01 00 04");
+    }
+
     @Test
     @Requirement({"SCTP-6.4-01", "SCTP-6-03"})
     void theConsumerDecidesWhenItLikesAndBindsItsEndpointThen() {
