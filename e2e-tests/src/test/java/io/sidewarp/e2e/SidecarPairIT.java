@@ -97,11 +97,24 @@ class SidecarPairIT {
         SharedRegion source = here.createSharedRegion("source", OCTETS);
         SharedRegion copy = here.createSharedRegion("copy", OCTETS, Access.LOCAL_WRITE);
         SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
-        Link link = Link.connect(here, there);
+        ManagedRegion inbox = there.registerManaged(1, Access.LOCAL_WRITE);
+        Link link = Link.connect(
+                here,
+                ConnectionOptions.defaults(),
+                there,
+                ConnectionOptions.builder().receive(77, inbox.slice()).build());
         Pattern.fill(source.segment(), 1);
-
-        WorkCompletion write = link.initiator().write(source.slice(), target.address());
-        WorkCompletion read = link.initiator().read(copy.slice(), target.address());
+        WorkCompletion write;
+        WorkCompletion read;
+        try (WorkQueue queue = there.openQueue(16, link.responder())) {
+            write = link.initiator().write(source.slice(), target.address());
+            read = link.initiator().read(copy.slice(), target.address());
+            link.initiator().send(source.slice(0, 1));
+            assertThat(queue.poll(Patience.LIMIT))
+                    .as("the first that its queue tells")
+                    .map(WorkCompletion::id)
+                    .hasValue(77L);
+        }
 
         assertThat(write.opcode()).isEqualTo(Opcode.WRITE);
         assertThat(write.length()).isEqualTo(OCTETS);
