@@ -65,7 +65,8 @@ abstract class MisbehavingPeer {
     static void startSidecar() {
         sidecar = SidecarProcess.with("victim")
                 .allowCrcOff()
-                .set("sidewarp.connection.timeout", "3s")
+                // What it ends, it ends for what the peer has sent.
+                .set("sidewarp.connection.timeout", "1h")
                 .start();
         client = sidecar.client();
         session = client.openSession("victim");

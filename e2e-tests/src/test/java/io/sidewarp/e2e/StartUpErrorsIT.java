@@ -11,11 +11,14 @@ import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ConnectionRejectedException;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
+import io.sidewarp.client.Session;
+import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.wire.MpaFrame;
 import io.sidewarp.e2e.wire.Octets;
 import io.sidewarp.e2e.wire.RawPeer;
@@ -127,12 +130,22 @@ class StartUpErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement({"MPA-7.1.2-13", "MPA-7.1.2-02"})
     void aRequestThatDoesNotGoOnIsGivenUp() throws Exception {
-        try (RawPeer peer = RawPeer.connect(port)) {
+        try (SidecarProcess impatient = impatient();
+                SidewarpClient client = impatient.client();
+                Session own = client.openSession("impatient");
+                Listener listener = own.listen(Link.LOOPBACK, 0, REQUESTS::add);
+                RawPeer peer = RawPeer.connect(listener.port())) {
             peer.sendOctets(
                     Arrays.copyOf(MpaFrame.request(MpaFrame.CRC, NOTHING).encode(), 19));
             assertThat(peer.receiveUntilGone()).isEmpty();
         }
         assertThat(REQUESTS).isEmpty();
+    }
+
+    private static SidecarProcess impatient() {
+        return SidecarProcess.with("impatient")
+                .set("sidewarp.connection.timeout", "3s")
+                .start();
     }
 
     @ParameterizedTest
@@ -233,9 +246,12 @@ class StartUpErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement({"MPA-7.1.2-13", "MPA-7.1.2-01"})
     void aPeerThatDoesNotAnswerIsGivenUp() throws Exception {
-        try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+        try (SidecarProcess impatient = impatient();
+                SidewarpClient client = impatient.client();
+                Session own = client.openSession("impatient");
+                ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             CompletableFuture<Connection> connecting =
-                    session.connectAsync(Link.LOOPBACK, server.getLocalPort(), ConnectionOptions.defaults());
+                    own.connectAsync(Link.LOOPBACK, server.getLocalPort(), ConnectionOptions.defaults());
             try (RawPeer peer = RawPeer.accept(server)) {
                 peer.readFrame();
                 assertThatThrownBy(() -> Patience.get(connecting))
