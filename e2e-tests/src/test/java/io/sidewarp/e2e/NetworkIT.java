@@ -4,18 +4,22 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.client.Access;
+import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.network.IpPacket;
 import io.sidewarp.e2e.network.TestNetwork;
 import io.sidewarp.e2e.network.TestNetwork.Carrier;
+import io.sidewarp.e2e.support.Events;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
@@ -23,6 +27,7 @@ import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.v1.Llp;
+import io.sidewarp.v1.RdmaError;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
@@ -32,6 +37,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -68,10 +74,12 @@ class NetworkIT {
     }
 
     private static void withPair(Llp llp, Carrier carrier, Consumer<Pair> test) {
+        withPair(llp, carrier, SidecarProcess.with("near"), test);
+    }
+
+    private static void withPair(Llp llp, Carrier carrier, SidecarProcess.Builder near, Consumer<Pair> test) {
         try (TestNetwork network = TestNetwork.open(ETHERNET_MTU, carrier);
-                SidecarProcess left = SidecarProcess.with("near")
-                        .prefix(network.left().prefix())
-                        .start();
+                SidecarProcess left = near.prefix(network.left().prefix()).start();
                 SidecarProcess right = SidecarProcess.with("far")
                         .prefix(network.right().prefix())
                         .start();
@@ -239,6 +247,36 @@ class NetworkIT {
 
         assertThat(segmentsBehind.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
         assertThat(alignedBehind.get()).isGreaterThan(segmentsBehind.get() * 9 / 10);
+    }
+
+    @Test
+    @Requirement({"RDMAP-6.2.1-05", "MPA-8-01", "DDP-6.2.2-02"})
+    void aPeerThatIsReachedNoMoreIsALostConnection() {
+        AtomicBoolean cut = new AtomicBoolean();
+        Carrier cable = (packet, fromLeft, out) -> {
+            if (!cut.get()) {
+                out.deliver(packet, 0);
+            }
+        };
+        SidecarProcess.Builder watchful = SidecarProcess.with("near").set("sidewarp.connection.keep-alive", "1s");
+        withPair(Llp.LLP_TCP, cable, watchful, pair -> {
+            Events events = Events.of(pair.here());
+            writeAll(pair);
+            cut.set(true);
+            Connection connection = pair.link().initiator();
+            List<CompletableFuture<WorkCompletion>> outstanding = List.of(
+                    connection.receiveAsync(pair.source().slice()),
+                    connection.readAsync(pair.source().slice(), pair.target().address()));
+
+            RdmaError error = events.awaitError(connection);
+
+            assertThat(List.of(error.getLayer(), error.getType(), error.getCode()))
+                    .containsExactly(2, 0, 1);
+            assertThat(error.getRemote()).isFalse();
+            assertThat(outstanding)
+                    .allSatisfy(
+                            work -> assertThatThrownBy(() -> Patience.get(work)).isInstanceOf(SidewarpException.class));
+        });
     }
 
     @Test
