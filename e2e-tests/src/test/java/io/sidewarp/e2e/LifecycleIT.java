@@ -16,6 +16,7 @@ import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkRequest;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.programs.EndlessWriter;
@@ -180,26 +181,40 @@ class LifecycleIT {
 
     @Test
     void aSidecarThatIsStoppedLetsWorkUnderWayFinish() {
-        Session here = leftClient.openSession("here");
         Session there = rightClient.openSession("there");
-        Events events = Events.of(here);
         ManagedRegion inbox = there.registerManaged(100, Access.LOCAL_WRITE);
-        ManagedRegion outbox = here.registerManaged(100);
-        Link link = Link.connect(
-                here,
-                ConnectionOptions.defaults(),
-                there,
-                ConnectionOptions.builder().receive(1, inbox.slice()).build());
+        ManagedRegion source = there.registerManaged(100, Access.REMOTE_READ);
+        try (SidecarProcess patient = SidecarProcess.with("patient")
+                        .set("sidewarp.drain-timeout", Patience.LIMIT.toSeconds() + "s")
+                        .start();
+                SidewarpClient client = patient.client()) {
+            Session here = client.openSession("here");
+            Events events = Events.of(here);
+            ManagedRegion outbox = here.registerManaged(100, Access.LOCAL_WRITE);
+            Link link = Link.connect(
+                    here,
+                    ConnectionOptions.defaults(),
+                    there,
+                    ConnectionOptions.builder().receive(1, inbox.slice()).build());
+            right.process().suspend();
+            CompletableFuture<WorkCompletion> underWay = link.initiator().readAsync(outbox.slice(), source.address());
+            Patience.await("the read is posted")
+                    .until(() -> link.initiator().info().getCounters().getReadsSent() == 1);
 
-        left.process().terminate();
+            patient.process().terminate();
 
-        assertThat(events.awaitDraining()).isPositive();
-        link.initiator().send(outbox.slice(0, 42));
-        assertThat(link.responder().receive().length()).isEqualTo(42);
-        assertThatThrownBy(() -> Link.connect(here, there)).isInstanceOf(SidewarpException.class);
-        link.initiator().disconnect();
-        here.close();
-        assertThat(left.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+            assertThat(events.awaitDraining()).isPositive();
+            CompletableFuture<WorkCompletion> behind = link.initiator().sendAsync(outbox.slice(0, 42), false);
+            assertThatThrownBy(() -> here.connect(Link.LOOPBACK, 1))
+                    .isInstanceOf(SidewarpException.class)
+                    .hasMessageContaining("takes no new work");
+            assertThat(underWay).isNotDone();
+            right.process().resume();
+            assertThat(Patience.get(underWay).isSuccess()).isTrue();
+            assertThat(Patience.get(behind).isSuccess()).isTrue();
+            assertThat(link.responder().receive().length()).isEqualTo(42);
+            assertThat(patient.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+        }
     }
 
     @Test

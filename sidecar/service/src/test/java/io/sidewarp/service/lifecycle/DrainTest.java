@@ -29,6 +29,8 @@ import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -50,6 +52,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DrainTest {
 
     private static final int SIZE = 4 << 20;
+    /** Of which a transport takes a part only, of a peer that does not read. */
+    private static final int WRITES = 16;
+
     private static final int FRAME_LENGTH = 20;
     private static final int PIECE = 16 << 10;
     /** As many as a transport takes of a peer that does not read, and more than are read within two seconds. */
@@ -152,50 +157,70 @@ class DrainTest {
     }
 
     @Test
-    void whoeverUsesTheSidecarIsToldAndNothingNewBegins() {
-        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "20s");
+    void whoeverUsesTheSidecarIsToldAndNothingNewBegins() throws IOException {
+        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "60s");
         TestSession session = sidecar.session();
-        Region source = session.managed(SIZE);
-        Region target = session.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
-        TestSession.Pair pair = session.connectTo(session);
         TestSession.Listening listening = session.listen();
         listening.port();
         InetSocketAddress management = sidecar.sidecar().managementAddress().orElseThrow();
         assertThat(Http.get(management, "/q/health/ready").statusCode()).isEqualTo(200);
-        TestQueue queue = session.queue(100);
-        queue.credits();
-        post(queue, pair, source, target);
+        try (ServerSocket peers = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                TestQueue queue = session.queue(2 * WRITES)) {
+            CompletableFuture<Connection> connecting =
+                    session.connect(session.connectRequest(peers.getLocalPort()).build());
+            // What is written to it ends only when it reads.
+            try (Socket peer = accept(peers)) {
+                long connection = Waiting.join(connecting).getId();
+                Region source = session.managed(SIZE);
+                queue.credits();
+                queue.post(writes(connection, source));
+                assertThat(peer.getInputStream().read()).as("it is under way").isNotNegative();
 
-        CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
+                CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
 
-        OpenSessionResponse event = session.nextEvent();
-        while (!event.hasDraining()) {
-            event = session.nextEvent();
+                OpenSessionResponse event = session.nextEvent();
+                while (!event.hasDraining()) {
+                    event = session.nextEvent();
+                }
+                assertThat(event.getDraining().getGrace().getSeconds()).isEqualTo(60);
+                assertThat(Http.get(management, "/q/health/ready").statusCode()).isEqualTo(503);
+                assertThat(Http.get(management, "/q/health/live").statusCode()).isEqualTo(200);
+                assertThat(Http.get(management, "/q/health/group/outbound").statusCode())
+                        .isEqualTo(200);
+                queue.post(writes(connection, source));
+                assertThat(Status.fromThrowable(Waiting.join(listening.failure()))
+                                .getCode())
+                        .isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(Waiting.status(() -> session.connections()
+                                        .connect(session.connectRequest(1).build()))
+                                .getDescription())
+                        .contains("takes no new work");
+                assertThat(openSession(session).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+                assertThat(closing).isNotDone();
+                CompletableFuture<Long> read = CompletableFuture.supplyAsync(() -> readToTheEnd(peer));
+                assertThat(queue.next(2 * WRITES))
+                        .extracting(WorkCompletion::getStatus)
+                        .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+                assertThat(Waiting.join(read)).isGreaterThan(2L * WRITES * SIZE);
+
+                assertThat(Status.fromThrowable(Waiting.join(session.ended())).getCode())
+                        .isEqualTo(Status.Code.UNAVAILABLE);
+                Waiting.join(closing);
+            }
         }
-        // Keeps the sidecar busy while everything is looked at.
-        post(queue, pair, source, target);
-        assertThat(event.getDraining().getGrace().getSeconds()).isEqualTo(20);
-        assertThat(Http.get(management, "/q/health/ready").statusCode()).isEqualTo(503);
-        assertThat(Http.get(management, "/q/health/live").statusCode()).isEqualTo(200);
-        assertThat(Http.get(management, "/q/health/group/outbound").statusCode())
-                .isEqualTo(200);
-        post(queue, pair, source, target);
-        assertThat(Status.fromThrowable(Waiting.join(listening.failure())).getCode())
-                .isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(Waiting.status(() -> session.connections()
-                                .connect(session.connectRequest(1).build()))
-                        .getCode())
-                .isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(openSession(session).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(queue.next(90))
-                .extracting(WorkCompletion::getStatus)
-                .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
-
-        assertThat(Status.fromThrowable(Waiting.join(session.ended())).getCode())
-                .isEqualTo(Status.Code.UNAVAILABLE);
-        Waiting.join(closing);
         assertThat(sidecar.socket()).doesNotExist();
         session.close();
+    }
+
+    /** The octets that come until the sidecar closes the connection in order; then this side closes it, too. */
+    private static long readToTheEnd(Socket peer) {
+        try {
+            long octets = peer.getInputStream().transferTo(OutputStream.nullOutputStream());
+            peer.close();
+            return octets;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     @Test
@@ -276,12 +301,13 @@ class DrainTest {
         }
     }
 
-    private static void post(TestQueue queue, TestSession.Pair pair, Region source, Region target) {
+    private static List<WorkRequest> writes(long connection, Region source) {
         List<WorkRequest> work = new ArrayList<>();
-        for (int i = 0; i < 30; i++) {
-            work.add(Works.write(i, pair.here().getId(), source, target, SIZE).build());
+        for (int i = 0; i < WRITES; i++) {
+            work.add(Works.write(i, connection, source, Region.getDefaultInstance(), SIZE)
+                    .build());
         }
-        queue.post(work);
+        return work;
     }
 
     private static Status openSession(TestSession other) {
