@@ -3,12 +3,13 @@
 
 package io.sidewarp.e2e.support;
 
+import io.sidewarp.operator.testing.Remains;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
@@ -16,11 +17,7 @@ import java.util.stream.Stream;
 public final class Directories {
 
     private static final Path MEMORY = Path.of("/dev/shm");
-    private static final Set<Path> TEMPORARY = ConcurrentHashMap.newKeySet();
-
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> TEMPORARY.forEach(Directories::delete)));
-    }
+    private static final Map<Path, Remains> TEMPORARY = new ConcurrentHashMap<>();
 
     private Directories() {}
 
@@ -37,7 +34,7 @@ public final class Directories {
     private static Path create(Path parent, String name) {
         try {
             Path directory = Files.createTempDirectory(parent, "sidewarp-" + name + "-");
-            TEMPORARY.add(directory);
+            TEMPORARY.put(directory, Remains.of(() -> deleteAll(directory)));
             return directory;
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -46,7 +43,15 @@ public final class Directories {
 
     /** Deletes a directory with all that is in it; one that is gone already is fine. */
     public static void delete(Path directory) {
-        TEMPORARY.remove(directory);
+        Remains remains = TEMPORARY.remove(directory);
+        if (remains == null) {
+            deleteAll(directory);
+        } else {
+            remains.close();
+        }
+    }
+
+    private static void deleteAll(Path directory) {
         if (!Files.exists(directory)) {
             return;
         }

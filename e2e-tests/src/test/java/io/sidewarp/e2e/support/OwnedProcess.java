@@ -3,6 +3,7 @@
 
 package io.sidewarp.e2e.support;
 
+import io.sidewarp.operator.testing.Remains;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,27 +16,21 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 
 /**
- * A process that a test started and that never outlives the tests. What it writes goes to a log below
+ * A process that a test started and that never outlives the tests, nor does what it started. What it writes goes to a log below
  * {@link Programs#output}, standard output can be read here besides.
  */
 public final class OwnedProcess implements AutoCloseable {
 
-    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
     private static final AtomicInteger NUMBER = new AtomicInteger();
-
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
-    }
 
     private final String name;
     private final Process process;
+    private final Remains remains;
     private final Path log;
     private final List<String> lines = new ArrayList<>();
     private final Thread reader;
@@ -44,6 +39,7 @@ public final class OwnedProcess implements AutoCloseable {
     private OwnedProcess(String name, Process process, Path log) {
         this.name = name;
         this.process = process;
+        this.remains = Remains.of(process);
         this.log = log;
         // A virtual thread would keep its carrier while it waits for output, and a machine has few of those.
         this.reader = Thread.ofPlatform().daemon().name("output of " + name).start(this::readOutput);
@@ -70,7 +66,6 @@ public final class OwnedProcess implements AutoCloseable {
             Files.createDirectories(directory);
             Files.writeString(log, "$ " + String.join(" ", command) + "\n");
             Process process = builder.redirectErrorStream(true).start();
-            RUNNING.add(process);
             Logs.add(log);
             return new OwnedProcess(name, process, log);
         } catch (IOException e) {
@@ -212,7 +207,7 @@ public final class OwnedProcess implements AutoCloseable {
                 throw new AssertionError(name + " runs on after " + limit + "; its output:\n" + text());
             }
             reader.join(Patience.LIMIT);
-            RUNNING.remove(process);
+            remains.forget();
             return process.exitValue();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -220,11 +215,11 @@ public final class OwnedProcess implements AutoCloseable {
         }
     }
 
-    /** Ends it, however it takes that. */
+    /** Ends it and all that it started: they can tidy up, and are killed if that takes long. */
     @Override
     public void close() {
         if (process.isAlive()) {
-            process.destroyForcibly();
+            remains.close();
         }
         awaitExit();
     }

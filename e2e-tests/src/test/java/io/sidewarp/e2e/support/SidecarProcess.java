@@ -188,6 +188,8 @@ public final class SidecarProcess implements AutoCloseable {
     @Override
     public void close() {
         try {
+            // It has nothing to tidy up, and would wait for what is under way.
+            process.kill();
             process.close();
         } finally {
             Directories.delete(directory);

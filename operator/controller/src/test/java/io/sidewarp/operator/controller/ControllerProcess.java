@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.testing.KubeApiServer;
+import io.sidewarp.operator.testing.Remains;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -49,6 +50,7 @@ public final class ControllerProcess implements AutoCloseable {
     private final int webhookPort = freePort();
     private final String namespace;
     private final Process process;
+    private final Remains remains;
     private final Path log;
 
     private ControllerProcess(KubeApiServer server, String namespace, Map<String, String> settings) throws IOException {
@@ -77,6 +79,7 @@ public final class ControllerProcess implements AutoCloseable {
         environment.put("SIDEWARP_OPERATOR_WEBHOOK_SHUTDOWN_DELAY", "0s");
         environment.putAll(settings);
         process = builder.redirectErrorStream(true).redirectOutput(log.toFile()).start();
+        remains = Remains.of(process);
     }
 
     /** Starts it, and returns when it is ready. */
@@ -224,5 +227,6 @@ public final class ControllerProcess implements AutoCloseable {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
         }
+        remains.forget();
     }
 }

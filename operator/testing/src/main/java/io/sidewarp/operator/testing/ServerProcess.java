@@ -11,29 +11,23 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /** A program of the control plane that tests started. It writes to a log, and never outlives the tests. */
 final class ServerProcess {
-
-    private static final Set<Process> RUNNING = ConcurrentHashMap.newKeySet();
 
     /** From SIGKILL until the kernel has taken the process away. */
     private static final Duration END_LIMIT = Duration.ofSeconds(30);
 
     private static final int TAIL_LINES = 30;
 
-    static {
-        Runtime.getRuntime().addShutdownHook(new Thread(() -> RUNNING.forEach(Process::destroyForcibly)));
-    }
-
     private final Process process;
+    private final Remains remains;
     private final Path log;
 
     private ServerProcess(Process process, Path log) {
         this.process = process;
+        this.remains = Remains.of(process::destroyForcibly);
         this.log = log;
     }
 
@@ -46,7 +40,6 @@ final class ServerProcess {
                     .redirectErrorStream(true)
                     .redirectOutput(Redirect.appendTo(log.toFile()))
                     .start();
-            RUNNING.add(process);
             return new ServerProcess(process, log);
         } catch (IOException e) {
             throw new UncheckedIOException("cannot start " + command.getFirst(), e);
@@ -68,7 +61,7 @@ final class ServerProcess {
             if (!process.waitFor(END_LIMIT.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new IllegalStateException("process " + process.pid() + " does not end; its log: " + log);
             }
-            RUNNING.remove(process);
+            remains.forget();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new IllegalStateException(e);
