@@ -18,8 +18,12 @@ import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Pattern;
+import io.sidewarp.e2e.support.Programs;
 import io.sidewarp.e2e.support.SidecarProcess;
+import io.sidewarp.e2e.support.Tools;
+import io.sidewarp.operator.testing.Remains;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -39,7 +43,7 @@ class HugePagesIT {
     private static final int PAGES = 16;
     private static final String MOUNT = "mount -t hugetlbfs -o size=\"$0\" none \"$1\" && shift && exec \"$@\"";
 
-    private long before;
+    private Remains pool;
     private long page;
     private Path volume;
     private SidecarProcess sidecar;
@@ -47,10 +51,11 @@ class HugePagesIT {
     @BeforeEach
     void startWithHugePages() throws IOException {
         assumeTrue(Files.isWritable(POOL), "only root can reserve huge pages");
-        before = Long.parseLong(Files.readString(POOL).strip());
+        long before = Long.parseLong(Files.readString(POOL).strip());
         page = fact("Hugepagesize") << 10;
-        Files.writeString(POOL, String.valueOf(before + PAGES));
-        assumeTrue(free() >= PAGES, "the kernel has no " + PAGES + " huge pages");
+        pool = Remains.of(() -> setPool(before));
+        setPool(before + PAGES);
+        assumeTrue(fact("HugePages_Free") >= PAGES, "the kernel has no " + PAGES + " huge pages");
         volume = Directories.temporary("huge");
         sidecar = SidecarProcess.with("huge")
                 .set("sidewarp.shared-volume", volume.toString())
@@ -68,15 +73,23 @@ class HugePagesIT {
     }
 
     @AfterEach
-    void stop() throws IOException {
+    void stop() {
         if (sidecar != null) {
             sidecar.close();
         }
         if (volume != null) {
             Directories.delete(volume);
         }
-        if (page > 0) {
-            Files.writeString(POOL, String.valueOf(before));
+        if (pool != null) {
+            pool.close();
+        }
+    }
+
+    private static void setPool(long pages) {
+        try {
+            Files.writeString(POOL, String.valueOf(pages));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 
@@ -88,19 +101,26 @@ class HugePagesIT {
                 .orElse(0);
     }
 
-    private static long free() throws IOException {
-        return fact("HugePages_Free");
+    /** Pages that the volume has left; others may take and give back pages of the machine. */
+    private long free() {
+        List<String> blocks = Tools.output(
+                List.of("stat", "--file-system", "--format=%f", seenVolume().toString()),
+                Programs.output().resolve("stat.err"));
+        return Long.parseLong(blocks.getFirst());
+    }
+
+    /** This process is in another mount namespace. */
+    private Path seenVolume() {
+        return Path.of("/proc", String.valueOf(sidecar.process().pid()), "root" + volume);
     }
 
     private SidewarpClient client() {
-        // This process is in another mount namespace.
-        Path seen = Path.of("/proc", String.valueOf(sidecar.process().pid()), "root" + volume);
-        return SidewarpClient.connect(sidecar.clientOptions().withSharedVolume(seen));
+        return SidewarpClient.connect(sidecar.clientOptions().withSharedVolume(seenVolume()));
     }
 
     @Test
     void regionsInHugePagesAreWrittenAndReadAndGivenBack() throws Exception {
-        long unused = free();
+        assertThat(free()).isEqualTo(PAGES);
         long length = page + page / 2 + 100;
         try (SidewarpClient client = client();
                 Session session = client.openSession("huge")) {
@@ -110,7 +130,7 @@ class HugePagesIT {
                             session.createSharedRegion("target", length, Access.REMOTE_WRITE, Access.REMOTE_READ);
                     SharedRegion copy = session.createSharedRegion("copy", length, Access.LOCAL_WRITE)) {
                 assertThat(target.length()).isEqualTo(length);
-                assertThat(free()).as("two pages for each region").isEqualTo(unused - 3 * 2);
+                assertThat(free()).as("two pages for each region").isEqualTo(PAGES - 3 * 2);
                 Pattern.fill(source.segment(), 1);
                 Link link = Link.connect(session, session);
 
@@ -121,7 +141,7 @@ class HugePagesIT {
                 assertThat(target.segment().mismatch(source.segment())).isEqualTo(-1);
                 assertThat(copy.segment().mismatch(source.segment())).isEqualTo(-1);
             }
-            assertThat(free()).as("after the regions are gone").isEqualTo(unused);
+            assertThat(free()).as("after the regions are gone").isEqualTo(PAGES);
         }
     }
 
@@ -145,7 +165,6 @@ class HugePagesIT {
 
     @Test
     void withoutHugePagesLeftARegionIsRefusedAndNothingIsLost() throws Exception {
-        long unused = free();
         try (SidewarpClient client = client();
                 Session session = client.openSession("huge")) {
 
@@ -154,7 +173,7 @@ class HugePagesIT {
                     .satisfies(refusal -> assertThat(refusal.code()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED))
                     .withMessageContaining("no room for large");
 
-            assertThat(free()).isEqualTo(unused);
+            assertThat(free()).isEqualTo(PAGES);
             session.createSharedRegion("small", page).close();
         }
     }

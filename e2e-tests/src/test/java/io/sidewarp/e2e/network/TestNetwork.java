@@ -6,6 +6,7 @@ package io.sidewarp.e2e.network;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.sidewarp.e2e.support.Tools;
+import io.sidewarp.operator.testing.Remains;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -51,6 +52,7 @@ public final class TestNetwork implements AutoCloseable {
     private final String name = "sw" + ProcessHandle.current().pid();
     private final End left = new End(name + "l", "192.0.2.1");
     private final End right = new End(name + "r", "192.0.2.2");
+    private final Remains remains = Remains.of(this::closeEnds);
     private final Carrier carrier;
     private final PriorityQueue<Due> due =
             new PriorityQueue<>(Comparator.comparingLong(Due::nanos).thenComparingLong(Due::number));
@@ -75,12 +77,18 @@ public final class TestNetwork implements AutoCloseable {
             return address;
         }
 
+        public String namespace() {
+            return namespace;
+        }
+
         /** What to put in front of a command that shall run there. */
         public List<String> prefix() {
             return List.of("ip", "netns", "exec", namespace);
         }
 
         private void open(End peer, int mtu) {
+            // Of a JVM that was killed and had the same number.
+            removeNamespace();
             ip("netns", "add", namespace);
             file = Tun.open(namespace);
             ip("link", "set", namespace, "netns", namespace);
@@ -94,6 +102,10 @@ public final class TestNetwork implements AutoCloseable {
                 Tun.close(file);
                 file = -1;
             }
+            removeNamespace();
+        }
+
+        private void removeNamespace() {
             if (Files.exists(Path.of("/var/run/netns", namespace))) {
                 ip("netns", "del", namespace);
             }
@@ -104,11 +116,16 @@ public final class TestNetwork implements AutoCloseable {
         this.carrier = carrier;
     }
 
+    /** Whether this user can make one. */
+    public static boolean isPermitted() {
+        return Files.isWritable(Path.of("/dev/net/tun"))
+                && Path.of("/var/run").toFile().canWrite();
+    }
+
     /** Makes the namespaces; skips the test where that is not permitted. */
     public static TestNetwork open(int mtu, Carrier carrier) {
         Tools.need("ip", "iproute2");
-        assumeThat(Files.isWritable(Path.of("/dev/net/tun"))
-                        && Path.of("/var/run").toFile().canWrite())
+        assumeThat(isPermitted())
                 .as("network namespaces and TUN devices take root")
                 .isTrue();
         TestNetwork network = new TestNetwork(carrier);
@@ -116,8 +133,7 @@ public final class TestNetwork implements AutoCloseable {
             network.left.open(network.right, mtu);
             network.right.open(network.left, mtu);
         } catch (RuntimeException | Error e) {
-            network.left.close();
-            network.right.close();
+            network.remains.close();
             throw e;
         }
         network.pump.start();
@@ -200,6 +216,11 @@ public final class TestNetwork implements AutoCloseable {
         }
     }
 
+    private void closeEnds() {
+        left.close();
+        right.close();
+    }
+
     /** Removes the namespaces; what ran in them has to have ended. */
     @Override
     public void close() {
@@ -209,8 +230,7 @@ public final class TestNetwork implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        left.close();
-        right.close();
+        remains.close();
         if (failure != null) {
             throw new IllegalStateException("the wire failed", failure);
         }
