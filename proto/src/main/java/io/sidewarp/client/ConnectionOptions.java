@@ -203,7 +203,10 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Time for the set-up, 1 ms to 1 h. */
+        /**
+         * Time for the set-up, 1 ms to 1 h. Of a listener: that a peer has for its start-up, and the application then for its
+         * decision. It has no effect where a request is accepted.
+         */
         public Builder timeout(Duration value) {
             proto.setTimeout(Protos.duration(value));
             return this;

@@ -14,6 +14,7 @@ import java.time.Duration;
  * @param backlog connection requests that may wait for an answer; further ones are rejected
  * @param startupConnections connections that may be in start-up (before a complete request), or may have come to nothing and not
  *     be closed yet; further ones are closed. For TCP
- * @param startupTimeout time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10)
+ * @param startupTimeout time from the TCP connection to the complete request (RFC 5044 section 7.1.2 rule 10), and from the
+ *     request to its answer
  */
 public record ListenAttributes(Llp llp, MpaPolicy mpa, int backlog, int startupConnections, Duration startupTimeout) {}

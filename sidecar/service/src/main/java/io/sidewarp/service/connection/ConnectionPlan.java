@@ -108,7 +108,7 @@ record ConnectionPlan(
         return port == 0 ? context.defaults().udpPort() : port;
     }
 
-    private static Duration timeout(ConnectionOptions options, SessionContext context) {
+    static Duration timeout(ConnectionOptions options, SessionContext context) {
         if (!options.hasTimeout()) {
             return context.defaults().timeout();
         }

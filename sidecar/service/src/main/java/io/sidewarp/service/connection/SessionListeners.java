@@ -55,7 +55,7 @@ public final class SessionListeners {
                 StartupPolicy.of(request.getOptions(), context.defaults()),
                 backlog,
                 context.limits().startupConnections(),
-                context.defaults().timeout());
+                ConnectionPlan.timeout(request.getOptions(), context));
         ListenCall call = new ListenCall(
                 this,
                 context,

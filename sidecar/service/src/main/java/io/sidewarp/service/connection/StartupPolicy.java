@@ -50,6 +50,10 @@ final class StartupPolicy {
         if (accept.getMpa().getReadyIndicationsCount() > 0) {
             merged.getMpaBuilder().clearReadyIndications();
         }
+        if (accept.hasTimeout()) {
+            // Or the nanoseconds of the one would be added to the seconds of the other.
+            merged.clearTimeout();
+        }
         return merged.mergeFrom(accept).build();
     }
 

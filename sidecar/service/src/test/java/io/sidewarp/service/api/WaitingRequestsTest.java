@@ -6,6 +6,7 @@ package io.sidewarp.service.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
+import com.google.protobuf.Duration;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
 import io.grpc.stub.ClientCallStreamObserver;
@@ -52,6 +53,10 @@ class WaitingRequestsTest {
     private static final int DEPARTED = 300;
 
     private static final int WINDOW = 16 << 10;
+
+    /** Half a second less than the longest time that there is. */
+    private static final Duration HOUR_LESS =
+            Duration.newBuilder().setSeconds(3599).setNanos(500_000_000).build();
 
     private TestSidecar sidecar;
     private TestSession session;
@@ -155,6 +160,51 @@ class WaitingRequestsTest {
             session.connections().reject(reject(request).build());
             assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.ABORTED);
         }
+    }
+
+    @Test
+    void aRequestLapsesInTheTimeOfItsListener() {
+        try (TestSession.Listening listening = listen(session, millis(200))) {
+            CompletableFuture<Connection> connecting = connect(listening.port());
+
+            assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+    }
+
+    @Test
+    void aRequestWaitsForAsLongAsItsListenerSays() {
+        try (TestSidecar hasty = TestSidecar.start("sidewarp.connection.timeout", "300ms");
+                TestSession server = hasty.session();
+                TestSession.Listening patient = listen(server, HOUR_LESS);
+                TestSession.Listening byDefault = server.listen()) {
+            CompletableFuture<Connection> connecting = connect(patient.port());
+            long request = patient.next().getId();
+            CompletableFuture<Connection> lapsing = connect(byDefault.port());
+            assertThat(Waiting.status(() -> Waiting.join(lapsing)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+
+            // Of no effect, and not one too many with the half second of the listener.
+            Duration hour = Duration.newBuilder().setSeconds(3600).build();
+            server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(request)
+                            .setOptions(ConnectionOptions.newBuilder().setTimeout(hour))
+                            .build());
+
+            assertThat(Waiting.join(connecting).getState()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        }
+    }
+
+    private static Duration millis(int millis) {
+        return Duration.newBuilder().setNanos(millis * 1_000_000).build();
+    }
+
+    private static TestSession.Listening listen(TestSession server, Duration timeout) {
+        return server.listen(ListenRequest.newBuilder()
+                .setSession(server.token())
+                .setAddress("127.0.0.1")
+                .setOptions(ConnectionOptions.newBuilder().setTimeout(timeout))
+                .build());
     }
 
     @Test
