@@ -11,7 +11,8 @@ import java.util.List;
  * @param access rights; empty: no remote access and no local writing
  * @param baseTaggedOffset tagged offset of the first octet; unsigned
  * @param protectionDomain 0: the session's default
- * @param connection 0: all connections of the protection domain may use the region; else only this one
+ * @param connection 0: all connections of the protection domain may use the region; else only this one, which is of that
+ *     domain too
  */
 public record RegionOptions(List<Access> access, long baseTaggedOffset, long protectionDomain, long connection) {
 
@@ -33,7 +34,7 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
         return new RegionOptions(access, baseTaggedOffset, value.id(), connection);
     }
 
-    /** Only this connection may use the region. */
+    /** Only this connection may use the region. It has to be of the same protection domain. */
     public RegionOptions withConnection(Connection value) {
         return new RegionOptions(access, baseTaggedOffset, protectionDomain, value.id());
     }

@@ -5,6 +5,7 @@ package io.sidewarp.service.api;
 
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.service.memory.RegionPlan;
 import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.peer.ApiConnection;
@@ -77,11 +78,9 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     }
 
     private static RegionPlan plan(RegisterRegionRequest request, Session session) {
+        ProtectionDomain domain = session.memory().domain(request.getProtectionDomain());
         return RegionPlan.of(
-                request,
-                session.memory().domain(request.getProtectionDomain()),
-                session.connections().queuePair(request.getConnection()),
-                session.context());
+                request, domain, session.connections().queuePair(request.getConnection(), domain), session.context());
     }
 
     @Override

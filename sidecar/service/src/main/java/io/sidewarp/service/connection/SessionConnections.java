@@ -112,9 +112,25 @@ public final class SessionConnections implements ConnectionLookup {
                 end.hasError() ? end.getError() : null);
     }
 
-    /** The engine's number of a connection, for a region that only it may use; 0 for 0. */
-    public long queuePair(long id) {
-        return id == 0 ? 0 : require(id).queuePair().number();
+    /**
+     * The engine's number of a connection, for a region that only it may use; 0 for 0.
+     *
+     * @param domain of the region, whose STag is of no use to streams of another one (RFC 5040 section 8.1.1)
+     */
+    public long queuePair(long id, ProtectionDomain domain) {
+        if (id == 0) {
+            return 0;
+        }
+        SessionConnection connection = open.get(id);
+        if (connection == null) {
+            throw missing(id);
+        }
+        if (connection.domain() != domain) {
+            throw ApiError.invalid("connection " + Long.toUnsignedString(id) + " is of protection domain "
+                    + connection.domain().id() + ", the region of " + domain.id()
+                    + "; use the same (protection_domain)");
+        }
+        return connection.queuePair().number();
     }
 
     /** Checks options without private data and receives. */

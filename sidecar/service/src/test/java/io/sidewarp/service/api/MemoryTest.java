@@ -16,6 +16,8 @@ import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.service.testing.Works;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeregisterRegionRequest;
 import io.sidewarp.v1.GetDeviceRequest;
@@ -247,6 +249,37 @@ class MemoryTest {
         assertThat(Waiting.status(() -> session.memory().registerRegion(elsewhere))
                         .getCode())
                 .isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
+    void aRegionOfOneConnectionIsOfItsDomain() {
+        long domain = session.memory()
+                .allocateProtectionDomain(AllocateProtectionDomainRequest.newBuilder()
+                        .setSession(session.token())
+                        .build())
+                .getProtectionDomain();
+        Connection connection = session.connectTo(
+                        session,
+                        ConnectionOptions.newBuilder()
+                                .setProtectionDomain(domain)
+                                .build())
+                .there();
+        RegisterRegionRequest.Builder request = RegisterRegionRequest.newBuilder()
+                .setSession(session.token())
+                .setConnection(connection.getId())
+                .setManaged(io.sidewarp.v1.ManagedBacking.newBuilder().setLength(10));
+
+        Status refused = Waiting.status(() -> session.memory().registerRegion(request.build()));
+        Region region = session.memory()
+                .registerRegion(request.setProtectionDomain(domain).build())
+                .getRegion();
+
+        assertThat(refused.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(refused.getDescription())
+                .startsWith("connection " + connection.getId() + " is of protection domain " + domain)
+                .endsWith("use the same (protection_domain)");
+        assertThat(region.getProtectionDomain()).isEqualTo(domain);
+        assertThat(region.getConnection()).isEqualTo(connection.getId());
     }
 
     @Test
