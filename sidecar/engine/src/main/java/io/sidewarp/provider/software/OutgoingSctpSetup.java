@@ -59,6 +59,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         MpaOptions chosen = options;
         if (!isOver() && chosen != null) {
             association = found;
+            reached();
             boolean enhanced = chosen.requestRevision() > 1;
             session =
                     found.sessions().initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);

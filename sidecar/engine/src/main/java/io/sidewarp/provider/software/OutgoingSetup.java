@@ -15,6 +15,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -27,6 +28,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
     private final ConnectionParameters parameters;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
     private @Nullable ScheduledFuture<?> timer;
+    private @Nullable ScheduledFuture<?> reachTimer;
     private boolean over;
 
     OutgoingSetup(
@@ -76,8 +78,15 @@ abstract class OutgoingSetup extends ConnectionSetup {
             fail(problem);
             return;
         }
-        timer = queuePair.loop().schedule(this::onTimeout, parameters.timeout().toNanos(), TimeUnit.NANOSECONDS);
+        timer = schedule(this::onTimeout, parameters.timeout());
+        if (parameters.reachTimeout().compareTo(parameters.timeout()) < 0) {
+            reachTimer = schedule(this::onUnreached, parameters.reachTimeout());
+        }
         connect(options);
+    }
+
+    private ScheduledFuture<?> schedule(Runnable task, Duration delay) {
+        return queuePair.loop().schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
     }
 
     /** Options were checked: begins. */
@@ -99,6 +108,23 @@ abstract class OutgoingSetup extends ConnectionSetup {
                         + " ms; the peer may not speak iWARP on " + parameters.llp()
                         + ", or its application does not answer"));
         lapse();
+    }
+
+    private void onUnreached() {
+        if (over) {
+            return;
+        }
+        fail(new ConnectionFailedException(
+                Kind.UNREACHABLE,
+                "nothing from " + remote + " within "
+                        + parameters.reachTimeout().toMillis()
+                        + " ms; check the address, and the routes and firewalls on the way to it"));
+        lapse();
+    }
+
+    /** There is a way to the peer: it has what is left of the time. */
+    void reached() {
+        cancel(reachTimer);
     }
 
     /**
@@ -161,8 +187,13 @@ abstract class OutgoingSetup extends ConnectionSetup {
 
     private void end() {
         over = true;
-        if (timer != null) {
-            timer.cancel(false);
+        cancel(timer);
+        cancel(reachTimer);
+    }
+
+    private static void cancel(@Nullable ScheduledFuture<?> started) {
+        if (started != null) {
+            started.cancel(false);
         }
     }
 }

@@ -64,6 +64,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             return;
         }
         mpa = connection;
+        reached();
         connection.start();
     }
 

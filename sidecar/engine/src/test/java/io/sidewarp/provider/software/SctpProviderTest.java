@@ -98,6 +98,18 @@ final class SctpProviderTest extends SctpProviderSuite {
     }
 
     @Test
+    void aPeerWithoutAssociationInItsPartOfTheTimeIsUnreachable() throws Exception {
+        reopenClient(oneAssociation());
+
+        assertFails(
+                new Endpoint(clientDevice(), 16)
+                        .queuePair.connect(nobody(), parameters().withReachTimeout(Duration.ofMillis(100))),
+                ConnectionFailedException.Kind.UNREACHABLE);
+
+        connect(new Endpoint(clientDevice(), 16), new Endpoint(serverDevice(), 16), parameters());
+    }
+
+    @Test
     void anAssociationIsBegunNoMoreWhenItsConnectionIsClosed() throws Exception {
         reopenClient(oneAssociation());
         Endpoint closed = new Endpoint(clientDevice(), 16);

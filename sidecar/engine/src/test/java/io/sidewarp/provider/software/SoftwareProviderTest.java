@@ -16,6 +16,9 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -109,6 +112,35 @@ final class SoftwareProviderTest extends ProviderSuite {
 
             Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
         }
+    }
+
+    @Test
+    void aPeerThatTcpDoesNotReachInItsPartOfTheTimeIsUnreachable() throws Exception {
+        try (SilentPeer peer = new SilentPeer()) {
+            Endpoint client = new Endpoint(clientDevice(), 16);
+
+            assertFails(
+                    client.queuePair.connect(peer.address(), parameters().withReachTimeout(Duration.ofMillis(100))),
+                    ConnectionFailedException.Kind.UNREACHABLE);
+
+            Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
+        }
+    }
+
+    @Test
+    void aPeerThatTcpReachesHasTheWholeTime() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            ConnectionParameters brief =
+                    parameters().withTimeout(Duration.ofMillis(300)).withReachTimeout(Duration.ofMillis(100));
+
+            assertFails(
+                    new Endpoint(clientDevice(), 16).queuePair.connect(address(silent), brief),
+                    ConnectionFailedException.Kind.TIMEOUT);
+        }
+    }
+
+    private static InetSocketAddress address(ServerSocket server) {
+        return new InetSocketAddress(server.getInetAddress(), server.getLocalPort());
     }
 
     @Test

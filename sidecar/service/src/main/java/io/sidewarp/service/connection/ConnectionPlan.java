@@ -42,6 +42,7 @@ record ConnectionPlan(
         int ord = options.hasOrd()
                 ? limits.ord().check("options.ord", options.getOrd())
                 : Math.min(defaults.ord(), context.limits().ord());
+        Duration timeout = timeout(options, context);
         ConnectionParameters parameters = new ConnectionParameters(
                 llp(options.getLlp(), context),
                 privateData.toByteArray(),
@@ -49,7 +50,8 @@ record ConnectionPlan(
                 ord,
                 StartupPolicy.of(options, context.defaults()),
                 udpPort(options, context),
-                timeout(options, context));
+                timeout,
+                timeout);
         return new ConnectionPlan(
                 options.getProtectionDomain(), sendQueue, receiveQueue, options.getSharedReceiveQueue(), parameters);
     }

@@ -76,11 +76,11 @@ final class NameLookups {
                 return;
             }
             running++;
-            CompletableFuture.supplyAsync(() -> address(next.name), context.lookups())
+            CompletableFuture.supplyAsync(() -> addresses(next.name), context.lookups())
                     .whenCompleteAsync(
-                            (address, failure) -> {
+                            (addresses, failure) -> {
                                 running--;
-                                next.end(address, failure);
+                                next.end(addresses, failure);
                                 run();
                                 settle();
                             },
@@ -88,9 +88,9 @@ final class NameLookups {
         }
     }
 
-    private static InetAddress address(String name) {
+    private static List<InetAddress> addresses(String name) {
         try {
-            return InetAddress.getByName(name);
+            return List.of(InetAddress.getAllByName(name));
         } catch (UnknownHostException e) {
             throw new CompletionException(failed(
                     Kind.UNREACHABLE, "the name \"" + name + "\" is not known; check its spelling and the pod's DNS"));
@@ -105,7 +105,7 @@ final class NameLookups {
     final class Lookup {
 
         private final String name;
-        private final CompletableFuture<InetAddress> result = new CompletableFuture<>();
+        private final CompletableFuture<List<InetAddress>> result = new CompletableFuture<>();
         private final Duration timeout;
         private final long begin = System.nanoTime();
         private final Future<?> timer;
@@ -116,11 +116,15 @@ final class NameLookups {
             this.timer = context.loop().schedule(this::late, timeout.toNanos(), TimeUnit.NANOSECONDS);
         }
 
+        String name() {
+            return name;
+        }
+
         /**
-         * The address, on the session's thread; or a {@link ConnectionFailedException}. Unreachable: there is no such name.
-         * Time-out: nobody told it in time.
+         * The addresses, one at least, on the session's thread; or a {@link ConnectionFailedException}. Unreachable: there is
+         * no such name. Time-out: nobody told them in time.
          */
-        CompletableFuture<InetAddress> result() {
+        CompletableFuture<List<InetAddress>> result() {
             return result;
         }
 
@@ -130,7 +134,7 @@ final class NameLookups {
             return left.compareTo(LEAST_TIME) < 0 ? LEAST_TIME : left;
         }
 
-        /** Nobody wants the address any more. */
+        /** Nobody wants the addresses any more. */
         void cancel() {
             end(null, failed(Kind.ABORTED, "the call was cancelled"));
         }
@@ -145,15 +149,15 @@ final class NameLookups {
                                     + " sidewarp.connection.timeout)"));
         }
 
-        private void end(@Nullable InetAddress address, @Nullable Throwable failure) {
+        private void end(@Nullable List<InetAddress> addresses, @Nullable Throwable failure) {
             if (!open.remove(this)) {
                 return;
             }
             waiting.remove(this);
             timer.cancel(false);
             context.quotas().connections().give(1);
-            if (address != null) {
-                result.complete(address);
+            if (addresses != null) {
+                result.complete(addresses);
             } else {
                 result.completeExceptionally(failure == null ? new IllegalStateException("no address") : failure);
             }

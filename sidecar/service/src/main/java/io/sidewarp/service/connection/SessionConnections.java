@@ -8,6 +8,8 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.service.context.SessionContext;
@@ -36,6 +38,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +48,8 @@ import org.jspecify.annotations.Nullable;
 public final class SessionConnections implements ConnectionLookup {
 
     private static final int REMEMBERED = 64;
+    /** For one of several addresses, if there is so much: TCP sends a second SYN after a second. */
+    private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
 
     private final SessionContext context;
     private final SessionMemory memory;
@@ -144,40 +149,103 @@ public final class SessionConnections implements ConnectionLookup {
         // Again once the address is known; what cannot work fails before that.
         sharedReceives(plan, request.getReceivesList());
         Attempt attempt = new Attempt();
-        address(request, plan.parameters().timeout(), attempt)
-                .thenCompose(address -> {
-                    InetSocketAddress remote = new InetSocketAddress(address, request.getPort());
-                    SessionConnection connection = create(plan, request.getReceivesList(), remote, true, trace);
-                    attempt.connection = connection;
-                    post(connection, transfers, request.getReceivesList());
-                    return connection
-                            .queuePair()
-                            .connect(remote, parameters(plan, attempt))
-                            .handleAsync((agreed, failure) -> result(connection, failure), context.loop());
-                })
+        Outgoing outgoing = new Outgoing(plan, request, transfers, trace, attempt);
+        addresses(outgoing)
+                .thenCompose(addresses -> connectInTurn(outgoing, addresses, 0))
                 .whenComplete(attempt::finish);
         return attempt;
     }
 
-    private CompletableFuture<InetAddress> address(ConnectRequest request, Duration timeout, Attempt attempt) {
+    private CompletableFuture<List<InetAddress>> addresses(Outgoing outgoing) {
+        ConnectRequest request = outgoing.request;
         InetAddress literal = AddressResolver.remote(request.getAddress(), request.getPort());
         if (literal != null) {
-            return CompletableFuture.completedFuture(literal);
+            return CompletableFuture.completedFuture(List.of(literal));
         }
-        NameLookups.Lookup lookup = names.begin(request.getAddress(), timeout);
-        attempt.lookup = lookup;
-        return lookup.result().whenComplete((address, failure) -> {
+        NameLookups.Lookup lookup =
+                names.begin(request.getAddress(), outgoing.plan.parameters().timeout());
+        outgoing.attempt.lookup = lookup;
+        return lookup.result().whenComplete((addresses, failure) -> {
             if (failure != null) {
                 context.telemetry().connections().failed(true, StartupFailure.of(cause(failure)));
             }
         });
     }
 
-    /** A look-up is a part of the set-up, and has taken some of its time. */
-    private static ConnectionParameters parameters(ConnectionPlan plan, Attempt attempt) {
-        NameLookups.Lookup lookup = attempt.lookup;
-        return lookup == null ? plan.parameters() : plan.parameters().withTimeout(lookup.timeLeft());
+    /**
+     * Connects to the first of the addresses that is reached, from a turn on. A peer that was reached is not left for another
+     * one: its application may have been asked.
+     */
+    private CompletableFuture<Connection> connectInTurn(Outgoing outgoing, List<InetAddress> addresses, int turn) {
+        if (outgoing.attempt.cancelled) {
+            throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
+        }
+        List<ReceiveWork> receives = outgoing.request.getReceivesList();
+        InetSocketAddress remote = new InetSocketAddress(addresses.get(turn), outgoing.request.getPort());
+        SessionConnection connection = create(outgoing.plan, receives, remote, true, outgoing.trace);
+        outgoing.attempt.connection = connection;
+        post(connection, outgoing.transfers, receives);
+        return connection
+                .queuePair()
+                .connect(remote, parameters(outgoing, addresses.size() - turn))
+                .handleAsync(
+                        (agreed, failure) -> {
+                            if (failure == null || !isUnreachable(failure) || addresses.size() == 1) {
+                                return CompletableFuture.completedFuture(result(connection, failure));
+                            }
+                            if (turn + 1 == addresses.size()) {
+                                return CompletableFuture.completedFuture(
+                                        result(connection, noneReached(addresses.size(), failure)));
+                            }
+                            connection.failed(
+                                    StartupFailure.UNREACHABLE,
+                                    String.valueOf(cause(failure).getMessage()));
+                            // Until then it counts for the quotas.
+                            return connection
+                                    .closed()
+                                    .thenCompose(ignored -> connectInTurn(outgoing, addresses, turn + 1));
+                        },
+                        context.loop())
+                .thenCompose(Function.identity());
     }
+
+    private static boolean isUnreachable(Throwable failure) {
+        return cause(failure) instanceof ConnectionFailedException failed && failed.kind() == Kind.UNREACHABLE;
+    }
+
+    private static ConnectionFailedException noneReached(int addresses, Throwable last) {
+        return new ConnectionFailedException(
+                Kind.UNREACHABLE,
+                "none of the " + addresses + " addresses of the name is reached; the last one: "
+                        + cause(last).getMessage());
+    }
+
+    /**
+     * A look-up is a part of the set-up, and has taken some of its time. An address that cannot be reached leaves a part for
+     * each one behind it.
+     *
+     * @param addresses that are left, this one included
+     */
+    private static ConnectionParameters parameters(Outgoing outgoing, int addresses) {
+        NameLookups.Lookup lookup = outgoing.attempt.lookup;
+        if (lookup == null) {
+            return outgoing.plan.parameters();
+        }
+        Duration left = lookup.timeLeft();
+        Duration part = left.dividedBy(addresses);
+        return outgoing.plan
+                .parameters()
+                .withTimeout(left)
+                .withReachTimeout(part.compareTo(LEAST_REACH_TIMEOUT) < 0 ? LEAST_REACH_TIMEOUT : part);
+    }
+
+    /** What a Connect call asks for, and how far it is. */
+    private record Outgoing(
+            ConnectionPlan plan,
+            ConnectRequest request,
+            SessionTransfers transfers,
+            io.opentelemetry.context.Context trace,
+            Attempt attempt) {}
 
     /**
      * Accepts a request that a listener got. Complete when the connection is in full operation.
@@ -276,7 +344,7 @@ public final class SessionConnections implements ConnectionLookup {
         return names.settled();
     }
 
-    private CompletableFuture<Void> all(java.util.function.Function<SessionConnection, CompletableFuture<Void>> end) {
+    private CompletableFuture<Void> all(Function<SessionConnection, CompletableFuture<Void>> end) {
         List<CompletableFuture<Void>> ends = new ArrayList<>(open.size());
         for (SessionConnection connection : List.copyOf(open.values())) {
             ends.add(end.apply(connection));
@@ -365,6 +433,7 @@ public final class SessionConnections implements ConnectionLookup {
         private final CompletableFuture<Connection> result = new CompletableFuture<>();
         private @Nullable SessionConnection connection;
         private NameLookups.@Nullable Lookup lookup;
+        private boolean cancelled;
 
         /** Complete on the session's thread. */
         public CompletableFuture<Connection> result() {
@@ -373,6 +442,7 @@ public final class SessionConnections implements ConnectionLookup {
 
         /** The caller left: nobody would ever use the connection. */
         public void cancel() {
+            cancelled = true;
             if (lookup != null) {
                 lookup.cancel();
             }

@@ -6,6 +6,7 @@ package io.sidewarp.service.lifecycle;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.smallrye.config.ConfigValidationException;
+import java.security.Security;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +22,14 @@ public final class Main {
     private Main() {}
 
     public static void main(String... arguments) {
+        forgetNamesSoon();
         Quarkus.run(null, Main::end, arguments);
+    }
+
+    /** Pods come back with other addresses, and Java would know the old one for half a minute; CoreDNS says 5 s. */
+    static void forgetNamesSoon() {
+        Security.setProperty("networkaddress.cache.ttl", "5");
+        Security.setProperty("networkaddress.cache.negative.ttl", "1");
     }
 
     private static void end(int code, @Nullable Throwable failure) {

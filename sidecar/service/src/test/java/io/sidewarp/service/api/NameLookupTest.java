@@ -9,9 +9,9 @@ import com.google.common.util.concurrent.ListenableFuture;
 import com.google.protobuf.Duration;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
+import io.sidewarp.service.testing.PlayedNames;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
-import io.sidewarp.service.testing.UnansweredNames;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
@@ -39,7 +39,7 @@ class NameLookupTest {
 
     @BeforeEach
     void start() {
-        domain = UnansweredNames.begin();
+        domain = PlayedNames.begin();
         sidecar = TestSidecar.start(
                 "sidewarp.connection.timeout", "1m",
                 "sidewarp.limits.sessions", "2",
@@ -50,7 +50,7 @@ class NameLookupTest {
 
     @AfterEach
     void stop() {
-        UnansweredNames.end();
+        PlayedNames.end();
         session.close();
         sidecar.close();
     }
@@ -67,10 +67,10 @@ class NameLookupTest {
     void aConnectThatFailsAtTheNameCountsAsAFailureOfStartUp() {
         failureOfABriefConnect(0);
         ListenableFuture<ConnectResponse> second = connect(1);
-        Awaitility.await().until(() -> UnansweredNames.asked().contains(name(1)));
+        Awaitility.await().until(() -> PlayedNames.asked().contains(name(1)));
         second.cancel(true);
         Awaitility.await().untilAsserted(() -> assertFailures("aborted"));
-        UnansweredNames.end();
+        PlayedNames.end();
         Status unknown =
                 Waiting.status(() -> session.connections().connect(request(2).build()));
 
@@ -90,7 +90,7 @@ class NameLookupTest {
     @Test
     void namesWithoutAnswerDelayNeitherMemoryNorOtherSessions() {
         connects(CONNECTIONS);
-        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+        Awaitility.await().until(() -> PlayedNames.asked().size() == 2);
 
         assertThat(session.managed(4096).getLength()).isEqualTo(4096);
         try (TestSession other = sidecar.session("other");
@@ -105,7 +105,7 @@ class NameLookupTest {
                             .build());
             Waiting.join(connecting);
         }
-        assertThat(UnansweredNames.asked()).hasSize(2);
+        assertThat(PlayedNames.asked()).hasSize(2);
     }
 
     @Test
@@ -120,17 +120,17 @@ class NameLookupTest {
         Awaitility.await().until(() -> failureOfABriefConnect(CONNECTIONS).getCode() == Status.Code.DEADLINE_EXCEEDED);
         connect(CONNECTIONS + 1);
         Awaitility.await().until(() -> failureOfABriefConnect(CONNECTIONS).getCode() == Status.Code.RESOURCE_EXHAUSTED);
-        UnansweredNames.end();
+        PlayedNames.end();
 
         Awaitility.await()
-                .untilAsserted(() -> assertThat(UnansweredNames.asked())
+                .untilAsserted(() -> assertThat(PlayedNames.asked())
                         .containsExactlyInAnyOrder(name(0), name(1), name(3), name(CONNECTIONS + 1)));
     }
 
     @Test
     void aSessionThatEndsWaitsForNoAnswer() {
         connects(CONNECTIONS);
-        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+        Awaitility.await().until(() -> PlayedNames.asked().size() == 2);
 
         session.close();
 
@@ -140,14 +140,14 @@ class NameLookupTest {
     @Test
     void aSessionThatEndedCountsUntilItsNamesAreAnswered() {
         connects(CONNECTIONS);
-        Awaitility.await().until(() -> UnansweredNames.asked().size() == 2);
+        Awaitility.await().until(() -> PlayedNames.asked().size() == 2);
         session.close();
         Awaitility.await().until(() -> sidecar.sidecar().sessions().count() == 0);
         try (TestSession second = sidecar.session("second")) {
             assertThat(second.token()).isNotEmpty();
 
             Status status = Waiting.status(this::openSession);
-            UnansweredNames.end();
+            PlayedNames.end();
 
             assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
             assertThat(status.getDescription()).contains("sidewarp.limits.sessions");

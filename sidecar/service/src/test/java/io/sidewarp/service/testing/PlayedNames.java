@@ -13,10 +13,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-/** Names for which no DNS answers until a test lets them be unknown. */
-public final class UnansweredNames extends InetAddressResolverProvider {
+/** Names for which no DNS answers until a test lets them be unknown, and names that have the addresses that a test wants. */
+public final class PlayedNames extends InetAddressResolverProvider {
 
     private static final String DOMAIN = ".unanswered.test";
+    private static final String AT = "at.";
+    private static final String ADDRESSES = ".addresses.test";
     private static final AtomicInteger DOMAINS = new AtomicInteger();
     private static final Set<String> ASKED = ConcurrentHashMap.newKeySet();
     private static volatile CountDownLatch answers = new CountDownLatch(1);
@@ -38,6 +40,11 @@ public final class UnansweredNames extends InetAddressResolverProvider {
         return ASKED;
     }
 
+    /** A name of these IPv4 addresses, in this order. */
+    public static String of(String... addresses) {
+        return AT + String.join("_", addresses) + ADDRESSES;
+    }
+
     @Override
     public InetAddressResolver get(Configuration configuration) {
         return new Resolver(configuration.builtinResolver());
@@ -45,13 +52,17 @@ public final class UnansweredNames extends InetAddressResolverProvider {
 
     @Override
     public String name() {
-        return "unanswered names";
+        return "played names";
     }
 
     private record Resolver(InetAddressResolver others) implements InetAddressResolver {
 
         @Override
         public Stream<InetAddress> lookupByName(String host, LookupPolicy policy) throws UnknownHostException {
+            if (host.endsWith(ADDRESSES)) {
+                String addresses = host.substring(AT.length(), host.length() - ADDRESSES.length());
+                return Stream.of(addresses.split("_")).map(InetAddress::ofLiteral);
+            }
             if (!host.endsWith(DOMAIN)) {
                 return others.lookupByName(host, policy);
             }
