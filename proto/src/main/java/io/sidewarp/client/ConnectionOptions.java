@@ -212,7 +212,10 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** For the peer's application: see Limits.max_private_data for how much. */
+        /**
+         * For the peer's application: see Limits.max_private_data for how much, and where a request is accepted
+         * ConnectionRequest.max_private_data.
+         */
         public Builder privateData(byte[] value) {
             privateData = ByteString.copyFrom(value);
             return this;

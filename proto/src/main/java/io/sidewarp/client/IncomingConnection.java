@@ -26,7 +26,10 @@ public interface IncomingConnection {
     /** What the peer sent along; may be empty. */
     byte[] privateData();
 
-    /** The request as the sidecar told it, with the peer's MPA revision and the RDMA Reads that it serves and wants. */
+    /**
+     * The request as the sidecar told it, with the peer's MPA revision, the RDMA Reads that it serves and wants, and how much
+     * private data the answer takes.
+     */
     ConnectionRequest info();
 
     /** Accepts with defaults, as {@link #accept(ConnectionOptions)}. */

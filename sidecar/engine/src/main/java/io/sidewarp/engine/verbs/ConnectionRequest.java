@@ -25,6 +25,9 @@ public interface ConnectionRequest {
     /** What the peer said of RDMA Reads. */
     ReadDepths peerDepths();
 
+    /** Octets of private data that an answer has room for: 512 less what MPA needs (RFC 6581 section 6). */
+    int replyRoom();
+
     /**
      * Complete when no answer is taken any more: one was, or the request lapsed. From then on it does not count for the
      * listener's backlog, so who keeps requests has to let go of this one. Completes on the connection's event loop.
@@ -37,7 +40,7 @@ public interface ConnectionRequest {
      */
     CompletableFuture<ConnectionAttributes> accept(QueuePair queuePair, ConnectionParameters parameters);
 
-    /** Rejects; the peer gets the private data (at most 512 octets less what MPA needs). */
+    /** Rejects; the peer gets the private data, at most {@link #replyRoom}. */
     CompletableFuture<Void> reject(byte[] privateData);
 
     /**

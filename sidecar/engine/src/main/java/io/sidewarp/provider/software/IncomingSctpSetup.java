@@ -54,7 +54,7 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
     }
 
     @Override
-    int replyRoom() {
+    public int replyRoom() {
         return request.replyRoom();
     }
 

@@ -114,9 +114,6 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
     /** Why a connection with these parameters is not what the request permits, or null. */
     abstract @Nullable String refusalOf(ConnectionParameters wanted);
 
-    /** Octets of private data that the answer has room for. */
-    abstract int replyRoom();
-
     abstract void answer(ConnectionParameters accepted);
 
     /** @param rejection its private data, and depths that would do */

@@ -69,7 +69,7 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     }
 
     @Override
-    int replyRoom() {
+    public int replyRoom() {
         return requireRequest().replyRoom();
     }
 

@@ -136,7 +136,9 @@ public final class SessionListeners {
                 .setRemoteAddress(ConnectionProtos.address(request.remoteAddress()))
                 .setRemotePort(request.remoteAddress().getPort())
                 .setPrivateData(ByteString.copyFrom(request.privateData()))
-                .setMpaRevision(request.mpaRevision());
+                .setMpaRevision(request.mpaRevision())
+                .setMaxPrivateData(
+                        Math.min(request.replyRoom(), context.limits().privateData()));
         request.peerDepths().ird().ifPresent(told::setPeerIrd);
         request.peerDepths().ord().ifPresent(told::setPeerOrd);
         call.tell(ListenResponse.newBuilder().setRequest(told).build());

@@ -21,6 +21,7 @@ import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
+import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ListenRequest;
@@ -139,6 +140,26 @@ class WaitingRequestsTest {
 
             session.connections().accept(accept(request).build());
             assertThat(Waiting.join(connecting).getState()).isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+        }
+    }
+
+    @Test
+    void aRequestTellsHowMuchPrivateDataItsAnswerTakes() throws IOException {
+        try (TestSession.Listening listening = session.listen()) {
+            int port = listening.port();
+            CompletableFuture<Connection> connecting = connect(port);
+            ConnectionRequest enhanced = listening.next();
+            try (Socket plain = ask(port)) {
+                assertThat(plain.isConnected()).isTrue();
+                assertThat(listening.next().getMaxPrivateData()).isEqualTo(512);
+            }
+
+            assertThat(enhanced.getMaxPrivateData()).isEqualTo(508);
+            session.connections()
+                    .accept(accept(enhanced.getId())
+                            .setPrivateData(ByteString.copyFrom(new byte[508]))
+                            .build());
+            assertThat(Waiting.join(connecting).getPrivateData().size()).isEqualTo(508);
         }
     }
 
