@@ -36,6 +36,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A session over the OpenSession call, and what fails when that call ends. */
@@ -331,23 +332,57 @@ final class GrpcSession implements Session {
     private void onEvent(OpenSessionResponse response) {
         switch (response.getEventCase()) {
             case OPENED -> opened.complete(response.getOpened());
-            case CONNECTION -> {
-                onConnection(response.getConnection());
-                tell(listener -> listener.connectionChanged(response.getConnection()));
-            }
+            case CONNECTION -> onConnection(response.getConnection());
             case REGION_FAULT -> tell(listener -> listener.regionFault(response.getRegionFault()));
             case DRAINING ->
                 tell(listener ->
                         listener.draining(Protos.duration(response.getDraining().getGrace())));
             case SHARED_RECEIVE_QUEUE_LIMIT ->
                 tell(listener -> listener.sharedReceiveLimitReached(response.getSharedReceiveQueueLimit()));
+            case EVENTS_LOST -> {
+                findClosedConnections();
+                tell(listener -> listener.eventsLost(response.getEventsLost().getCount()));
+            }
             case EVENT_NOT_SET -> {
                 // An event that only newer clients know.
             }
         }
     }
 
+    /** The end of some may be among the events that were lost. */
+    private void findClosedConnections() {
+        Set<Long> known = Set.copyOf(connections.keySet());
+        if (isEnded() || known.isEmpty()) {
+            return;
+        }
+        start(
+                        ConnectionServiceGrpc.getListConnectionsMethod(),
+                        ListConnectionsRequest.newBuilder().setSession(id()).build(),
+                        timeLimited())
+                .whenComplete((response, failure) -> {
+                    if (failure != null) {
+                        LOG.log(Level.WARNING, "events of session \"" + name + "\" were lost", failure);
+                        return;
+                    }
+                    Set<Long> open = response.getConnectionsList().stream()
+                            .map(io.sidewarp.v1.Connection::getId)
+                            .collect(Collectors.toSet());
+                    known.stream()
+                            .filter(id -> !open.contains(id) && connections.containsKey(id))
+                            .forEach(id -> onConnection(ConnectionStateChange.newBuilder()
+                                    .setConnection(id)
+                                    .setState(ConnectionState.CONNECTION_STATE_CLOSED)
+                                    .setMessage("closed; what ended it is among the events that nobody read")
+                                    .build()));
+                });
+    }
+
     private void onConnection(ConnectionStateChange change) {
+        follow(change);
+        tell(listener -> listener.connectionChanged(change));
+    }
+
+    private void follow(ConnectionStateChange change) {
         if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
             queues.forEach(queue -> queue.connectionClosed(change.getConnection()));
         }

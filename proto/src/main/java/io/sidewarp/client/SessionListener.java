@@ -25,6 +25,12 @@ public interface SessionListener {
      */
     default void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {}
 
+    /**
+     * So many events came to nobody, for this process did not read them. {@link Connection#closed()} follows all the same. Look
+     * for the state of regions ({@link Session#listRegions}), and arm shared receive queues again.
+     */
+    default void eventsLost(long count) {}
+
     /** The sidecar is stopping: no new connections, and work under way may finish within the given time. */
     default void draining(Duration grace) {}
 

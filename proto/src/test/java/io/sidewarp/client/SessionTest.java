@@ -13,6 +13,7 @@ import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.Draining;
+import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegionFault;
 import java.lang.ref.WeakReference;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -216,6 +218,30 @@ class SessionTest extends FakeSidecarTest {
         assertThat(FakeSidecar.next(seen)).isEqualTo("gone");
         assertThat(FakeSidecar.next(seen)).isEqualTo(12L);
         assertThat(FakeSidecar.next(seen)).isEqualTo(Duration.ofMillis(1500));
+    }
+
+    @Test
+    void aConnectionWhoseEndIsAmongTheEventsThatWereLostIsClosed() throws Exception {
+        BlockingQueue<Object> seen = new LinkedBlockingQueue<>();
+        session.onEvent(new SessionListener() {
+            @Override
+            public void eventsLost(long count) {
+                seen.add(count);
+            }
+        });
+        Connection open = session.connect("127.0.0.1", 1);
+        Connection gone = session.connect("127.0.0.1", 1);
+        sidecar.connections.connections.remove(gone.id());
+
+        sidecar.nextSession()
+                .onNext(OpenSessionResponse.newBuilder()
+                        .setEventsLost(EventsLost.newBuilder().setCount(4711))
+                        .build());
+
+        assertThat(FakeSidecar.next(seen)).isEqualTo(4711L);
+        assertThat(gone.closed().get(20, TimeUnit.SECONDS).getState())
+                .isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
+        assertThat(open.closed()).isNotDone();
     }
 
     @Test

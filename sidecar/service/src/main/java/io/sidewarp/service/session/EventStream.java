@@ -6,13 +6,15 @@ package io.sidewarp.service.session;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.service.context.SessionEvents;
+import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /**
  * The responses of an OpenSession call. Events wait here while the client does not read, up to a bound; then the oldest
- * are dropped, so that a client that never reads costs little. Confined to the session's thread.
+ * are dropped, so that a client that never reads costs little, and their number is told in their place. Confined to the
+ * session's thread.
  */
 final class EventStream implements SessionEvents {
 
@@ -21,6 +23,9 @@ final class EventStream implements SessionEvents {
     private final ServerCallStreamObserver<OpenSessionResponse> observer;
     private final Consumer<OpenSessionResponse> onDropped;
     private final ArrayDeque<OpenSessionResponse> waiting = new ArrayDeque<>();
+    /** Dropped ahead of those that wait, and not told yet. */
+    private long lost;
+
     private boolean closed;
 
     EventStream(ServerCallStreamObserver<OpenSessionResponse> observer, Consumer<OpenSessionResponse> onDropped) {
@@ -35,6 +40,7 @@ final class EventStream implements SessionEvents {
         }
         if (waiting.size() == BOUND) {
             onDropped.accept(waiting.remove());
+            lost++;
         }
         waiting.add(event);
         flush();
@@ -43,8 +49,14 @@ final class EventStream implements SessionEvents {
     /** Sends what the transport takes. */
     void flush() {
         while (!closed && !waiting.isEmpty() && observer.isReady()) {
-            observer.onNext(waiting.remove());
+            observer.onNext(lost == 0 ? waiting.remove() : eventsLost());
         }
+    }
+
+    private OpenSessionResponse eventsLost() {
+        EventsLost told = EventsLost.newBuilder().setCount(lost).build();
+        lost = 0;
+        return OpenSessionResponse.newBuilder().setEventsLost(told).build();
     }
 
     /** Nothing goes out any more; the client is gone. */

@@ -1,0 +1,63 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.testing;
+
+import io.grpc.stub.ServerCallStreamObserver;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A call without a transport, that takes responses once it is told to be ready. */
+public final class PlayedCall<R> extends ServerCallStreamObserver<R> {
+
+    private final List<R> told = new ArrayList<>();
+    private volatile boolean ready;
+
+    /** What its client was told, if only one thread tells. */
+    public List<R> told() {
+        return told;
+    }
+
+    public void setReady() {
+        ready = true;
+    }
+
+    @Override
+    public boolean isReady() {
+        return ready;
+    }
+
+    @Override
+    public void onNext(R response) {
+        told.add(response);
+    }
+
+    @Override
+    public boolean isCancelled() {
+        return false;
+    }
+
+    @Override
+    public void setOnCancelHandler(Runnable handler) {}
+
+    @Override
+    public void setOnReadyHandler(Runnable handler) {}
+
+    @Override
+    public void setCompression(String compression) {}
+
+    @Override
+    public void setMessageCompression(boolean enable) {}
+
+    @Override
+    public void disableAutoInboundFlowControl() {}
+
+    @Override
+    public void request(int count) {}
+
+    @Override
+    public void onError(Throwable failure) {}
+
+    @Override
+    public void onCompleted() {}
+}
