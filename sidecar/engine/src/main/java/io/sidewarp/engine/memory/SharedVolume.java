@@ -295,7 +295,8 @@ public final class SharedVolume {
         if (offset < 0 || length < 0 || offset + length < 0 || (create && length == 0)) {
             throw new RegionException(
                     RegionException.Reason.OUT_OF_BOUNDS,
-                    "offset " + offset + " and length " + length + " are not possible for " + path
+                    "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
+                            + " are not possible for " + path
                             + (create ? "; a file to create needs a length of at least 1" : ""));
         }
     }

@@ -20,6 +20,8 @@ public final class ConnectionFailedException extends Exception {
         TIMEOUT,
         /** The peer closed or broke the rules of start-up. */
         PROTOCOL,
+        /** The connection request has lapsed, or was answered before. */
+        LAPSED,
         /** The parameters are not possible here. */
         INVALID_PARAMETERS,
         /** This side ended it. */

@@ -207,7 +207,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
 
     private ConnectionFailedException lapsed() {
         return new ConnectionFailedException(
-                Kind.TIMEOUT, "the connection request of " + remote + " has lapsed or was answered before");
+                Kind.LAPSED, "the connection request of " + remote + " has lapsed or was answered before");
     }
 
     private void answered() {

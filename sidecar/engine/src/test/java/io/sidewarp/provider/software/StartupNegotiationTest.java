@@ -436,7 +436,12 @@ final class StartupNegotiationTest {
         CompletableFuture<ConnectionAttributes> second =
                 request.accept(new Endpoint(serverDevice, 16).queuePair, ConnectionParameters.defaults());
 
-        assertThatThrownBy(() -> get(second)).cause().hasMessageContaining("answered before");
+        assertThatThrownBy(() -> get(second))
+                .cause()
+                .hasMessageContaining("answered before")
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        lapsed -> assertThat(lapsed.kind()).isEqualTo(ConnectionFailedException.Kind.LAPSED));
         assertThat(get(first).remoteAddress()).isEqualTo(get(connected).localAddress());
     }
 

@@ -12,6 +12,7 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.v1.ConnectionOptions;
+import java.math.BigDecimal;
 import java.time.Duration;
 
 /**
@@ -44,7 +45,7 @@ record ConnectionPlan(
                 : Math.min(defaults.ord(), context.limits().ord());
         Duration timeout = timeout(options, context);
         ConnectionParameters parameters = new ConnectionParameters(
-                llp(options.getLlp(), context),
+                llp(options.getLlp(), options.getLlpValue(), context),
                 privateData.toByteArray(),
                 ird,
                 ord,
@@ -85,12 +86,16 @@ record ConnectionPlan(
         return one == listener || (one == io.sidewarp.v1.Llp.LLP_TCP && listener == io.sidewarp.v1.Llp.LLP_UNSPECIFIED);
     }
 
-    /** A lower layer that this device has. */
-    static Llp llp(io.sidewarp.v1.Llp llp, SessionContext context) {
+    /**
+     * A lower layer that this device has.
+     *
+     * @param value of it, which says more of one that is not known
+     */
+    static Llp llp(io.sidewarp.v1.Llp llp, int value, SessionContext context) {
         Llp wanted = switch (llp) {
             case LLP_UNSPECIFIED, LLP_TCP -> Llp.TCP;
             case LLP_SCTP -> Llp.SCTP;
-            case UNRECOGNIZED -> throw ApiError.invalid("llp", llp, "LLP_TCP, LLP_SCTP");
+            case UNRECOGNIZED -> throw ApiError.invalid("llp", value, "LLP_TCP, LLP_SCTP");
         };
         if (!context.device().attributes().llps().contains(wanted)) {
             throw ApiError.of(
@@ -115,11 +120,16 @@ record ConnectionPlan(
             return context.defaults().timeout();
         }
         long seconds = options.getTimeout().getSeconds();
+        int nanos = options.getTimeout().getNanos();
         Duration timeout = seconds < 0 || seconds > MAX_TIMEOUT.toSeconds()
                 ? Duration.ZERO
-                : Duration.ofSeconds(seconds, options.getTimeout().getNanos());
+                : Duration.ofSeconds(seconds, nanos);
         if (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(MAX_TIMEOUT) > 0) {
-            throw ApiError.invalid("options.timeout", seconds + " s", "1 ms to 1 h, or unset for the default");
+            BigDecimal asked = BigDecimal.valueOf(nanos, 9)
+                    .add(BigDecimal.valueOf(seconds))
+                    .stripTrailingZeros();
+            throw ApiError.invalid(
+                    "options.timeout", asked.toPlainString() + " s", "1 ms to 1 h, or unset for the default");
         }
         return timeout;
     }

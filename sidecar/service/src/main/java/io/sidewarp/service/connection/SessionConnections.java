@@ -190,7 +190,7 @@ public final class SessionConnections implements ConnectionLookup {
                 .connect(remote, parameters(outgoing, addresses.size() - turn))
                 .handleAsync(
                         (agreed, failure) -> {
-                            if (failure == null || !isUnreachable(failure) || addresses.size() == 1) {
+                            if (failure == null || !is(Kind.UNREACHABLE, failure) || addresses.size() == 1) {
                                 return CompletableFuture.completedFuture(result(connection, failure));
                             }
                             if (turn + 1 == addresses.size()) {
@@ -209,8 +209,8 @@ public final class SessionConnections implements ConnectionLookup {
                 .thenCompose(Function.identity());
     }
 
-    private static boolean isUnreachable(Throwable failure) {
-        return cause(failure) instanceof ConnectionFailedException failed && failed.kind() == Kind.UNREACHABLE;
+    private static boolean is(Kind kind, Throwable failure) {
+        return cause(failure) instanceof ConnectionFailedException failed && failed.kind() == kind;
     }
 
     private static ConnectionFailedException noneReached(int addresses, Throwable last) {
@@ -409,7 +409,12 @@ public final class SessionConnections implements ConnectionLookup {
             return connection.toProto();
         }
         Throwable cause = cause(failure);
-        connection.failed(StartupFailure.of(cause), String.valueOf(cause.getMessage()));
+        if (is(Kind.LAPSED, cause)) {
+            // Its set-up ended before; this one had none.
+            connection.abort();
+        } else {
+            connection.failed(StartupFailure.of(cause), String.valueOf(cause.getMessage()));
+        }
         throw ApiError.from(cause);
     }
 

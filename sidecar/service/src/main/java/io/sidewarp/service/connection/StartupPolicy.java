@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /** How MPA start-up goes: what the caller says, within what the administrator permits, and his defaults for the rest. */
 final class StartupPolicy {
@@ -37,7 +38,7 @@ final class StartupPolicy {
                 revisions,
                 requestRevision(mpa, revisions, peerToPeer, defaults.mpaRequestRevision()),
                 peerToPeer,
-                readyIndications(mpa.getReadyIndicationsList(), defaults.readyIndications()),
+                readyIndications(mpa, defaults.readyIndications()),
                 readDepths(mpa, defaults.readDepths()));
     }
 
@@ -114,17 +115,20 @@ final class StartupPolicy {
         return revision;
     }
 
-    private static List<RtrKind> readyIndications(List<ReadyIndication> asked, List<RtrKind> byDefault) {
-        if (asked.isEmpty()) {
+    private static List<RtrKind> readyIndications(MpaOptions mpa, List<RtrKind> byDefault) {
+        if (mpa.getReadyIndicationsCount() == 0) {
             return byDefault;
         }
-        if (Set.copyOf(asked).size() < asked.size()) {
-            throw ApiError.invalid("options.mpa.ready_indications", asked, "each kind once");
+        List<RtrKind> kinds = IntStream.range(0, mpa.getReadyIndicationsCount())
+                .mapToObj(i -> rtr(mpa.getReadyIndications(i), mpa.getReadyIndicationsValue(i)))
+                .toList();
+        if (Set.copyOf(kinds).size() < kinds.size()) {
+            throw ApiError.invalid("options.mpa.ready_indications", mpa.getReadyIndicationsList(), "each kind once");
         }
-        return asked.stream().map(StartupPolicy::rtr).toList();
+        return kinds;
     }
 
-    private static RtrKind rtr(ReadyIndication kind) {
+    private static RtrKind rtr(ReadyIndication kind, int value) {
         return switch (kind) {
             case READY_INDICATION_WRITE -> RtrKind.WRITE;
             case READY_INDICATION_READ -> RtrKind.READ;
@@ -132,7 +136,7 @@ final class StartupPolicy {
             case READY_INDICATION_UNSPECIFIED, UNRECOGNIZED ->
                 throw ApiError.invalid(
                         "options.mpa.ready_indications",
-                        kind,
+                        value,
                         "READY_INDICATION_WRITE, READY_INDICATION_READ, READY_INDICATION_SEND");
         };
     }

@@ -146,6 +146,7 @@ public final class ApiError {
         return switch (kind) {
             case UNREACHABLE, PROTOCOL -> Status.Code.UNAVAILABLE;
             case TIMEOUT -> Status.Code.DEADLINE_EXCEEDED;
+            case LAPSED -> Status.Code.NOT_FOUND;
             case INVALID_PARAMETERS -> Status.Code.INVALID_ARGUMENT;
             case ABORTED -> Status.Code.CANCELLED;
             case LIMIT -> Status.Code.RESOURCE_EXHAUSTED;

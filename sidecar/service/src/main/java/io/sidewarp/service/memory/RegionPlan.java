@@ -8,7 +8,6 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.v1.Access;
 import io.sidewarp.v1.RegisterRegionRequest;
 import java.util.EnumSet;
 import java.util.Set;
@@ -35,8 +34,8 @@ public record RegionPlan(
     public static RegionPlan of(
             RegisterRegionRequest request, ProtectionDomain domain, long queuePair, SessionContext context) {
         Set<AccessRight> rights = EnumSet.noneOf(AccessRight.class);
-        for (Access access : request.getAccessList()) {
-            RegisteredRegion.addRight(rights, access);
+        for (int i = 0; i < request.getAccessCount(); i++) {
+            RegisteredRegion.addRight(rights, request.getAccess(i), request.getAccessValue(i));
         }
         if (rights.contains(AccessRight.REMOTE_INVALIDATE) && request.getConnection() == 0) {
             throw ApiError.invalid(

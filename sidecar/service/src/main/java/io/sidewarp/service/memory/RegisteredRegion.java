@@ -39,8 +39,12 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
         return builder.build();
     }
 
-    /** The engine's rights for the API's. */
-    static void addRight(Set<AccessRight> rights, Access access) {
+    /**
+     * The engine's rights for the API's.
+     *
+     * @param value of the right, which says more of one that is not known
+     */
+    static void addRight(Set<AccessRight> rights, Access access, int value) {
         switch (access) {
             case ACCESS_LOCAL_WRITE -> rights.add(AccessRight.LOCAL_WRITE);
             case ACCESS_REMOTE_READ -> rights.add(AccessRight.REMOTE_READ);
@@ -50,7 +54,7 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
             case ACCESS_UNSPECIFIED, UNRECOGNIZED ->
                 throw io.sidewarp.service.error.ApiError.invalid(
                         "access",
-                        access,
+                        value,
                         "ACCESS_LOCAL_WRITE, _REMOTE_READ, _REMOTE_WRITE, _REMOTE_INVALIDATE, _REMOTE_ATOMIC");
         }
     }

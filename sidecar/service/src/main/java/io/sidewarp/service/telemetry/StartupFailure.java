@@ -31,7 +31,7 @@ public enum StartupFailure {
                     case TIMEOUT -> TIMEOUT;
                     case PROTOCOL -> PROTOCOL;
                     case INVALID_PARAMETERS -> INVALID_PARAMETERS;
-                    case ABORTED -> ABORTED;
+                    case ABORTED, LAPSED -> ABORTED;
                     case LIMIT, INTERNAL -> INTERNAL;
                 };
             default -> INTERNAL;

@@ -171,7 +171,8 @@ final class WorkPoster {
 
     private static Refusal missing(long region) {
         return Refusal.protection(
-                Status.Code.NOT_FOUND, "region " + region + " is not registered in this session; register it first");
+                Status.Code.NOT_FOUND,
+                "region " + Long.toUnsignedString(region) + " is not registered in this session; register it first");
     }
 
     private static Refusal receiveQueueFull(ConnectionWork work) {

@@ -131,8 +131,12 @@ class LocalWorkTest extends TwoSidecars {
                     work(2).setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(4711))
                             .build());
             assertThat(queue.next().getMessage()).contains("region 4711 is not registered");
+            queue.post(
+                    work(3).setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(-1))
+                            .build());
+            assertThat(queue.next().getMessage()).contains("region 18446744073709551615 is not registered");
             Region region = registered();
-            queue.post(enable(3, region, 256));
+            queue.post(enable(4, region, 256));
             assertThat(queue.next().getMessage()).contains("0..255");
         }
     }

@@ -171,6 +171,22 @@ class MemoryTest {
     }
 
     @Test
+    void whatIsRefusedIsToldAsItWasGiven() {
+        RegisterRegionRequest.Builder request =
+                RegisterRegionRequest.newBuilder().setSession(session.token());
+        RegisterRegionRequest farOff = request.clone()
+                .setShared(SharedBacking.newBuilder().setPath("far").setOffset(-4096))
+                .build();
+        RegisterRegionRequest unknown = request.clone().addAccessValue(4711).build();
+
+        assertThat(Waiting.status(() -> session.memory().registerRegion(farOff)).getDescription())
+                .startsWith("offset 18446744073709547520 and length 0 are not possible");
+        assertThat(Waiting.status(() -> session.memory().registerRegion(unknown))
+                        .getDescription())
+                .startsWith("access is 4711");
+    }
+
+    @Test
     void whatIsRegisteredOfAFileIsAllThatGetsMemory() throws IOException {
         long offset = 32 << 20;
 

@@ -19,6 +19,7 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.AcceptResponse;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
@@ -37,6 +38,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -54,6 +57,8 @@ class WaitingRequestsTest {
     private static final int DEPARTED = 300;
 
     private static final int WINDOW = 16 << 10;
+
+    private static final int RACES = 50;
 
     /** Half a second less than the longest time that there is. */
     private static final Duration HOUR_LESS =
@@ -109,6 +114,35 @@ class WaitingRequestsTest {
                     () -> session.connections().accept(accept(request).build()));
             assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
         }
+    }
+
+    @Test
+    void anAcceptThatComesSecondIsNoFailureOfStartUp() {
+        try (TestSession.Listening listening = session.listen()) {
+            int port = listening.port();
+            for (int i = 0; i < RACES; i++) {
+                CompletableFuture<Connection> connecting = connect(port);
+                AcceptRequest accept = accept(listening.next().getId()).build();
+                var calls = ConnectionServiceGrpc.newFutureStub(session.channel());
+                Future<AcceptResponse> first = calls.accept(accept);
+                Future<AcceptResponse> second = calls.accept(accept);
+                Waiting.join(connecting);
+
+                assertThat(first).succeedsWithin(20, TimeUnit.SECONDS);
+                assertThat(second)
+                        .failsWithin(20, TimeUnit.SECONDS)
+                        .withThrowableOfType(ExecutionException.class)
+                        .havingCause()
+                        .returns(
+                                Status.Code.NOT_FOUND,
+                                cause -> Status.fromThrowable(cause).getCode());
+            }
+        }
+        assertThat(sidecar.get("/q/metrics").lines())
+                .filteredOn(line ->
+                        line.startsWith("sidewarp_startup_failures_total{") && line.contains("role=\"responder\""))
+                .isNotEmpty()
+                .allMatch(line -> line.endsWith("} 0.0"));
     }
 
     /** A connection whose start-up leaves the answer room for 508 octets. */

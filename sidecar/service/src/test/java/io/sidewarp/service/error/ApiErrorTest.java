@@ -35,6 +35,14 @@ class ApiErrorTest {
     }
 
     @Test
+    void aRequestThatWasAnsweredBeforeIsNotFound() {
+        ConnectionFailedException failure =
+                new ConnectionFailedException(ConnectionFailedException.Kind.LAPSED, "it was answered before");
+
+        assertThat(ApiError.from(failure).getStatus().getCode()).isEqualTo(Status.Code.NOT_FOUND);
+    }
+
+    @Test
     void aConnectionThatFailsOnThisSideIsNoMatterOfThePeer() {
         ConnectionFailedException failure = new ConnectionFailedException(
                 ConnectionFailedException.Kind.INTERNAL, "the connection failed on this side: no memory");
