@@ -137,7 +137,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);
         range("sidewarp.limits.registered-octets", limits.registeredOctets(), 1, Long.MAX_VALUE);
         range("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), 0, Long.MAX_VALUE);
-        range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE);
+        range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE / 4);
         range("sidewarp.limits.connections", limits.connections(), 1, 1 << 20);
         range("sidewarp.limits.lookups", limits.lookups(), 1, 64);
         range("sidewarp.limits.completion-entries", limits.completionEntries(), 2, Long.MAX_VALUE);

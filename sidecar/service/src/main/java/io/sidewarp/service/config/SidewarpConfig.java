@@ -144,7 +144,7 @@ public interface SidewarpConfig {
         @WithDefault("16777216")
         long loadOctets();
 
-        /** Sessions of the sidecar. */
+        /** Sessions of the sidecar. Users have no more than they leave to others. */
         @WithDefault("256")
         int sessions();
 
@@ -160,7 +160,10 @@ public interface SidewarpConfig {
         @WithDefault("67108864")
         long managedRegionOctets();
 
-        /** Octets of all managed regions of all sessions: memory of the sidecar itself. */
+        /**
+         * Octets of all managed regions of all sessions: memory of the sidecar itself. Users, and sessions of a user, have no
+         * more than they leave to others.
+         */
         @WithDefault("268435456")
         long managedOctets();
 

@@ -6,13 +6,13 @@ package io.sidewarp.service.quota;
 /**
  * What one session may use (the resource manager of RFC 5040 section 8.1.2).
  *
- * @param managedOctets shared by all sessions
+ * @param managedOctets what it has of those of all sessions
  * @param workEntries what it has of those of all sessions
  */
 public record SessionQuotas(
         Quota regions,
         Quota registeredOctets,
-        Quota managedOctets,
+        SessionShare managedOctets,
         Quota connections,
         Quota completionEntries,
         SessionShare workEntries,
@@ -24,7 +24,7 @@ public record SessionQuotas(
 
     /** New quotas of a session. */
     public static SessionQuotas of(
-            EffectiveLimits limits, Quota managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
+            EffectiveLimits limits, SessionShare managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
         return new SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
                 new Quota(
@@ -62,23 +62,15 @@ public record SessionQuotas(
 
     /** Has the refusals of all sessions counted before there is one. */
     public static void expect(
-            EffectiveLimits limits, Quota managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
+            EffectiveLimits limits, SessionShare managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
         of(limits, managedOctets, workEntries, refusals);
-    }
-
-    /** The quota of managed memory that all sessions share. */
-    public static Quota managedOctets(EffectiveLimits limits, QuotaRefusals refusals) {
-        return new Quota(
-                "octets of managed regions of all sessions",
-                "sidewarp.limits.managed-octets",
-                limits.managedOctets(),
-                refusals);
     }
 
     /** Whether nothing of this session's own is taken. */
     public boolean isUnused() {
         return regions.used() == 0
                 && registeredOctets.used() == 0
+                && managedOctets.used() == 0
                 && connections.used() == 0
                 && completionEntries.used() == 0
                 && workEntries.used() == 0

@@ -7,25 +7,50 @@ import io.grpc.Status;
 import io.sidewarp.service.error.ApiError;
 
 /**
- * What one session has of the entries that all work queues of the sidecar may have together. Users share them, and the
- * sessions of a user: nobody may have more than is left to others, so that a session that is alone gets a third. Confined to
- * the session's thread.
+ * What one session has of something that all sessions share. Users share it, and the sessions of a user: nobody may have more
+ * than is left to others, so that a session that is alone gets a third. Thread-safe.
  */
 public final class SessionShare {
 
-    private static final String SETTING = "sidewarp.limits.work-entries";
-
-    private final SharedQuota<Long> all;
+    private final Shared shared;
     private final long user;
     private final QuotaRefusals refusals;
     private long used;
 
+    /**
+     * What sessions share.
+     *
+     * @param what names it in messages
+     * @param setting that holds the limit
+     * @param remedy what to do when there is no more
+     */
+    public record Shared(String what, String setting, String remedy, SharedQuota<Long> quota) {
+
+        /** Entries of work queues. */
+        public static Shared workEntries(long limit) {
+            return new Shared(
+                    "entries of work queues",
+                    "sidewarp.limits.work-entries",
+                    "ask for shorter queues, share receives, or raise the setting and the heap",
+                    new SharedQuota<>(limit));
+        }
+
+        /** Octets of managed regions. */
+        public static Shared managedOctets(long limit) {
+            return new Shared(
+                    "octets of managed regions",
+                    "sidewarp.limits.managed-octets",
+                    "release some, use shared regions, or raise the setting and the direct memory",
+                    new SharedQuota<>(limit));
+        }
+    }
+
     /** @param refusals counts what is refused */
-    public SessionShare(SharedQuota<Long> all, long user, QuotaRefusals refusals) {
-        this.all = all;
+    public SessionShare(Shared shared, long user, QuotaRefusals refusals) {
+        this.shared = shared;
         this.user = user;
         this.refusals = refusals;
-        refusals.expect(SETTING);
+        refusals.expect(shared.setting);
     }
 
     /**
@@ -34,26 +59,27 @@ public final class SessionShare {
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when that would be more than the session may have; nothing is
      *     taken then
      */
-    void take(long amount) {
+    public synchronized void take(long amount) {
+        SharedQuota<Long> all = shared.quota;
         if (!all.take(user, amount, used)) {
-            refusals.add(SETTING);
+            refusals.add(shared.setting);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "entries of work queues: nobody may have more than is left to others; the limit is " + all.limit()
-                            + " (setting " + SETTING + "), this session has " + used + ", its user " + all.used(user)
-                            + ", and it needs " + amount + " more; ask for shorter queues, share receives, or raise the"
-                            + " setting and the heap");
+                    shared.what + ": nobody may have more than is left to others; the limit is " + all.limit()
+                            + " (setting " + shared.setting + "), this session has " + used + ", its user "
+                            + all.used(user) + ", and it needs " + amount + " more; " + shared.remedy);
         }
         used += amount;
     }
 
-    void give(long amount) {
-        all.give(user, amount);
+    /** Gives an amount back. */
+    public synchronized void give(long amount) {
+        shared.quota.give(user, amount);
         used -= amount;
     }
 
     /** What the session has. */
-    public long used() {
+    public synchronized long used() {
         return used;
     }
 }

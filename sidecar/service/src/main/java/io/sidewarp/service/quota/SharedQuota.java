@@ -33,7 +33,8 @@ public final class SharedQuota<H> {
      * @param own what that one has of it
      */
     public synchronized boolean take(H holder, long amount, long own) {
-        if (own + amount > limit - used - used(holder) - 2 * amount) {
+        // Of an amount beyond the limit the rest could overflow.
+        if (amount > limit || own + amount > limit - used - used(holder) - 2 * amount) {
             return false;
         }
         uses.merge(holder, amount, Long::sum);

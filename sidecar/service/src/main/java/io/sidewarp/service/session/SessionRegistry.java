@@ -19,7 +19,6 @@ import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.PeerQuotas;
-import io.sidewarp.service.quota.Quota;
 import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
@@ -47,6 +46,7 @@ import org.jspecify.annotations.Nullable;
 public final class SessionRegistry implements QueueSessions {
 
     private static final int MAX_NAME = 64;
+    private static final String SESSIONS = "sidewarp.limits.sessions";
     private static final AttributeKey<String> SETTING = AttributeKey.stringKey("setting");
 
     private final Map<String, Session> sessions = new ConcurrentHashMap<>();
@@ -62,9 +62,9 @@ public final class SessionRegistry implements QueueSessions {
     private final EffectiveLimits limits;
     private final QuotaRefusals refusals = new QuotaRefusals();
     private final RequestLimits requests;
-    private final Quota sessionQuota;
-    private final Quota managedOctets;
-    private final SharedQuota<Long> workEntries;
+    private final SharedQuota<Long> sessionQuota;
+    private final SessionShare.Shared managedOctets;
+    private final SessionShare.Shared workEntries;
     private final PeerQuotas peers;
     private final Telemetry telemetry;
     private final PeerLogs logs;
@@ -92,14 +92,19 @@ public final class SessionRegistry implements QueueSessions {
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
         this.requests = RequestLimits.of(limits, refusals);
-        this.sessionQuota = new Quota("sessions", "sidewarp.limits.sessions", limits.sessions(), refusals);
-        this.managedOctets = SessionQuotas.managedOctets(limits, refusals);
-        this.workEntries = new SharedQuota<>(limits.workEntries());
+        this.sessionQuota = new SharedQuota<>(limits.sessions());
+        this.managedOctets = SessionShare.Shared.managedOctets(limits.managedOctets());
+        this.workEntries = SessionShare.Shared.workEntries(limits.workEntries());
         this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
         this.telemetry = telemetry;
         this.logs = logs;
         this.ownUid = ownUid;
-        SessionQuotas.expect(limits, managedOctets, new SessionShare(workEntries, ownUid, refusals), refusals);
+        refusals.expect(SESSIONS);
+        SessionQuotas.expect(
+                limits,
+                new SessionShare(managedOctets, ownUid, refusals),
+                new SessionShare(workEntries, ownUid, refusals),
+                refusals);
         observe();
     }
 
@@ -129,7 +134,7 @@ public final class SessionRegistry implements QueueSessions {
         if (name.codePointCount(0, name.length()) > MAX_NAME) {
             throw ApiError.invalid("name", name.length() + " characters", "at most " + MAX_NAME + " characters");
         }
-        sessionQuota.take(1);
+        takeSession(peer.uid());
         try {
             EventStream events =
                     new EventStream(observer, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
@@ -143,8 +148,19 @@ public final class SessionRegistry implements QueueSessions {
                 session.drain(grace);
             }
         } catch (RuntimeException e) {
-            sessionQuota.give(1);
+            sessionQuota.give(peer.uid(), 1);
             throw e;
+        }
+    }
+
+    private void takeSession(long user) {
+        if (!sessionQuota.take(user, 1)) {
+            refusals.add(SESSIONS);
+            throw ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "sessions: a user may have no more than is left to others; the limit is " + sessionQuota.limit()
+                            + " (setting " + SESSIONS + "), this user has " + sessionQuota.used(user)
+                            + "; end some, or raise the setting");
         }
     }
 
@@ -160,7 +176,11 @@ public final class SessionRegistry implements QueueSessions {
                 config.connection(),
                 limits,
                 requests,
-                SessionQuotas.of(limits, managedOctets, new SessionShare(workEntries, peer.uid(), refusals), refusals),
+                SessionQuotas.of(
+                        limits,
+                        new SessionShare(managedOctets, peer.uid(), refusals),
+                        new SessionShare(workEntries, peer.uid(), refusals),
+                        refusals),
                 peers,
                 ids,
                 events,
@@ -290,7 +310,9 @@ public final class SessionRegistry implements QueueSessions {
             // loop cannot pile them up.
             released.whenComplete((ignored, failure) -> {
                 releasing.removeIf(CompletableFuture::isDone);
-                session.connections().lookupsSettled().thenRun(() -> sessionQuota.give(1));
+                session.connections()
+                        .lookupsSettled()
+                        .thenRun(() -> sessionQuota.give(session.peer().uid(), 1));
             });
         }
         return released;

@@ -60,7 +60,7 @@ class MemoryTest {
                 "sidewarp.limits.regions", "3",
                 "sidewarp.limits.registered-octets", "40000000",
                 "sidewarp.limits.managed-region-octets", "9000000",
-                "sidewarp.limits.managed-octets", "10000000",
+                "sidewarp.limits.managed-octets", "30000000",
                 "sidewarp.limits.protection-domains", "2");
         session = sidecar.session();
     }

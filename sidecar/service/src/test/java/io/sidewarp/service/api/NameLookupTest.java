@@ -42,7 +42,7 @@ class NameLookupTest {
         domain = PlayedNames.begin();
         sidecar = TestSidecar.start(
                 "sidewarp.connection.timeout", "1m",
-                "sidewarp.limits.sessions", "2",
+                "sidewarp.limits.sessions", "4",
                 "sidewarp.limits.connections", Integer.toString(CONNECTIONS),
                 "sidewarp.limits.lookups", "2");
         session = sidecar.session();

@@ -259,6 +259,20 @@ class ResourceManagerTest {
     }
 
     @Test
+    void aSessionWithAllTheManagedMemoryThatItMayHaveLeavesSomeToAnother() {
+        try (TestSidecar sidecar = TestSidecar.start("sidewarp.limits.managed-octets", "3000");
+                TestSession greedy = sidecar.session("greedy");
+                TestSession modest = sidecar.session("modest")) {
+            greedy.managed(400);
+            greedy.managed(600);
+            assertThat(Waiting.status(() -> greedy.managed(1)).getDescription())
+                    .contains("the limit is 3000 (setting sidewarp.limits.managed-octets), this session has 1000");
+
+            assertThat(modest.managed(300).getLength()).isEqualTo(300);
+        }
+    }
+
+    @Test
     void aPeerWithAllItsConnectionsIsRejectedBeforeTheApplicationSeesIt() {
         try (TestSidecar limited = TestSidecar.start("sidewarp.limits.peer-connections", "1");
                 TestSidecar peer = TestSidecar.start();

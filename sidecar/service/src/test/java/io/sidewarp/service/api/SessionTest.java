@@ -42,7 +42,7 @@ class SessionTest {
 
     @BeforeEach
     void start() {
-        sidecar = TestSidecar.start("sidewarp.limits.sessions", "2");
+        sidecar = TestSidecar.start("sidewarp.limits.sessions", "4");
     }
 
     @AfterEach

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 class SessionShareTest {
 
-    private final SharedQuota<Long> all = new SharedQuota<>(12);
+    private final SessionShare.Shared all = SessionShare.Shared.workEntries(12);
     private final QuotaRefusals refusals = new QuotaRefusals();
     private final SessionShare first = new SessionShare(all, 1000, refusals);
     private final SessionShare second = new SessionShare(all, 1000, refusals);
@@ -53,6 +53,6 @@ class SessionShareTest {
         second.take(4);
 
         assertThat(first.used()).isZero();
-        assertThat(all.used(1000L)).isEqualTo(4);
+        assertThat(all.quota().used(1000L)).isEqualTo(4);
     }
 }

@@ -46,6 +46,8 @@ class SharedQuotaTest {
     @Test
     void nothingIsTakenOfAnAmountThatIsTooMuch() {
         assertThat(quota.take("greedy", 7)).isFalse();
+        assertThat(quota.take("greedy", Long.MAX_VALUE)).isFalse();
+        assertThat(quota.take("greedy", Long.MAX_VALUE, 0)).isFalse();
         assertThat(quota.used("greedy")).isZero();
     }
 

@@ -31,7 +31,6 @@ import io.sidewarp.service.quota.QuotaRefusals;
 import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.quota.SessionShare;
-import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
@@ -118,8 +117,9 @@ class QueueAllocationTest {
                 RequestLimits.of(limits, refusals),
                 SessionQuotas.of(
                         limits,
-                        SessionQuotas.managedOctets(limits, refusals),
-                        new SessionShare(new SharedQuota<>(limits.workEntries()), Peer.UNKNOWN, refusals),
+                        new SessionShare(
+                                SessionShare.Shared.managedOctets(limits.managedOctets()), Peer.UNKNOWN, refusals),
+                        new SessionShare(SessionShare.Shared.workEntries(limits.workEntries()), Peer.UNKNOWN, refusals),
                         refusals),
                 new PeerQuotas(1, 1, refusals),
                 new AtomicLong(),
