@@ -15,6 +15,10 @@ import java.util.function.Consumer;
  *
  * <p>The blocking operations throw {@link SidewarpException} unless they succeed: a {@link WorkFailedException} when the
  * sidecar gave a completion with another status. The futures fail with the same.
+ *
+ * <p>A future that is cancelled, or times out, ends no work: what was posted is still carried out and uses its memory, a
+ * posted receive still takes a message, and nobody is told. Only {@link #receiveAsync()} leaves the message to the next one
+ * who asks.
  */
 public interface Connection extends AutoCloseable {
 

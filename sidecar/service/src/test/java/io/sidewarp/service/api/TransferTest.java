@@ -13,6 +13,7 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.Opcode;
@@ -20,6 +21,7 @@ import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveRequest;
+import io.sidewarp.v1.ReceiveResponse;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SendRequest;
@@ -30,6 +32,7 @@ import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteWork;
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -90,19 +93,40 @@ class TransferTest extends TwoSidecars {
         Region source = client.managed(64);
         Region target = server.managed(64, Access.ACCESS_LOCAL_WRITE);
         TestSession.Pair pair = client.connectTo(server);
-        var receiving = TransferServiceGrpc.newFutureStub(server.channel())
-                .receive(ReceiveRequest.newBuilder()
-                        .setSession(server.token())
-                        .setConnection(pair.there().getId())
-                        .setWork(ReceiveWork.newBuilder().setId(5).addLocal(sge(target, 0, 64)))
-                        .build());
-        // Calls of one channel are handled in order, so that the receive is posted when this one returns.
-        server.device().getDevice(GetDeviceRequest.getDefaultInstance());
+        Future<ReceiveResponse> receiving = postReceive(pair.there(), target);
 
         client.transfer().send(send(pair.here().getId(), source, 9));
 
         assertThat(receiving.get(20, TimeUnit.SECONDS).getCompletion().getLength())
                 .isEqualTo(9);
+    }
+
+    @Test
+    void aReceiveWhoseCallerLeftTakesAMessageAllTheSame() throws Exception {
+        Region source = client.managed(64);
+        Region target = server.managed(64, Access.ACCESS_LOCAL_WRITE);
+        TestSession.Pair pair = client.connectTo(server);
+        Future<ReceiveResponse> left = postReceive(pair.there(), target);
+        left.cancel(true);
+        Future<ReceiveResponse> receiving = postReceive(pair.there(), target);
+
+        client.transfer().send(send(pair.here().getId(), source, 9));
+        client.transfer().send(send(pair.here().getId(), source, 10));
+
+        assertThat(receiving.get(20, TimeUnit.SECONDS).getCompletion().getLength())
+                .isEqualTo(10);
+    }
+
+    private Future<ReceiveResponse> postReceive(Connection connection, Region target) {
+        Future<ReceiveResponse> receiving = TransferServiceGrpc.newFutureStub(server.channel())
+                .receive(ReceiveRequest.newBuilder()
+                        .setSession(server.token())
+                        .setConnection(connection.getId())
+                        .setWork(ReceiveWork.newBuilder().setId(5).addLocal(sge(target, 0, 64)))
+                        .build());
+        // Calls of one channel are handled in order, so that the receive is posted when this one returns.
+        server.device().getDevice(GetDeviceRequest.getDefaultInstance());
+        return receiving;
     }
 
     @Test
