@@ -132,7 +132,7 @@ public interface SidewarpConfig {
         @WithDefault("6400")
         int apiCalls();
 
-        /** Octets of requests above 2 KiB that come in or wait. Shared as calls are. */
+        /** Octets of requests that come in or wait, those above 2 KiB of a call. Shared as calls are. */
         @WithDefault("16777216")
         long requestOctets();
 

@@ -63,7 +63,7 @@ public final class CallLimits implements ServerInterceptor {
         if (octets == null) {
             throw new IllegalStateException("the server does not count octets of requests");
         }
-        EndableCall<Q, R> endable = new EndableCall<>(call, octets::done);
+        EndableCall<Q, R> endable = new EndableCall<>(call, octets);
         Context context = Context.current().withValues(ApiConnection.CONTEXT, connection, AnswerQuota.CONTEXT, answers);
         ServerCall.Listener<Q> handler = Contexts.interceptCall(context, endable, headers, next);
         Ending<Q> listener = new Ending<>(handler, () -> {

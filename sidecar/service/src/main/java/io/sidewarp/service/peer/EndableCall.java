@@ -11,14 +11,14 @@ import io.grpc.Status;
 /** A call that can be ended behind the back of its handler, which takes it as one that was cancelled. Thread-safe. */
 final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
-    private final Runnable next;
+    private final RequestOctets octets;
     private boolean closed;
     private boolean ended;
 
-    /** @param next is called before each request for messages */
-    EndableCall(ServerCall<Q, R> call, Runnable next) {
+    /** @param octets is told what the call asks for, and when it is closed */
+    EndableCall(ServerCall<Q, R> call, RequestOctets octets) {
         super(call);
-        this.next = next;
+        this.octets = octets;
     }
 
     /** Closes the call, unless its handler has. */
@@ -26,6 +26,7 @@ final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
         if (!closed) {
             closed = true;
             ended = true;
+            octets.close();
             super.close(status, new Metadata());
         }
     }
@@ -37,7 +38,7 @@ final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
     @Override
     public void request(int messages) {
-        next.run();
+        octets.ask(messages);
         super.request(messages);
     }
 
@@ -59,6 +60,7 @@ final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
     public synchronized void close(Status status, Metadata trailers) {
         if (!ended) {
             closed = true;
+            octets.close();
             super.close(status, trailers);
         }
     }

@@ -20,8 +20,8 @@ import java.io.IOException;
 
 /**
  * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run, and that
- * counts connections and limits what clients leave in them. gRPC offers no public way to do this: protocol negotiation is
- * where a transport gets its attributes.
+ * counts connections and what clients send, and limits what they leave in them. gRPC offers no public way to do this:
+ * protocol negotiation is where a transport gets its attributes.
  */
 public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
 
@@ -40,6 +40,7 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
 
     @Override
     public ChannelHandler newHandler(GrpcHttp2ConnectionHandler grpcHandler) {
+        RequestFrames.count(grpcHandler.decoder());
         return new CredentialsHandler(connections, plaintext.newHandler(grpcHandler));
     }
 

@@ -8,16 +8,16 @@ import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import java.util.concurrent.atomic.AtomicLong;
+import io.netty.util.concurrent.FastThreadLocal;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the octets that one call holds of its requests: of the one that is on its way in, and of the last one until the
- * call asks for the next. gRPC bounds what one message may have, and takes its octets out of the window of HTTP/2 as they
- * come; so nothing else bounds what many calls have of messages that their clients do not complete, or that wait.
+ * Counts the octets that one call holds of its requests: of all that has come in and that the call was not handed, and of
+ * the last request until the call asks for the next. gRPC bounds what one message may have, and HTTP/2 what comes in before
+ * a call asks; nothing else bounds what many calls have of messages that their clients do not complete, or that wait.
  *
- * <p>What comes in is counted on the transport's thread.
+ * <p>What comes in is counted on the transport's thread, by {@link RequestFrames}. Thread-safe.
  */
 public final class RequestOctets extends ServerStreamTracer {
 
@@ -25,38 +25,107 @@ public final class RequestOctets extends ServerStreamTracer {
     public static final ServerStreamTracer.Factory FACTORY = new ServerStreamTracer.Factory() {
         @Override
         public ServerStreamTracer newServerStreamTracer(String fullMethodName, Metadata headers) {
-            return new RequestOctets();
+            RequestOctets octets = new RequestOctets();
+            BEGUN.set(octets);
+            return octets;
         }
     };
 
     /** Of the call that begins. */
     static final Context.Key<RequestOctets> CONTEXT = Context.key("sidewarp-request-octets");
 
-    /** Octets that a request may have without being counted, which is nearly all that there are. */
+    /** Octets that a call may hold without being counted, which is nearly all that there are. */
     static final int UNCOUNTED = 2048;
 
-    private final AtomicLong held = new AtomicLong();
+    /** What a piece of a request counts at least, however short: its buffer takes about as much of the heap. */
+    static final int PIECE = 128;
+
+    /** Octets before each message: whether it is compressed, and its length. */
+    static final int PREFIX = 5;
+
+    /** Of the call whose headers this thread of a transport has just read. */
+    private static final FastThreadLocal<@Nullable RequestOctets> BEGUN = new FastThreadLocal<>();
+
     private @Nullable ApiConnection connection;
     private @Nullable Consumer<StatusRuntimeException> refused;
+
+    /** Octets that came in, and those of them that the call was handed, with the prefixes of the messages. */
+    private long arrived;
+
+    private long handed;
+
+    /** Messages that the call asked for, and those that it was handed. */
+    private long asked;
+
+    private long messages;
+    /** What the short pieces count above their octets: those that came before a place in the stream, and the rest. */
+    private long earlierExcess;
+
+    private long excess;
+    private long earlier;
+    /** Of the messages that the call was handed since it asked for the last time. */
     private long wire;
+
     private long uncompressed;
+    /** What is taken from the quota. */
+    private long held;
+
     private boolean ended;
+    /** Nothing more is to be kept: the call is closed, or may have no more. */
+    private volatile boolean closed;
+
+    /** The one that was made last on this thread, if it was not taken yet. */
+    static @Nullable RequestOctets takeBegun() {
+        RequestOctets begun = BEGUN.get();
+        BEGUN.set(null);
+        return begun;
+    }
 
     /**
-     * Whose quota it is. Nothing comes in before.
+     * Whose quota it is. Nothing is kept of what comes in before.
      *
      * @param refused is told once that there is no more, on the transport's thread
      */
-    void begin(ApiConnection connection, Consumer<StatusRuntimeException> refused) {
+    synchronized void begin(ApiConnection connection, Consumer<StatusRuntimeException> refused) {
         this.connection = connection;
         this.refused = refused;
     }
 
-    /** The call is done with the last request. To be called before it asks for the next one. */
-    void done() {
+    /** The call is done with the last request, and is about to ask for further ones. */
+    synchronized void ask(int count) {
+        asked += count;
         wire = 0;
         uncompressed = 0;
-        release();
+        hold();
+    }
+
+    /** The call is closed. What comes in from now on is not kept. */
+    void close() {
+        closed = true;
+    }
+
+    /**
+     * A piece comes in. On the transport's thread.
+     *
+     * @return whether it is to be kept: the call is open, and may have it
+     */
+    boolean arrive(int octets) {
+        if (connection == null || closed) {
+            return false;
+        }
+        StatusRuntimeException refusal;
+        synchronized (this) {
+            arrived += octets;
+            excess += Math.max(0, PIECE - octets);
+            refusal = hold();
+        }
+        tell(refusal);
+        return refusal == null;
+    }
+
+    /** Whether the piece that came last begins a message that the call has asked for. On the transport's thread. */
+    synchronized boolean isAwaited(int octets) {
+        return arrived - handed == octets && asked > messages;
     }
 
     @Override
@@ -65,43 +134,80 @@ public final class RequestOctets extends ServerStreamTracer {
     }
 
     @Override
-    public void inboundWireSize(long octets) {
-        wire += octets;
-        hold(Math.max(wire, uncompressed));
+    public void inboundMessageRead(int number, long wireSize, long uncompressedSize) {
+        StatusRuntimeException refusal;
+        synchronized (this) {
+            messages++;
+            handed += PREFIX + wireSize;
+            wire += wireSize;
+            forgetPieces();
+            refusal = hold();
+        }
+        tell(refusal);
+    }
+
+    /** Pieces are not remembered one by one: those before a place in the stream go when the call was handed all of it. */
+    private void forgetPieces() {
+        if (handed >= earlier) {
+            earlierExcess = handed < arrived ? excess : 0;
+            excess = 0;
+            earlier = arrived;
+        }
     }
 
     @Override
     public void inboundUncompressedSize(long octets) {
-        uncompressed += octets;
-        hold(Math.max(wire, uncompressed));
+        StatusRuntimeException refusal;
+        synchronized (this) {
+            uncompressed += octets;
+            refusal = hold();
+        }
+        tell(refusal);
     }
 
     @Override
     public void streamClosed(Status status) {
-        ended = true;
-        release();
-    }
-
-    private void hold(long octets) {
-        ApiConnection holder = connection;
-        Consumer<StatusRuntimeException> told = refused;
-        long more = octets - held.get();
-        if (octets <= UNCOUNTED || more <= 0 || ended || holder == null || told == null) {
-            return;
-        }
-        StatusRuntimeException refusal = holder.takeRequestOctets(more);
-        if (refusal == null) {
-            held.addAndGet(more);
-        } else {
+        close();
+        synchronized (this) {
             ended = true;
-            told.accept(refusal);
+            ApiConnection holder = connection;
+            if (holder != null && held > 0) {
+                holder.giveRequestOctets(held);
+            }
+            held = 0;
         }
     }
 
-    private void release() {
+    /**
+     * Takes what is held more than before, or gives back what is held less.
+     *
+     * @return why there is no more
+     */
+    private @Nullable StatusRuntimeException hold() {
         ApiConnection holder = connection;
-        if (holder != null && held.get() > 0) {
-            holder.giveRequestOctets(held.getAndSet(0));
+        if (holder == null || ended) {
+            return null;
+        }
+        long octets = arrived - handed + earlierExcess + excess + Math.max(wire, uncompressed);
+        long due = Math.max(0, octets - UNCOUNTED);
+        if (due < held) {
+            holder.giveRequestOctets(held - due);
+            held = due;
+        } else if (due > held && !closed) {
+            StatusRuntimeException refusal = holder.takeRequestOctets(due - held);
+            if (refusal != null) {
+                closed = true;
+                return refusal;
+            }
+            held = due;
+        }
+        return null;
+    }
+
+    private void tell(@Nullable StatusRuntimeException refusal) {
+        Consumer<StatusRuntimeException> told = refused;
+        if (refusal != null && told != null) {
+            told.accept(refusal);
         }
     }
 }

@@ -20,15 +20,30 @@ import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.handler.codec.http2.DefaultHttp2DataFrame;
 import io.netty.handler.codec.http2.DefaultHttp2Headers;
 import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
+import io.netty.handler.codec.http2.DefaultHttp2SettingsFrame;
+import io.netty.handler.codec.http2.Http2FrameCodec;
 import io.netty.handler.codec.http2.Http2FrameCodecBuilder;
 import io.netty.handler.codec.http2.Http2Headers;
 import io.netty.handler.codec.http2.Http2HeadersFrame;
 import io.netty.handler.codec.http2.Http2MultiplexHandler;
+import io.netty.handler.codec.http2.Http2Settings;
+import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.handler.codec.http2.Http2StreamChannelBootstrap;
 import io.netty.util.ReferenceCountUtil;
+import io.sidewarp.service.testing.TestQueue;
+import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.WorkRequest;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -55,7 +70,10 @@ class HeldRequestsTest {
                     protected void initChannel(Channel channel) {
                         channel.pipeline()
                                 .addLast(
-                                        Http2FrameCodecBuilder.forClient().build(),
+                                        Http2FrameCodecBuilder.forClient()
+                                                .initialSettings(Http2Settings.defaultSettings()
+                                                        .initialWindowSize(0))
+                                                .build(),
                                         new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
                     }
                 })
@@ -78,9 +96,7 @@ class HeldRequestsTest {
         Request second = new Request();
         second.send(2 * MIB, 3 * MIB);
 
-        Http2Headers refusal = Waiting.join(second.trailers);
-        assertThat(status(refusal)).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(refusal.get("grpc-message").toString()).contains("sidewarp.limits.request-octets");
+        assertRefused(Waiting.join(second.trailers));
         first.complete();
         // All of it is zero, which no message is.
         assertThat(status(Waiting.join(first.trailers))).isEqualTo(Status.Code.INVALID_ARGUMENT);
@@ -102,23 +118,92 @@ class HeldRequestsTest {
         assertThat(status(Waiting.join(last.trailers))).isEqualTo(Status.Code.INVALID_ARGUMENT);
     }
 
+    @Test
+    void aRequestInPiecesOfOneOctetEndsItsCallLongBeforeItIsLarge() {
+        Request small = new Request();
+        small.send(0, 3 * MIB).syncUninterruptibly();
+        small.sendOctets(33_000);
+
+        assertRefused(Waiting.join(small.trailers));
+        Request next = new Request();
+        next.send(3 * MIB, 3 * MIB);
+        assertThat(status(Waiting.join(next.trailers))).isEqualTo(Status.Code.INVALID_ARGUMENT);
+    }
+
+    @Test
+    void whatComesBehindARequestThatWaitsCounts() {
+        try (TestSession session = sidecar.session()) {
+            List<Request> waiting = new ArrayList<>();
+            for (int call = 0; call < 5; call++) {
+                Request request = new Request();
+                waiting.add(request);
+                // Refusals that the client has no window for, so that nothing else of the call is posted.
+                request.send(TestQueue.open(session.token(), 500, List.of()));
+                request.send(QueueRequest.newBuilder()
+                        .setPost(QueuePost.newBuilder()
+                                .addAllWork(Collections.nCopies(100, WorkRequest.getDefaultInstance())))
+                        .build());
+                request.send(2 * MIB, 3 * MIB);
+            }
+
+            Awaitility.await()
+                    .until(() -> sidecar.get("/q/metrics")
+                            .lines()
+                            .anyMatch(line -> line.startsWith("sidewarp_quota_refusals_total{")
+                                    && line.contains("sidewarp.limits.request-octets")
+                                    && !line.endsWith(" 0.0")));
+            client.writeAndFlush(new DefaultHttp2SettingsFrame(new Http2Settings().initialWindowSize(MIB)));
+            assertRefused((Http2Headers) Waiting.join(CompletableFuture.anyOf(
+                    waiting.stream().map(request -> request.trailers).toArray(CompletableFuture[]::new))));
+        }
+    }
+
+    @Test
+    void nothingIsKeptOfWhatComesForACallThatHasEnded() {
+        try (TestSession other = sidecar.session("other")) {
+            TestSession session = sidecar.session();
+            Request request = new Request();
+            request.send(TestQueue.open(session.token(), 1, List.of()));
+            Waiting.join(request.headers);
+            // Its Queue call ends with it; but the client has no window for the first response.
+            session.close();
+            Awaitility.await()
+                    .until(() -> other.device()
+                                    .listSessions(ListSessionsRequest.getDefaultInstance())
+                                    .getSessionsCount()
+                            == 1);
+
+            for (int more = 0; more < 8; more++) {
+                assertThat(request.send(MIB, MIB).awaitUninterruptibly(20, TimeUnit.SECONDS))
+                        .isTrue();
+            }
+            assertThat(request.trailers).isNotDone();
+        }
+    }
+
+    private static void assertRefused(Http2Headers trailers) {
+        assertThat(status(trailers)).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(trailers.get("grpc-message").toString()).contains("sidewarp.limits.request-octets");
+    }
+
     private static Status.Code status(Http2Headers trailers) {
         return Status.fromCodeValue(trailers.getInt("grpc-status")).getCode();
     }
 
-    /** One Queue call and its only message. */
+    /** One Queue call. */
     private final class Request {
 
+        private final CompletableFuture<Http2Headers> headers = new CompletableFuture<>();
         private final CompletableFuture<Http2Headers> trailers = new CompletableFuture<>();
-        private final Channel stream;
+        private final Http2StreamChannel stream;
 
         Request() {
             stream = new Http2StreamChannelBootstrap(client)
                     .handler(new ChannelInboundHandlerAdapter() {
                         @Override
                         public void channelRead(ChannelHandlerContext context, Object frame) {
-                            if (frame instanceof Http2HeadersFrame headers && headers.isEndStream()) {
-                                trailers.complete(headers.headers());
+                            if (frame instanceof Http2HeadersFrame some) {
+                                (some.isEndStream() ? trailers : headers).complete(some.headers());
                             }
                             ReferenceCountUtil.release(frame);
                         }
@@ -141,6 +226,24 @@ class HeldRequestsTest {
             ByteBuf data = Unpooled.buffer(5 + octets);
             data.writeByte(0).writeInt(announced).writeZero(octets);
             return stream.writeAndFlush(new DefaultHttp2DataFrame(data));
+        }
+
+        /** Sends a message. */
+        void send(QueueRequest message) {
+            byte[] octets = message.toByteArray();
+            ByteBuf data = Unpooled.buffer(5 + octets.length);
+            data.writeByte(0).writeInt(octets.length).writeBytes(octets);
+            stream.writeAndFlush(new DefaultHttp2DataFrame(data));
+        }
+
+        /** Sends octets of a message in frames of their own, which the codec would join. */
+        void sendOctets(int count) {
+            int id = stream.stream().id();
+            ByteBuf frames = Unpooled.buffer();
+            for (int i = 0; i < count; i++) {
+                frames.writeMedium(1).writeZero(2).writeInt(id).writeByte(0);
+            }
+            client.pipeline().context(Http2FrameCodec.class).writeAndFlush(frames);
         }
 
         /** Sends the last octet. */

@@ -126,7 +126,7 @@ class CallLimitsTest {
             };
         });
 
-        octets.inboundWireSize((4 << 20) + 1);
+        octets.arrive((4 << 20) + RequestOctets.UNCOUNTED + 1);
 
         assertThat(call.closed.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(seen).isEmpty();
@@ -160,7 +160,7 @@ class CallLimitsTest {
         assertThatThrownBy(() -> ofTheFirst.takeAnswerOctets(200_000)).hasMessageContaining("answer-octets");
 
         // It ends behind the back of its handler, but its client has not taken what it was sent.
-        octets.inboundWireSize((4 << 20) + 1);
+        octets.arrive((4 << 20) + RequestOctets.UNCOUNTED + 1);
         channel.runPendingTasks();
         assertThatThrownBy(() -> begin(new TestCall(connection, "localhost"), new Metadata(), taking))
                 .hasMessageContaining("answer-octets");

@@ -20,6 +20,9 @@ class RequestOctetsTest {
     /** What one connection may have alone: a third of the setting. */
     private static final int MOST = 4 << 20;
 
+    /** What one of its calls may hold then. */
+    private static final int HELD = MOST + RequestOctets.UNCOUNTED;
+
     private final ApiConnection connection = new ApiConnections(
                     TestSidecar.config(Path.of("/dev/shm/none"), "sidewarp.limits.request-octets", "" + 3 * MOST)
                             .limits(),
@@ -32,11 +35,11 @@ class RequestOctetsTest {
         RequestOctets first = call();
         RequestOctets second = call();
 
-        first.inboundWireSize(MOST / 2);
-        second.inboundWireSize(MOST / 2);
+        assertThat(first.arrive(HELD - MOST / 2)).isTrue();
+        assertThat(second.arrive(HELD - MOST / 2)).isTrue();
         assertThat(refusals).isEmpty();
-        second.inboundWireSize(1);
-        second.inboundWireSize(1);
+        assertThat(second.arrive(1)).isFalse();
+        assertThat(second.arrive(1)).isFalse();
 
         assertThat(refusals).hasSize(1);
         assertThat(refusals.getFirst().getStatus().getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
@@ -47,21 +50,63 @@ class RequestOctetsTest {
     void theNextRequestOfACallTakesThePlaceOfTheLast() {
         RequestOctets call = call();
         for (int request = 0; request < 3; request++) {
-            call.done();
-            call.inboundWireSize(MOST - 1);
-            call.inboundWireSize(1);
+            call.ask(1);
+            call.arrive(HELD / 2);
+            call.arrive(HELD / 2);
+            call.inboundMessageRead(request, HELD - RequestOctets.PREFIX, HELD - RequestOctets.PREFIX);
         }
 
         assertThat(refusals).isEmpty();
-        assertOthersMayHave(0);
+        assertOthersMayHave(RequestOctets.PREFIX);
+    }
+
+    @Test
+    void aPieceCountsWhatItsBufferTakesHoweverShortItIs() {
+        RequestOctets call = call();
+        for (int octet = 0; octet < 1000; octet++) {
+            call.arrive(1);
+        }
+
+        assertOthersMayHave(HELD - 128_000);
+    }
+
+    @Test
+    void whatWaitsUntilItsCallAsksForItCounts() {
+        RequestOctets call = call();
+        call.ask(1);
+        call.arrive(10_000);
+        call.inboundMessageRead(0, 5000, 5000);
+        call.arrive(20_000);
+        assertOthersMayHave(HELD - 30_000 + RequestOctets.PREFIX);
+
+        call.ask(1);
+        assertOthersMayHave(HELD - 25_000 + RequestOctets.PREFIX);
+        call.inboundMessageRead(1, 25_000 - 2 * RequestOctets.PREFIX, -1);
+        assertOthersMayHave(HELD - 25_000 + 2 * RequestOctets.PREFIX);
+        call.ask(1);
+        assertOthersMayHave(MOST);
+    }
+
+    @Test
+    void shortPiecesOfACallThatIsNeverWithoutAnyDoNotAddUp() {
+        RequestOctets call = call();
+        call.arrive(10);
+        for (int message = 0; message < 100_000; message++) {
+            call.ask(1);
+            call.arrive(10);
+            call.inboundMessageRead(message, 10 - RequestOctets.PREFIX, -1);
+        }
+
+        assertThat(refusals).isEmpty();
+        assertOthersMayHave(MOST);
     }
 
     @Test
     void aCallThatEndsGivesAllBack() {
         RequestOctets call = call();
-        call.inboundWireSize(MOST);
+        call.arrive(HELD);
         call.streamClosed(Status.CANCELLED);
-        call.done();
+        call.ask(1);
 
         assertOthersMayHave(MOST);
         assertThat(refusals).isEmpty();
@@ -70,8 +115,9 @@ class RequestOctetsTest {
     @Test
     void aCompressedRequestCountsWithWhatItBecomes() {
         RequestOctets call = call();
-        call.inboundWireSize(10_000);
-        call.inboundUncompressedSize(MOST);
+        call.arrive(10_000);
+        call.inboundMessageRead(0, 10_000 - RequestOctets.PREFIX, -1);
+        call.inboundUncompressedSize(HELD);
 
         assertThat(refusals).isEmpty();
         assertOthersMayHave(0);
@@ -83,14 +129,14 @@ class RequestOctetsTest {
     void whatComesBehindTheEndIsNotCounted() {
         RequestOctets call = call();
         call.streamClosed(Status.OK);
-        call.inboundWireSize(MOST);
+        assertThat(call.arrive(HELD)).isFalse();
 
         assertOthersMayHave(MOST);
     }
 
     @Test
     void smallRequestsAreNotCounted() {
-        call().inboundWireSize(RequestOctets.UNCOUNTED);
+        call().arrive(RequestOctets.UNCOUNTED);
 
         assertOthersMayHave(MOST);
     }
