@@ -129,18 +129,31 @@ public final class ConnectionWork extends PolledWork {
         return result;
     }
 
-    /** Has the call resumed once there may be space on the send queue. */
+    /** Has the call resumed once there may be space on the send queue. It is to be forgotten if it ends before. */
     void awaitSpace(QueueCall call) {
         waitingForSpace.add(call);
+    }
+
+    /** The call has ended: it waits for nothing, and is told nothing. */
+    void forget(QueueCall call) {
+        waitingForSpace.remove(call);
+        lateRefusals.removeIf(refusal -> refusal.call.equals(call));
+    }
+
+    /** Calls that wait for space, and refusals that wait for their turn. */
+    int waiting() {
+        return waitingForSpace.size() + lateRefusals.size();
     }
 
     /**
      * Tells a call of send work that this connection does not take any more, behind the work that is under way: send work
      * completes in the order of posting, and callers know by a completion that unsignaled work before it is complete.
+     * The call is to be forgotten if it ends before.
      */
     void refuseInTurn(QueueCall call, io.sidewarp.v1.WorkCompletion completion) {
         if (sendOutstanding == 0) {
             call.refused(completion);
+            call.toldBy(this);
         } else {
             lateRefusals.add(new LateRefusal(call, completion));
         }
@@ -198,13 +211,18 @@ public final class ConnectionWork extends PolledWork {
         }
         int waiting = waitingForSpace.size();
         for (int i = 0; i < waiting && (isEnded() || sendOutstanding < sendQueue); i++) {
-            waitingForSpace.remove().resume();
+            QueueCall next = waitingForSpace.poll();
+            if (next == null) {
+                return;
+            }
+            next.resume();
         }
     }
 
     private void tellLateRefusals() {
         List<LateRefusal> all = List.copyOf(lateRefusals);
         lateRefusals.clear();
+        all.forEach(refusal -> refusal.call.toldBy(this));
         all.forEach(refusal -> refusal.call.refused(refusal.completion));
         all.forEach(refusal -> refusal.call.flush());
     }

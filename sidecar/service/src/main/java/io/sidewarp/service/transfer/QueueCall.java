@@ -14,6 +14,7 @@ import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.v1.QueueOpen;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -24,11 +25,12 @@ import org.jspecify.annotations.Nullable;
  * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
  * that is refused holds nothing else, so that a caller who does not read is held back by it too. What waits of many
  * completions, here or at gRPC, counts as an answer that is not read, and when there is too much of that, the call ends.
+ * A call that has ended leaves nothing but its work.
  *
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
  */
-final class QueueCall extends ServerCall.Listener<QueueFrame> implements CompletionSink {
+final class QueueCall extends ServerCall.Listener<QueueFrame> {
 
     /** Completions go out in messages of about this many octets at most. */
     private static final int MAX_MESSAGE = 64 * 1024;
@@ -50,6 +52,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private final WorkItem item = new WorkItem();
     private final CompletionBatch batch = new CompletionBatch();
     private final Set<InitialReceives> claims = new LinkedHashSet<>();
+    private final QueueSink sink = new QueueSink(this);
+    /** Those that refused work of this call and tell it in turn. */
+    private final Set<ConnectionWork> refusing = new HashSet<>();
 
     /** Set by the transport's thread with the first message, before anything goes to the session's thread. */
     private @Nullable SessionTransfers session;
@@ -67,6 +72,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     private boolean initialUnsent;
     /** A decoded work request waits for space on its connection's send queue. */
     private boolean held;
+    /** Whose send queue that is, while it has no space. */
+    private @Nullable ConnectionWork awaited;
     /** The rest of the message waits until the caller reads why work was refused. */
     private boolean paused;
 
@@ -235,7 +242,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
     /** Posts the decoded work request; true when it has to wait for space. */
     private boolean post(SessionTransfers current) {
         if (item.sharedReceives != 0) {
-            refuse(current.postShared(item, this));
+            refuse(current.postShared(item, sink));
             return false;
         }
         ConnectionWork work = current.connections().find(item.connection);
@@ -243,12 +250,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
             refuse(missing(current));
             return false;
         }
-        Refusal refusal = current.poster().post(work, item, this);
+        Refusal refusal = current.poster().post(work, item, sink);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
+            awaited = work;
             work.awaitSpace(this);
             return true;
         }
         if (refusal != null && refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+            refusing.add(work);
             work.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
         } else {
             refuse(refusal);
@@ -270,6 +279,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         }
     }
 
+    /** A connection has told all that it refused. */
+    void toldBy(ConnectionWork work) {
+        refusing.remove(work);
+    }
+
     private Refusal missing(SessionTransfers current) {
         Status status = current.connections().missing(item.connection).getStatus();
         String message = status.getDescription();
@@ -280,16 +294,17 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
 
     /** There may be space on a send queue that work waits for. */
     void resume() {
+        awaited = null;
         SessionTransfers current = session;
         if (!closed && held && current != null) {
             postFrame(current);
         }
     }
 
-    @Override
-    public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+    /** Work is complete: {@link CompletionSink#complete}. */
+    void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
         boolean success = completion.status() == CompletionStatus.SUCCESS;
-        if (closed || (success && !signaled)) {
+        if (success && !signaled) {
             outstanding--;
             return;
         }
@@ -312,8 +327,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         }
     }
 
-    @Override
-    public void flush() {
+    /** Sends what was collected. */
+    void flush() {
         do {
             sendBatch();
             // Whoever hears of it later sees that there is something to do, or else it is ready now.
@@ -403,10 +418,20 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements Complet
         }
     }
 
-    /** Nothing goes out any more; work that was posted goes on. */
+    /** Nothing goes out any more; work that was posted goes on, and nothing else is kept. */
     private void leave() {
         closed = true;
+        sink.leave();
+        decoder.end();
         batch.clear();
+        ConnectionWork full = awaited;
+        if (full != null) {
+            full.forget(this);
+        }
+        for (ConnectionWork work : refusing) {
+            work.forget(this);
+        }
+        refusing.clear();
         // What gRPC has counts until nothing of the call is left.
         count(ahead, 0);
         for (InitialReceives receives : claims) {

@@ -119,6 +119,12 @@ final class QueueDecoder {
         mayOpen = first;
     }
 
+    /** Keeps nothing of the message, which may have 4 MiB; as if it were read to its end. */
+    void end() {
+        reader.begin(NOTHING, 0);
+        messageEnd = -1;
+    }
+
     /** The `open` of the message, or null. For the first message of a call; begin it again to take its work. */
     @Nullable
     QueueOpen open() {
@@ -154,8 +160,7 @@ final class QueueDecoder {
                 messageEnd = -1;
             }
             if (!reader.hasMore()) {
-                // A call that waits for its next message keeps nothing of this one, which may have 4 MiB.
-                reader.begin(NOTHING, 0);
+                end();
                 return false;
             }
             int tag = reader.tag();

@@ -30,6 +30,8 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     private int polled;
     private long carriedOut;
     private Runnable listener = () -> {};
+    /** Whether it takes no more work. */
+    boolean closing;
 
     /** Work that was posted so far. */
     long carriedOut() {
@@ -47,6 +49,9 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
 
     @Override
     public PostResult postSend(io.sidewarp.engine.verbs.WorkRequest request) {
+        if (closing) {
+            return PostResult.INVALID_STATE;
+        }
         ids[posted] = request.id();
         opcodes[posted] = request.opcode();
         posted++;

@@ -1,0 +1,165 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
+import io.grpc.Status;
+import io.sidewarp.v1.QueuePost;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WorkRequest;
+import io.sidewarp.v1.WriteWork;
+import java.lang.ref.WeakReference;
+import java.util.Collections;
+import org.junit.jupiter.api.Test;
+
+/** What is kept of calls that have ended while their work goes on. */
+class LeftBehindTest extends PlayedQueues {
+
+    private static final int LARGE = 4 << 20;
+
+    @Test
+    void theRestOfAMessageIsNotKept() throws Exception {
+        SentMessages closed = new SentMessages();
+        QueueCall ended = call(closed, 1);
+        QueueRequest request = receives(2).toBuilder().setUnknownFields(large()).build();
+
+        WeakReference<byte[]> message = onLoop(() -> {
+            QueueFrame frame = received(request.toByteArray());
+            ended.onMessage(frame);
+            return new WeakReference<>(frame.data());
+        });
+
+        assertThat(closed.closed).extracting(Status::getCode).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(receives.isIdle()).isFalse();
+        awaitGone(message);
+        assertThat(ended).isNotNull();
+    }
+
+    @Test
+    void aCallIsNotKeptByTheWorkThatItLeaves() throws Exception {
+        WeakReference<QueueCall> ended = endedBehind(receives(1));
+
+        awaitGone(ended);
+
+        assertThat(receives.isIdle()).isFalse();
+        onLoop(() -> {
+            receives.complete();
+            return true;
+        });
+        await().until(() -> onLoop(receives::isIdle));
+    }
+
+    @Test
+    void aCallThatEndsWaitsForSpaceNoMore() throws Exception {
+        receive(call, QueueRequest.parseFrom(message()));
+        for (int i = 0; i < 100; i++) {
+            WeakReference<QueueCall> ended = endedBehind(write());
+            assertThat(onLoop(work::waiting)).isZero();
+            assertThat(ended).isNotNull();
+        }
+    }
+
+    @Test
+    void aCallThatStaysWaitsForSpace() throws Exception {
+        receive(call, QueueRequest.parseFrom(message()));
+        SentMessages told = new SentMessages();
+        QueueCall waiting = call(told, 1);
+        receive(waiting, write());
+        assertThat(onLoop(work::waiting)).isEqualTo(1);
+        endedBehind(write());
+
+        onLoop(() -> {
+            engine.complete();
+            return true;
+        });
+
+        await().until(() -> onLoop(work::waiting) == 0);
+        onLoop(() -> {
+            engine.complete();
+            return true;
+        });
+        await().until(() -> onLoop(() -> told.completions) == 1);
+        assertThat(waiting).isNotNull();
+    }
+
+    @Test
+    void whatAClosingConnectionRefusedIsNotKeptForACallThatHasEnded() throws Exception {
+        receive(call, write());
+        engine.closing = true;
+        SentMessages told = new SentMessages();
+        QueueCall waiting = call(told, 1);
+        receive(waiting, write());
+        for (int i = 0; i < 100; i++) {
+            endedBehind(write());
+        }
+
+        assertThat(onLoop(work::waiting)).isEqualTo(1);
+        onLoop(() -> {
+            engine.complete();
+            return true;
+        });
+        await().until(() -> onLoop(() -> told.completions) == 1);
+        assertThat(onLoop(work::waiting)).isZero();
+        assertThat(waiting).isNotNull();
+    }
+
+    /** A call that has posted and left. */
+    private WeakReference<QueueCall> endedBehind(QueueRequest post) throws Exception {
+        QueueCall leaving = call(new SentMessages(), 1);
+        receive(leaving, post);
+        leaving.onCancel();
+        onLoop(() -> true);
+        return new WeakReference<>(leaving);
+    }
+
+    private QueueRequest receives(int count) {
+        return post(
+                count,
+                WorkRequest.newBuilder()
+                        .setSharedReceiveQueue(SHARED_RECEIVES)
+                        .setReceive(ReceiveWork.newBuilder().addLocal(local())));
+    }
+
+    private QueueRequest write() {
+        return post(
+                1,
+                WorkRequest.newBuilder()
+                        .setConnection(CONNECTION)
+                        .setWrite(WriteWork.newBuilder().addLocal(local())));
+    }
+
+    private Sge local() {
+        return Sge.newBuilder().setRegion(region).setLength(8).build();
+    }
+
+    private static QueueRequest post(int count, WorkRequest.Builder work) {
+        return QueueRequest.newBuilder()
+                .setPost(QueuePost.newBuilder().addAllWork(Collections.nCopies(count, work.build())))
+                .build();
+    }
+
+    /** A field that nobody knows. */
+    private static UnknownFieldSet large() {
+        return UnknownFieldSet.newBuilder()
+                .addField(
+                        1000,
+                        UnknownFieldSet.Field.newBuilder()
+                                .addLengthDelimited(ByteString.copyFrom(new byte[LARGE - 4096]))
+                                .build())
+                .build();
+    }
+
+    private static void awaitGone(WeakReference<?> reference) {
+        await().until(() -> {
+            System.gc();
+            return reference.get() == null;
+        });
+    }
+}
