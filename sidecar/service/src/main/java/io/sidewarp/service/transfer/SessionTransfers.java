@@ -30,7 +30,6 @@ public final class SessionTransfers {
     private final SharedReceiveLookup sharedReceives;
     private final WorkPoster poster;
     private final WorkItem item = new WorkItem();
-    private final QueueDecoder decoder = new QueueDecoder();
     private final Set<QueueCall> calls = new HashSet<>();
     private boolean ended;
 
@@ -88,6 +87,8 @@ public final class SessionTransfers {
                 .setPost(QueuePost.newBuilder().addWork(work.toBuilder().setUnsignaled(false)))
                 .build()
                 .toByteArray();
+        // It goes with the message, which may have 4 MiB.
+        QueueDecoder decoder = new QueueDecoder();
         decoder.begin(new QueueFrame(post, post.length));
         decoder.next(item);
         return post(item);

@@ -13,16 +13,22 @@ import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Sge;
+import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
+import java.lang.management.ManagementFactory;
 import java.lang.ref.WeakReference;
+import java.util.ArrayList;
 import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** What is kept of calls that have ended while their work goes on. */
 class LeftBehindTest extends PlayedQueues {
 
     private static final int LARGE = 4 << 20;
+    private static final int SESSIONS = 16;
 
     @Test
     void theRestOfAMessageIsNotKept() throws Exception {
@@ -110,6 +116,25 @@ class LeftBehindTest extends PlayedQueues {
         assertThat(waiting).isNotNull();
     }
 
+    @Test
+    void aSessionDoesNotKeepTheLastRequestOfPerform() throws Exception {
+        WorkRequest nothing = WorkRequest.newBuilder()
+                .setConnection(CONNECTION)
+                .setUnknownFields(large())
+                .build();
+        long before = used();
+        List<SessionTransfers> sessions = new ArrayList<>();
+        for (int i = 0; i < SESSIONS; i++) {
+            SessionTransfers session = onLoop(anotherSession);
+            sessions.add(session);
+            CompletableFuture<WorkCompletion> refused = onLoop(() -> session.perform(nothing));
+            assertThat(refused).isCompletedExceptionally();
+        }
+
+        await().until(() -> used() < before + LARGE);
+        assertThat(sessions).hasSize(SESSIONS);
+    }
+
     /** A call that has posted and left. */
     private WeakReference<QueueCall> endedBehind(QueueRequest post) throws Exception {
         QueueCall leaving = call(new SentMessages(), 1);
@@ -161,5 +186,11 @@ class LeftBehindTest extends PlayedQueues {
             System.gc();
             return reference.get() == null;
         });
+    }
+
+    /** Octets of the heap that are in use. */
+    private static long used() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 }
