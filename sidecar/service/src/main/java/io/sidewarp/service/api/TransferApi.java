@@ -7,6 +7,7 @@ import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.transfer.QueueMethod;
+import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
@@ -20,6 +21,7 @@ import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteResponse;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /** TransferService. Queue is {@link QueueMethod}, which takes messages apart by itself. */
 final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
@@ -37,61 +39,66 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
 
     @Override
     public void write(WriteRequest request, StreamObserver<WriteResponse> observer) {
-        calls.unary(
+        transfer(
                 request.getSession(),
                 observer,
-                session -> session.transfers()
-                        .write(request.getConnection(), request.getWork())
-                        .thenApply(completion -> WriteResponse.newBuilder()
-                                .setCompletion(completion)
-                                .build()));
+                transfers -> transfers.write(request.getConnection(), request.getWork()),
+                completion ->
+                        WriteResponse.newBuilder().setCompletion(completion).build());
     }
 
     @Override
     public void read(ReadRequest request, StreamObserver<ReadResponse> observer) {
-        calls.unary(
+        transfer(
                 request.getSession(),
                 observer,
-                session -> session.transfers()
-                        .read(request.getConnection(), request.getWork())
-                        .thenApply(completion -> ReadResponse.newBuilder()
-                                .setCompletion(completion)
-                                .build()));
+                transfers -> transfers.read(request.getConnection(), request.getWork()),
+                completion ->
+                        ReadResponse.newBuilder().setCompletion(completion).build());
     }
 
     @Override
     public void send(SendRequest request, StreamObserver<SendResponse> observer) {
-        calls.unary(
+        transfer(
                 request.getSession(),
                 observer,
-                session -> session.transfers()
-                        .send(request.getConnection(), request.getWork())
-                        .thenApply(completion -> SendResponse.newBuilder()
-                                .setCompletion(completion)
-                                .build()));
+                transfers -> transfers.send(request.getConnection(), request.getWork()),
+                completion ->
+                        SendResponse.newBuilder().setCompletion(completion).build());
     }
 
     @Override
     public void receive(ReceiveRequest request, StreamObserver<ReceiveResponse> observer) {
-        CancelHook hook = new CancelHook((ServerCallStreamObserver<ReceiveResponse>) observer);
-        calls.unary(request.getSession(), observer, session -> {
-            CompletableFuture<WorkCompletion> message = session.transfers().receive(request);
-            // A message that arrives in an initial receive is for the next caller, if this one has left.
-            hook.arm(session, () -> message.cancel(false));
-            return message.thenApply(completion ->
-                    ReceiveResponse.newBuilder().setCompletion(completion).build());
-        });
+        transfer(
+                request.getSession(),
+                observer,
+                transfers -> transfers.receive(request),
+                completion ->
+                        ReceiveResponse.newBuilder().setCompletion(completion).build());
     }
 
     @Override
     public void perform(PerformRequest request, StreamObserver<PerformResponse> observer) {
-        calls.unary(
+        transfer(
                 request.getSession(),
                 observer,
-                session -> session.transfers()
-                        .perform(request.getWork())
-                        .thenApply(completion -> PerformResponse.newBuilder()
-                                .setCompletion(completion)
-                                .build()));
+                transfers -> transfers.perform(request.getWork()),
+                completion ->
+                        PerformResponse.newBuilder().setCompletion(completion).build());
+    }
+
+    private <R> void transfer(
+            String token,
+            StreamObserver<R> observer,
+            Function<SessionTransfers, CompletableFuture<WorkCompletion>> post,
+            Function<WorkCompletion, R> response) {
+        CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
+        calls.unary(token, observer, session -> {
+            CompletableFuture<WorkCompletion> completion = post.apply(session.transfers());
+            // Work that was posted goes on, and keeps nothing of a caller that has left. A message that arrives in an
+            // initial receive is for the next one.
+            hook.arm(session, () -> completion.cancel(false));
+            return completion.thenApply(response);
+        });
     }
 }

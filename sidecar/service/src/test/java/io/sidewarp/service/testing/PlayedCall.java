@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A call without a transport, that takes responses once it is told to be ready. */
-public final class PlayedCall<R> extends ServerCallStreamObserver<R> {
+public class PlayedCall<R> extends ServerCallStreamObserver<R> {
 
     private final List<R> told = new ArrayList<>();
     private volatile boolean ready;
