@@ -37,8 +37,6 @@ final class LoadCall {
         this.calls = calls;
         this.observer = observer;
         this.connection = connection;
-        // Ready means that nothing waits for the transport.
-        observer.setOnReadyThreshold(1);
         observer.setOnReadyHandler(this::onReady);
         observer.setOnCloseHandler(this::onEnd);
         observer.setOnCancelHandler(this::onEnd);

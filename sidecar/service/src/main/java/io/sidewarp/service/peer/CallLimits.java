@@ -63,6 +63,8 @@ public final class CallLimits implements ServerInterceptor {
         if (octets == null) {
             throw new IllegalStateException("the server does not count octets of requests");
         }
+        // Ready means that nothing waits for the transport: nobody sees how much that is, above all of small messages.
+        call.setOnReadyThreshold(1);
         EndableCall<Q, R> endable = new EndableCall<>(call, octets);
         Context context = Context.current().withValues(ApiConnection.CONTEXT, connection, AnswerQuota.CONTEXT, answers);
         ServerCall.Listener<Q> handler = Contexts.interceptCall(context, endable, headers, next);

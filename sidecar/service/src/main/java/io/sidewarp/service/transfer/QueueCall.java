@@ -84,13 +84,12 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     private boolean halfClosed;
     private boolean closed;
 
+    /** @param call ready when nothing waits for the transport */
     QueueCall(ServerCall<QueueFrame, CompletionBatch> call, QueueSessions sessions, Peer peer, AnswerQuota quota) {
         this.call = call;
         this.sessions = sessions;
         this.peer = peer;
         this.quota = quota;
-        // Ready means that nothing waits for the transport.
-        call.setOnReadyThreshold(1);
     }
 
     // On the transport's thread.

@@ -5,6 +5,8 @@ package io.sidewarp.service.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.grpc.Status;
+import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
@@ -17,33 +19,68 @@ class EventStreamTest {
 
     private static final int DROPPED = 3;
 
-    private final List<OpenSessionResponse> dropped = new ArrayList<>();
     private final PlayedCall<OpenSessionResponse> client = new PlayedCall<>();
-    private final EventStream stream = new EventStream(client, dropped::add);
+    private final Octets octets = new Octets();
+    private final List<OpenSessionResponse> dropped = new ArrayList<>();
+    private final EventStream stream = new EventStream(client, octets, dropped::add);
 
-    private static OpenSessionResponse event(int number) {
-        return OpenSessionResponse.newBuilder()
-                .setRegionFault(RegionFault.newBuilder().setRegion(number))
-                .build();
+    @Test
+    void eventsThatAreNotReadCountUntilTheyAre() {
+        tell(0, 200);
+
+        assertThat(octets.held).isGreaterThan(200L * EventStream.OVERHEAD - EventStream.UNCOUNTED);
+        assertThat(dropped).isEmpty();
+        client.setReady();
+        stream.flush();
+        assertThat(client.told()).hasSize(200);
+        assertThat(octets.held).isZero();
     }
 
-    private static OpenSessionResponse lost(int count) {
-        return OpenSessionResponse.newBuilder()
-                .setEventsLost(EventsLost.newBuilder().setCount(count))
-                .build();
+    @Test
+    void aFewEventsWaitWithoutBeingCounted() {
+        octets.limit = 0;
+
+        tell(0, 10);
+
+        assertThat(dropped).isEmpty();
     }
 
-    private void tell(int events) {
-        for (int i = 0; i < events; i++) {
-            stream.event(event(i));
-        }
+    @Test
+    void whatMayNotWaitTakesThePlaceOfTheOldest() {
+        octets.limit = 50_000;
+
+        tell(0, 1000);
+
+        assertThat(octets.held).isBetween(49_000L, 50_000L);
+        assertThat(dropped).hasSizeBetween(700, 900);
+        client.setReady();
+        stream.flush();
+        assertThat(client.told()).hasSize(1 + 1000 - dropped.size()).startsWith(lost(dropped.size()));
+        assertThat(client.told().getLast()).isEqualTo(event(999));
+        assertThat(octets.held).isZero();
+    }
+
+    @Test
+    void noMoreThanTheBoundWait() {
+        tell(0, EventStream.BOUND + 10);
+
+        assertThat(dropped).hasSize(10).startsWith(event(0));
+    }
+
+    @Test
+    void whatWaitedCountsNoMoreWhenTheClientIsGone() {
+        tell(0, 200);
+
+        stream.cancelled();
+
+        assertThat(octets.held).isZero();
     }
 
     @Test
     void aClientThatReadsLosesNothing() {
         client.setReady();
 
-        tell(2);
+        tell(0, 2);
 
         assertThat(client.told()).containsExactly(event(0), event(1));
         assertThat(dropped).isEmpty();
@@ -51,7 +88,7 @@ class EventStreamTest {
 
     @Test
     void inThePlaceOfTheEventsThatWereDroppedIsTheirNumber() {
-        tell(EventStream.BOUND + DROPPED);
+        tell(0, EventStream.BOUND + DROPPED);
         client.setReady();
 
         stream.flush();
@@ -64,7 +101,7 @@ class EventStreamTest {
 
     @Test
     void whatWasDroppedIsToldOnce() {
-        tell(EventStream.BOUND + DROPPED);
+        tell(0, EventStream.BOUND + DROPPED);
         client.setReady();
         stream.flush();
         client.told().clear();
@@ -72,5 +109,43 @@ class EventStreamTest {
         stream.event(event(1));
 
         assertThat(client.told()).containsExactly(event(1));
+    }
+
+    private void tell(int from, int to) {
+        for (int i = from; i < to; i++) {
+            stream.event(event(i));
+        }
+    }
+
+    private static OpenSessionResponse lost(int count) {
+        return OpenSessionResponse.newBuilder()
+                .setEventsLost(EventsLost.newBuilder().setCount(count))
+                .build();
+    }
+
+    private static OpenSessionResponse event(int number) {
+        return OpenSessionResponse.newBuilder()
+                .setRegionFault(RegionFault.newBuilder().setRegion(number + 1L))
+                .build();
+    }
+
+    /** What may wait. */
+    private static final class Octets implements AnswerQuota {
+
+        private long limit = Long.MAX_VALUE;
+        private long held;
+
+        @Override
+        public void takeAnswerOctets(long more) {
+            if (more > limit - held) {
+                throw Status.RESOURCE_EXHAUSTED.asRuntimeException();
+            }
+            held += more;
+        }
+
+        @Override
+        public void giveAnswerOctets(long less) {
+            held -= less;
+        }
     }
 }

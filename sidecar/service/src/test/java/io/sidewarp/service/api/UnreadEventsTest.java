@@ -1,0 +1,134 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.ManagedChannel;
+import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.OpenSessionRequest;
+import io.sidewarp.v1.OpenSessionResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** Clients that open a session and do not read its events. */
+class UnreadEventsTest {
+
+    /** Events that wait in the sidecar at most. */
+    private static final int WAITING = 1024;
+    /** More than that, and fewer than would wait if the transport had 32 KiB of them, too. */
+    private static final int EVENTS = 1500;
+    /** Octets of a call that its client takes without reading. */
+    private static final int WINDOW = 1024;
+
+    @Test
+    void eventsThatAreNotReadWaitInTheSessionOnlyAndNotInTheTransport() throws Exception {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession other = sidecar.session()) {
+            ManagedChannel channel = sidecar.channel(WINDOW);
+            try {
+                SlowReader client = new SlowReader();
+                DeviceServiceGrpc.newStub(channel).openSession(OpenSessionRequest.getDefaultInstance(), client);
+                String session = client.next().getOpened().getSession();
+                long last = makeEvents(other, session);
+
+                client.read();
+
+                assertThat(client.connectionsUntil(last)).hasSizeBetween(WAITING, WAITING + WINDOW / Byte.SIZE);
+            } finally {
+                TestSidecar.close(channel);
+            }
+        }
+    }
+
+    /** Of connections that nobody accepts, and of the one that is returned. */
+    private static long makeEvents(TestSession client, String session) throws IOException {
+        int closed;
+        try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
+            closed = socket.getLocalPort();
+        }
+        for (int i = 0; i < EVENTS; i++) {
+            assertThat(Waiting.status(() -> connect(client, session, closed)).getCode())
+                    .isEqualTo(Status.Code.UNAVAILABLE);
+        }
+        try (TestSession.Listening listening = client.listen()) {
+            int port = listening.port();
+            CompletableFuture<Connection> connecting =
+                    CompletableFuture.supplyAsync(() -> connect(client, session, port));
+            client.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(client.token())
+                            .setRequest(listening.next().getId())
+                            .build());
+            return Waiting.join(connecting).getId();
+        }
+    }
+
+    private static Connection connect(TestSession client, String session, int port) {
+        return client.connections()
+                .connect(client.connectRequest(port).setSession(session).build())
+                .getConnection();
+    }
+
+    /** Reads the first response only until it is told to read. */
+    private static final class SlowReader implements ClientResponseObserver<OpenSessionRequest, OpenSessionResponse> {
+
+        private final BlockingQueue<OpenSessionResponse> responses = new LinkedBlockingQueue<>();
+        private ClientCallStreamObserver<OpenSessionRequest> call;
+
+        @Override
+        public void beforeStart(ClientCallStreamObserver<OpenSessionRequest> started) {
+            call = started;
+            call.disableAutoRequestWithInitial(1);
+        }
+
+        OpenSessionResponse next() throws InterruptedException {
+            OpenSessionResponse response = responses.poll(20, TimeUnit.SECONDS);
+            assertThat(response).isNotNull();
+            return response;
+        }
+
+        void read() {
+            call.request(Integer.MAX_VALUE);
+        }
+
+        /** The connections that it is told of, up to the last. */
+        List<Long> connectionsUntil(long last) throws InterruptedException {
+            List<Long> connections = new ArrayList<>();
+            long connection = 0;
+            while (connection != last) {
+                connection = next().getConnection().getConnection();
+                connections.add(connection);
+            }
+            return connections;
+        }
+
+        @Override
+        public void onNext(OpenSessionResponse response) {
+            responses.add(response);
+        }
+
+        @Override
+        public void onError(Throwable failure) {}
+
+        @Override
+        public void onCompleted() {}
+    }
+}
