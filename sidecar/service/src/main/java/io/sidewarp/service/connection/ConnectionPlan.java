@@ -121,9 +121,8 @@ record ConnectionPlan(
         }
         long seconds = options.getTimeout().getSeconds();
         int nanos = options.getTimeout().getNanos();
-        Duration timeout = seconds < 0 || seconds > MAX_TIMEOUT.toSeconds()
-                ? Duration.ZERO
-                : Duration.ofSeconds(seconds, nanos);
+        Duration timeout =
+                seconds < 0 || seconds > MAX_TIMEOUT.toSeconds() ? Duration.ZERO : Duration.ofSeconds(seconds, nanos);
         if (timeout.compareTo(Duration.ofMillis(1)) < 0 || timeout.compareTo(MAX_TIMEOUT) > 0) {
             BigDecimal asked = BigDecimal.valueOf(nanos, 9)
                     .add(BigDecimal.valueOf(seconds))
