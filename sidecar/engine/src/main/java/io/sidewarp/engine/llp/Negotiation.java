@@ -45,21 +45,29 @@ public final class Negotiation {
 
     /**
      * What the Responder answers when it accepts: it wants no more reads than the Initiator serves, and does not
-     * negotiate what the Initiator does not. It offers all kinds of indication that it takes, also such as were not
-     * asked for.
+     * negotiate what the Initiator does not. Of the kinds of indication that were asked for it offers those that it
+     * takes; others only if there is none.
      */
     public static EnhancedData accept(EnhancedData asked, Terms own) {
         boolean negotiated = own.negotiated();
         return answer(
                 asked,
                 own,
-                negotiated ? served(asked, own) : EnhancedData.NOT_NEGOTIATED,
+                negotiated ? served(offered(asked, own).contains(RtrKind.READ), own) : EnhancedData.NOT_NEGOTIATED,
                 negotiated ? Math.min(own.ord(), asked.ird()) : EnhancedData.NOT_NEGOTIATED);
     }
 
+    /** An Initiator may look at kinds that it did not ask for, and end the connection for them, as Linux cxgb4 does. */
+    private static List<RtrKind> offered(EnhancedData asked, Terms own) {
+        if (!asked.peerToPeer()) {
+            return List.of();
+        }
+        List<RtrKind> common = own.rtr().stream().filter(asked::offers).toList();
+        return common.isEmpty() ? own.rtr() : common;
+    }
+
     /** Inbound reads of the Responder: one for the indication if none else. */
-    private static int served(EnhancedData asked, Terms own) {
-        boolean rtrByRead = asked.rtrRead() && own.rtr().contains(RtrKind.READ);
+    private static int served(boolean rtrByRead, Terms own) {
         return rtrByRead ? Math.max(1, own.ird()) : own.ird();
     }
 
@@ -72,7 +80,7 @@ public final class Negotiation {
         int answeredIrd = asked.ord() == EnhancedData.NOT_NEGOTIATED ? EnhancedData.NOT_NEGOTIATED : ird;
         int answeredOrd = asked.ird() == EnhancedData.NOT_NEGOTIATED ? EnhancedData.NOT_NEGOTIATED : ord;
         return asked.peerToPeer()
-                ? EnhancedData.peerToPeer(own.rtr(), answeredIrd, answeredOrd)
+                ? EnhancedData.peerToPeer(offered(asked, own), answeredIrd, answeredOrd)
                 : EnhancedData.clientServer(answeredIrd, answeredOrd);
     }
 
@@ -83,7 +91,7 @@ public final class Negotiation {
 
     /** What the Responder does once it has answered. */
     public static Outcome ofResponder(Terms own, EnhancedData asked, EnhancedData answered) {
-        return new Outcome(served(asked, own), limited(own.ord(), answered.ord()), null, null);
+        return new Outcome(served(answered.rtrRead(), own), limited(own.ord(), answered.ord()), null, null);
     }
 
     /** What the Initiator does with the answer. */

@@ -93,17 +93,26 @@ class EnhancedResponderTest {
     }
 
     @ParameterizedTest(name = "B, C and D of {0}")
-    @ValueSource(
-            strings = {"80010001", "80014001", "80018001", "8001c001", "c0010001", "c0014001", "c0018001", "c001c001"})
+    @CsvSource({
+        "80010001, c001c000",
+        // Linux cxgb4, which ends the connection when Write is offered too.
+        "80014001, 80014000",
+        "80018001, 80018000",
+        "8001c001, 8001c000",
+        "c0010001, c0010000",
+        "c0014001, c0014000",
+        "c0018001, c0018000",
+        "c001c001, c001c000"
+    })
     @Requirement("EMPA-9.2-01")
-    void answersThePeerToPeerModelWithTheIndicationsItTakes(String asked) {
+    void answersThePeerToPeerModelWithTheIndicationsItTakes(String asked, String answered) {
         Endpoint all = Endpoint.responder(depths(1, 0));
         Endpoint one = Endpoint.responder(depths(1, 0).with(policy -> policy.withRtr(RtrKind.WRITE)));
 
         all.input(request(asked));
         one.input(request(asked));
 
-        assertThat(all.output()).isEqualTo(reply("c001c000"));
+        assertThat(all.output()).isEqualTo(reply(answered));
         assertThat(one.output()).isEqualTo(reply("80018000"));
     }
 
@@ -119,7 +128,7 @@ class EnhancedResponderTest {
     }
 
     @ParameterizedTest(name = "{0}")
-    @CsvSource({"c0010001, true", "80010001, true", "00010001, false"})
+    @CsvSource({"c0010001, true", "80010001, true", "80018001, false", "00010001, false"})
     void takesASendForAnIndicationWhenItOfferedIt(String asked, boolean expected) {
         Endpoint endpoint = Endpoint.responder(depths(1, 1));
 
@@ -136,7 +145,19 @@ class EnhancedResponderTest {
 
         endpoint.input(request("80004000"));
 
-        assertThat(endpoint.output()).isEqualTo(reply("c001c000"));
+        assertThat(endpoint.output()).isEqualTo(reply("80014000"));
+        assertThat(endpoint.established.getFirst().ird()).isEqualTo(1);
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @ValueSource(strings = {"80000000", "c0000000"})
+    @Requirement("EMPA-9.2-01")
+    void servesOneReadForAnIndicationThatWasNotAskedForToo(String asked) {
+        Endpoint endpoint = Endpoint.responder(depths(0, 0).with(policy -> policy.withRtr(RtrKind.READ)));
+
+        endpoint.input(request(asked));
+
+        assertThat(endpoint.output()).isEqualTo(reply("80014000"));
         assertThat(endpoint.established.getFirst().ird()).isEqualTo(1);
     }
 

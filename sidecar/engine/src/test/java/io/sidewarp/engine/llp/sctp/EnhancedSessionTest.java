@@ -172,6 +172,19 @@ class EnhancedSessionTest {
     }
 
     @Test
+    @Requirement({"EMPA-7-01", "EMPA-9.2-01"})
+    void onlyIndicationsThatWereAskedForAreOffered() {
+        SctpEnd left = pair(new Terms(0, 3, true, false, List.of(RtrKind.SEND, RtrKind.WRITE, RtrKind.READ)));
+
+        SessionRecorder active = left.initiate(enhanced(PEER));
+        left.rest();
+
+        assertThat(left.peer().sent()).containsExactly("0:17 00 00 00 06 80 01 c0 03 79");
+        assertThat(active.agreed().rtr()).isEqualTo(RtrKind.WRITE);
+        assertThat(left.peer().asked().getFirst().agreed().ird()).isEqualTo(1);
+    }
+
+    @Test
     void withoutCommonIndicationTheUpperLayerLearnsTheErrorAndMaySendItsTerminate() {
         SctpEnd left = pair(new Terms(8, 3, true, false, List.of(RtrKind.SEND)));
         SessionRecorder active = left.initiate(enhanced(PEER));
