@@ -39,8 +39,10 @@ final class ReceivedTerminate {
         int layer = header.layer();
         int type = header.type();
         int code = header.code();
-        ProtocolError defined = StreamError.defined(layer, type, code);
-        return new StreamError(layer, type, code, defined == null ? "Unknown error" : defined.description(), true);
+        String name = StreamError.definition(layer, type, code)
+                .map(ProtocolError::description)
+                .orElse("Unknown error");
+        return new StreamError(layer, type, code, name, true);
     }
 
     /** The outstanding work whose message the peer refused, or null when none can be told. */

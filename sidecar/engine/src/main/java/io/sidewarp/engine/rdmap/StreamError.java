@@ -6,7 +6,7 @@ package io.sidewarp.engine.rdmap;
 import io.sidewarp.engine.ddp.DdpError;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.llp.ProtocolError;
-import org.jspecify.annotations.Nullable;
+import java.util.Optional;
 
 /**
  * An error that ended a stream, in the numbers of a Terminate message (RFC 5040 section 4.8).
@@ -19,25 +19,32 @@ import org.jspecify.annotations.Nullable;
  */
 public record StreamError(int layer, int type, int code, String name, boolean remote) {
 
-    /** Whether it is one of the errors that the RFCs define; a peer may report any numbers. */
-    public boolean isDefined() {
-        return defined(layer, type, code) != null;
+    /**
+     * Type with which RNICs report the errors of MPA: that of DDP which is left to the LLP (RFC 5041 section 7.2), while RFC
+     * 5044 and RFC 6581 have type 0. The codes are the same.
+     */
+    private static final int LLP_TYPE_OF_RNICS = 3;
+
+    /** The error of the RFCs that it is, if it is one; a peer may report any numbers. */
+    public Optional<ProtocolError> definition() {
+        return definition(layer, type, code);
     }
 
-    /** The error with these numbers, or null when the RFCs define none. */
-    static @Nullable ProtocolError defined(int layer, int type, int code) {
+    /** The error of the RFCs that these numbers stand for. */
+    static Optional<ProtocolError> definition(int layer, int type, int code) {
         ProtocolError[] known = switch (layer) {
             case 0 -> RdmapError.values();
             case 1 -> DdpError.values();
             case 2 -> LlpError.values();
             default -> new ProtocolError[0];
         };
+        int definedType = layer == 2 && type == LLP_TYPE_OF_RNICS ? LlpError.ERROR_TYPE : type;
         for (ProtocolError error : known) {
-            if (error.type() == type && error.code() == code) {
-                return error;
+            if (error.type() == definedType && error.code() == code) {
+                return Optional.of(error);
             }
         }
-        return null;
+        return Optional.empty();
     }
 
     @Override

@@ -60,6 +60,12 @@ class TerminateReceivedTest {
         "11 00 00 00, 1, 1, 0, Invalid STag",
         "12 05 00 00, 1, 2, 5, DDP Message too long for available buffer",
         "20 02 00 00, 2, 0, 2, MPA CRC error",
+        // RNICs report errors of MPA with type 3.
+        "23 02 00 00, 2, 3, 2, MPA CRC error",
+        "23 07 00 00, 2, 3, 7, No matching RTR option",
+        "23 08 00 00, 2, 3, 8, Unknown error",
+        "21 02 00 00, 2, 1, 2, Unknown error",
+        "13 02 00 00, 1, 3, 2, Unknown error",
         "02 07 00 00, 0, 2, 7, 'Catastrophic error, localized to RDMAP Stream'",
         "00 00 00 00, 0, 0, 0, Local Catastrophic Error",
         "01 FF 00 00, 0, 1, 255, Unknown error",

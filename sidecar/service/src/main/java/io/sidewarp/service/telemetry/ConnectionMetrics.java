@@ -7,12 +7,14 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.metrics.LongCounter;
 import io.opentelemetry.api.metrics.Meter;
+import io.sidewarp.engine.llp.ProtocolError;
 import io.sidewarp.engine.net.PeerLimit;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.QueuePairState;
 import java.util.EnumMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -107,16 +109,16 @@ public final class ConnectionMetrics {
 
     /** An error ended a connection. What no RFC defines is counted as one, for each series stays for good. */
     public void terminated(StreamError error) {
-        boolean defined = error.isDefined();
+        Optional<ProtocolError> defined = error.definition();
         terminates.add(
                 1,
                 Attributes.of(
                         LAYER,
-                        defined ? LAYERS[error.layer()] : "other",
+                        defined.map(known -> LAYERS[known.layer()]).orElse("other"),
                         TYPE,
-                        defined ? (long) error.type() : 0L,
+                        defined.map(known -> (long) known.type()).orElse(0L),
                         CODE,
-                        defined ? (long) error.code() : 0L,
+                        defined.map(known -> (long) known.code()).orElse(0L),
                         DIRECTION,
                         error.remote() ? "in" : "out"));
     }

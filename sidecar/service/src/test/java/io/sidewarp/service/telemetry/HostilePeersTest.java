@@ -156,6 +156,28 @@ class HostilePeersTest {
         }
     }
 
+    @Test
+    void errorsOfMpaThatRnicsReportAreThoseOfTheRfcs() throws IOException {
+        try (TestSession.Listening listening = session.listen()) {
+            int port = listening.port();
+            for (int layerAndType : new int[] {0x20, 0x23}) {
+                try (Socket peer = connect(port)) {
+                    establish(peer, listening);
+                    peer.getOutputStream().write(terminate(layerAndType, 2));
+                    assertThat(peer.getInputStream().read()).isEqualTo(-1);
+                }
+            }
+
+            Awaitility.await()
+                    .untilAsserted(() -> assertThat(sidecar.get("/q/metrics").lines())
+                            .filteredOn(line -> line.startsWith("sidewarp_terminates_total{"))
+                            .singleElement()
+                            .asString()
+                            .contains("layer=\"llp\"", "type=\"0\"", "code=\"2\"", "direction=\"in\"")
+                            .endsWith("} 2.0"));
+        }
+    }
+
     /** An RDMA Write without payload, which others shall follow: 14 octets of header. */
     private static byte[] emptySegment() {
         return fpdu(ByteBuffer.allocate(14).put((byte) 0x81).put((byte) 0x40).array());
