@@ -140,7 +140,7 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** Ask for the peer-to-peer model, in which either side may send first. */
+        /** Ask for the peer-to-peer model, in which either side may send first. It leaves 508 octets for private data. */
         public Builder peerToPeer(boolean value) {
             proto.getMpaBuilder().setPeerToPeer(value);
             return this;

@@ -330,6 +330,23 @@ final class StartupNegotiationTest {
     }
 
     @Test
+    void thePeerToPeerModelIsNotDroppedForPrivateDataThatNeedsItsRoom() throws Exception {
+        InetSocketAddress address = listen(UnaryOperator.identity());
+
+        assertThatThrownBy(() -> get(client.queuePair.connect(
+                        address,
+                        parameters(policy -> policy.withRequestRevision(2).withPeerToPeer(true))
+                                .withPrivateData(new byte[509]))))
+                .cause()
+                .isInstanceOfSatisfying(
+                        ConnectionFailedException.class,
+                        failed ->
+                                assertThat(failed.kind()).isEqualTo(ConnectionFailedException.Kind.INVALID_PARAMETERS))
+                .hasMessageContaining("at most 508");
+        assertThat(requests).isEmpty();
+    }
+
+    @Test
     @Requirement("EMPA-6-02")
     void enhancedPrivateDataIsLimitedTo508Octets() throws Exception {
         UnaryOperator<MpaPolicy> enhancedOnly = policy -> policy.withRevisions(Set.of(2), 2);

@@ -59,13 +59,14 @@ public record MpaOptions(
     }
 
     /**
-     * Rev of the Request. The enhanced formats are used only when something is wanted of them (RFC 6581 section 10), and
-     * not when the Consumer needs the room that they take and can do without.
+     * Rev of the Request. The enhanced formats are used only when something is wanted of them (RFC 6581 section 10). The
+     * depths alone are not negotiated when the Consumer needs the room that they take; it can do without them, but not
+     * without the peer-to-peer model.
      */
     public int requestRevision() {
-        boolean wanted = policy.peerToPeer() || policy.depths() != DepthNegotiation.NONE;
         boolean fits = privateData.length <= DepthForm.ENHANCED.room();
-        return wanted && fits || !policy.revisions().contains(1) ? policy.requestRevision() : 1;
+        boolean enhanced = policy.peerToPeer() || policy.depths() != DepthNegotiation.NONE && fits;
+        return enhanced || !policy.revisions().contains(1) ? policy.requestRevision() : 1;
     }
 
     /** What the negotiation of depths and connection model needs to know. */

@@ -326,6 +326,15 @@ class EnhancedInitiatorTest {
     }
 
     @Test
+    void thePeerToPeerModelLeaves508OctetsToTheConsumer() {
+        MpaOptions options = peerToPeer(RtrKind.WRITE).withPrivateData(new byte[509]);
+
+        assertThat(options.requestRevision()).isEqualTo(2);
+        assertThat(options.requestRoom()).isEqualTo(508);
+        assertThatIllegalArgumentException().isThrownBy(() -> Endpoint.initiator(options));
+    }
+
+    @Test
     void refusesPoliciesThatCannotWork() {
         MpaPolicy policy = MpaPolicy.defaults();
 
