@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * The rping of Linux soft-iWARP against {@code sidewarp ping --rping}, either being the client: data goes to the server
@@ -81,6 +82,20 @@ class SiwPingIT {
             assertThat(answering.server.awaitLine(line -> line.contains("rounds")))
                     .contains("10 rounds of 4 KiB");
             assertThat(Verdict.of(answering.capture, 1, crc).messages(Ulpdu.READ_REQUEST))
+                    .isEqualTo(10);
+        }
+    }
+
+    /** siw goes by the Reply when it needs CRCs. */
+    @ParameterizedTest(name = "MPA revision {0}")
+    @ValueSource(ints = {1, 2})
+    void anRpingOfSiwThatNeedsCrcsGetsThemOfAServerThatDoesNotAskForThem(int revision) {
+        guest.configure(revision, true, false);
+        try (Answering answering = new Answering("siw-rping-needs-crc-" + revision, false)) {
+            guest.run("i=0; " + answering.rping(10)).orThrow();
+            assertThat(answering.server.awaitLine(line -> line.contains("rounds")))
+                    .contains("10 rounds of 4 KiB");
+            assertThat(Verdict.of(answering.capture, 1, true).messages(Ulpdu.READ_REQUEST))
                     .isEqualTo(10);
         }
     }

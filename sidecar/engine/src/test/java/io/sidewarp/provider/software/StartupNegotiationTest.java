@@ -206,28 +206,34 @@ final class StartupNegotiationTest {
     @Test
     @Requirement("EMPA-9.2-04")
     void anInitiatorThatCannotDoWithoutCrcsOfThePeerTerminates() throws Exception {
-        CompletableFuture<ConnectionAttributes> connected = client.queuePair.connect(
-                listen(UnaryOperator.identity()),
-                parameters(policy -> policy.withRequestRevision(2).withCrc(CrcPolicy.REQUIRED)));
-        server.postReceive(1, 0, 8);
-        nextRequest().accept(server.queuePair, parameters(bits(false, false)));
+        try (WantingResponder responder = new WantingResponder(false, 0)) {
+            assertThatThrownBy(() -> get(client.queuePair.connect(
+                            responder.address(),
+                            parameters(policy -> policy.withRequestRevision(2).withCrc(CrcPolicy.REQUIRED)))))
+                    .cause()
+                    .isInstanceOf(ConnectionFailedException.class)
+                    .hasMessageContaining("does not declare CRCs");
 
-        assertThatThrownBy(() -> get(connected))
-                .cause()
-                .isInstanceOf(ConnectionFailedException.class)
-                .hasMessageContaining("does not declare CRCs");
-        assertThat(server.awaitCompletion().error())
-                .satisfies(error -> assertThat(error.remote()).isTrue())
-                .satisfies(error -> assertThat(new int[] {error.layer(), error.type(), error.code()})
-                        .containsExactly(2, 0, 5));
-        client.awaitState(QueuePairState.CLOSED);
-        server.awaitState(QueuePairState.CLOSED);
+            assertThat(responder.terminate()).containsExactly(0x20, 0x05);
+            client.awaitState(QueuePairState.CLOSED);
+        }
+    }
+
+    @Test
+    void anInitiatorThatCannotDoWithoutCrcsGetsThemOfAPeerThatDoesNotAskForThem() throws Exception {
+        ConnectionAttributes agreed = connect(
+                bits(false, false),
+                parameters(policy -> policy.withRequestRevision(2).withCrc(CrcPolicy.REQUIRED)),
+                parameters(bits(false, false)));
+
+        assertThat(agreed.crc()).isTrue();
+        assertThat(server.queuePair.attributes().crc()).isTrue();
     }
 
     @Test
     @Requirement("EMPA-9.1-02")
     void withoutTheResourcesThatTheResponderWantsTheInitiatorTerminates() throws Exception {
-        try (WantingResponder responder = new WantingResponder(5)) {
+        try (WantingResponder responder = new WantingResponder(true, 5)) {
             assertThatThrownBy(() -> get(client.queuePair.connect(
                             responder.address(),
                             parameters(StartupNegotiationTest::revision2).withReadDepth(4, 1))))

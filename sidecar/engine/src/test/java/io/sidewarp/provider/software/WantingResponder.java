@@ -13,18 +13,26 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A Responder, written with plain sockets, that accepts with an ORD of its own choice and takes what it gets for it. */
+/**
+ * A Responder, written with plain sockets, that accepts with a C bit and an ORD of its own choice and takes what it gets
+ * for it.
+ */
 final class WantingResponder implements AutoCloseable {
 
     private static final int REQUEST = 24;
     /** ULPDU_Length, and an untagged DDP header: the Terminate header follows. */
     private static final int BEFORE_TERMINATE = 2 + 18;
 
+    private static final int CRC_FLAG = 0x40;
+    private static final int ENHANCED_FLAG = 0x10;
+
     private final ServerSocket listener;
+    private final boolean crc;
     private final int ord;
     private final CompletableFuture<byte[]> terminate;
 
-    WantingResponder(int ord) throws IOException {
+    WantingResponder(boolean crc, int ord) throws IOException {
+        this.crc = crc;
         this.ord = ord;
         listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
         terminate = CompletableFuture.supplyAsync(this::serve);
@@ -40,7 +48,7 @@ final class WantingResponder implements AutoCloseable {
             in.readFully(new byte[REQUEST]);
             byte[] reply = new byte[REQUEST];
             System.arraycopy("MPA ID Rep Frame".getBytes(StandardCharsets.US_ASCII), 0, reply, 0, 16);
-            reply[16] = 0x50;
+            reply[16] = (byte) (ENHANCED_FLAG | (crc ? CRC_FLAG : 0));
             reply[17] = 2;
             reply[19] = 4;
             reply[21] = 1;

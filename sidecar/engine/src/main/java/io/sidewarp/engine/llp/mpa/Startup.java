@@ -384,12 +384,19 @@ final class Startup {
         send(newFrame(form, options.privateData()).requestKey().rev(requestRevision));
     }
 
-    /** A Reply has the revision of the Request, and depths where that had them (RFC 6581 section 10). */
+    /**
+     * A Reply has the revision of the Request, and depths where that had them (RFC 6581 section 10). It declares CRCs
+     * also when the Request alone does, since both sides use them then (RFC 5044 section 7.1.1), and Linux siw goes by the
+     * Reply.
+     */
     private void sendReply(PeerFrame asked, boolean reject, byte[] data) {
         MpaFrameFlyweight frame =
                 newFrame(asked.form(), data).replyKey().r(reject).rev(asked.revision());
+        if (asked.crc()) {
+            frame.c(true);
+        }
         if (asked.isRdmac()) {
-            frame.m(true).c(true);
+            frame.m(true);
         }
         send(frame);
     }

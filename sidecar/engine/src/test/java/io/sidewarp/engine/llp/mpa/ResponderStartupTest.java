@@ -80,6 +80,7 @@ class ResponderStartupTest {
     @CsvSource({
         "false, false, false, false",
         "false, false, true, true",
+        "false, false, false, true",
         "false, true, false, false",
         "true, false, false, false",
         "true, false, false, true",
@@ -93,7 +94,7 @@ class ResponderStartupTest {
         endpoint.input(Frames.request(peerM, peerC));
         byte[] reply = endpoint.output();
 
-        assertThat(reply).isEqualTo(Frames.reply(m, c));
+        assertThat(reply).isEqualTo(Frames.reply(m, c || peerC));
         MpaStartup agreed = endpoint.established.getFirst();
         assertThat(agreed.sendMarkers()).isEqualTo(peerM);
         assertThat(agreed.receiveMarkers()).isEqualTo(m);
@@ -131,6 +132,16 @@ class ResponderStartupTest {
         assertThat(endpoint.transport.calls).containsExactly("close");
         assertThat(endpoint.established).isEmpty();
         assertThat(endpoint.failures).isEmpty();
+    }
+
+    @Test
+    void aRejectionOfAPeerThatNeedsCrcsDeclaresThemToo() {
+        Endpoint endpoint = new Endpoint(MpaRole.RESPONDER, DEFAULTS);
+        endpoint.onRequest = () -> endpoint.mpa.reject(DEFAULTS.with(bits(false, false)));
+
+        endpoint.input(Frames.request(false, true));
+
+        assertThat(endpoint.output()).isEqualTo(Frames.reply(Frames.R | Frames.C, 1, new byte[0]));
     }
 
     @Test
