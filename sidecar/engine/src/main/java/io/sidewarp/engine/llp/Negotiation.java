@@ -89,9 +89,12 @@ public final class Negotiation {
         return new Outcome(own.ird(), own.ord(), null, null);
     }
 
-    /** What the Responder does once it has answered. */
+    /**
+     * What the Responder does once it has answered. That it does not negotiate permits it no more reads than the
+     * Initiator serves (RFC 6581 section 9.1).
+     */
     public static Outcome ofResponder(Terms own, EnhancedData asked, EnhancedData answered) {
-        return new Outcome(served(answered.rtrRead(), own), limited(own.ord(), answered.ord()), null, null);
+        return new Outcome(served(answered.rtrRead(), own), limited(own.ord(), asked.ird()), null, null);
     }
 
     /** What the Initiator does with the answer. */

@@ -12,6 +12,9 @@ public enum DepthNegotiation {
      * Direct: IRD and ORD, 32 bits each, big-endian.
      */
     PRIVATE_DATA,
-    /** Not at all: the applications see to it. Revision 2 says so with 0x3FFF. */
+    /**
+     * Not at all: the applications see to it. Revision 2 says so with 0x3FFF. A Responder's ORD does not exceed the IRD of
+     * the Request all the same (RFC 6581 section 9.1).
+     */
     NONE
 }

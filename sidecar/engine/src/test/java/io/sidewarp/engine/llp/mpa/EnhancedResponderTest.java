@@ -82,14 +82,17 @@ class EnhancedResponderTest {
         assertThat(endpoint.established.getFirst().ord()).isEqualTo(ord);
     }
 
-    @Test
-    void negotiatesNoDepthsIfItsPolicySaysSo() {
+    @ParameterizedTest(name = "{0}: IRD {1}, ORD {2}")
+    @CsvSource({"00010001, 5, 1", "00300030, 5, 20", "3fff3fff, 5, 20"})
+    @Requirement("EMPA-9.1-01")
+    void negotiatesNoDepthsIfItsPolicySaysSoAndReadsNoMoreThanIsServed(String asked, int ird, int ord) {
         Endpoint endpoint = Endpoint.responder(depths(5, 20).with(policy -> policy.withDepths(DepthNegotiation.NONE)));
 
-        endpoint.input(request("00010001"));
+        endpoint.input(request(asked));
 
         assertThat(endpoint.output()).isEqualTo(reply("3fff3fff"));
-        assertThat(endpoint.established.getFirst().ord()).isEqualTo(20);
+        assertThat(endpoint.established.getFirst().ird()).isEqualTo(ird);
+        assertThat(endpoint.established.getFirst().ord()).isEqualTo(ord);
     }
 
     @ParameterizedTest(name = "B, C and D of {0}")
