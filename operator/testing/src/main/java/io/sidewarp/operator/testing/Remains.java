@@ -89,9 +89,9 @@ public final class Remains implements AutoCloseable {
     }
 
     private static void end(Process process) {
-        List<ProcessHandle> all = new ArrayList<>(process.descendants().toList());
-        // Unlike those of the process, these methods leave its output to be read.
-        all.add(process.toHandle());
+        // Unlike those of the process, the methods of its handle leave its output to be read.
+        List<ProcessHandle> all = new ArrayList<>(List.of(process.toHandle()));
+        all.addAll(process.descendants().toList());
         all.forEach(ProcessHandle::destroy);
         try {
             CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))

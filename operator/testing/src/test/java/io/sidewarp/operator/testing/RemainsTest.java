@@ -60,7 +60,7 @@ class RemainsTest {
 
         remains.close();
 
-        assertThat(shell.waitFor()).isNotZero();
+        assertThat(shell.waitFor(20, TimeUnit.SECONDS)).isTrue();
         awaitGone(child);
     }
 
@@ -72,7 +72,7 @@ class RemainsTest {
 
         remains.close();
 
-        assertThat(shell.waitFor()).isNotZero();
+        assertThat(shell.waitFor(20, TimeUnit.SECONDS)).isTrue();
         awaitGone(child);
     }
 

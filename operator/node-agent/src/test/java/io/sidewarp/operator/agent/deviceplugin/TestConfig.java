@@ -6,17 +6,31 @@ package io.sidewarp.operator.agent.deviceplugin;
 import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.function.Supplier;
 
-/** Settings for a stand-in kubelet, with short waits. */
-public record TestConfig(Path devicePluginDirectory, Path podResourcesSocket, Duration kubeletTimeout)
+/** Settings for a stand-in kubelet, which has time for what it does, with short waits otherwise. */
+public record TestConfig(
+        Path devicePluginDirectory, Path podResourcesSocket, Duration kubeletTimeout, Supplier<Duration> watchTimeout)
         implements DevicePluginConfig {
 
+    private static final Duration LONG = Duration.ofSeconds(20);
+
     public TestConfig(StandInKubelet kubelet) {
-        this(kubelet.devicePluginDirectory(), kubelet.podResourcesSocket(), Duration.ofSeconds(20));
+        this(kubelet.devicePluginDirectory(), kubelet.podResourcesSocket(), LONG, () -> LONG);
     }
 
     TestConfig withKubeletTimeout(Duration timeout) {
-        return new TestConfig(devicePluginDirectory, podResourcesSocket, timeout);
+        return new TestConfig(devicePluginDirectory, podResourcesSocket, timeout, watchTimeout);
+    }
+
+    /** @param timeout is asked each time */
+    TestConfig withKubeletWatchTimeout(Supplier<Duration> timeout) {
+        return new TestConfig(devicePluginDirectory, podResourcesSocket, kubeletTimeout, timeout);
+    }
+
+    @Override
+    public Duration kubeletWatchTimeout() {
+        return watchTimeout.get();
     }
 
     @Override
@@ -32,10 +46,5 @@ public record TestConfig(Path devicePluginDirectory, Path podResourcesSocket, Du
     @Override
     public Duration kubeletCheckInterval() {
         return Duration.ofMillis(50);
-    }
-
-    @Override
-    public Duration kubeletWatchTimeout() {
-        return Duration.ofMillis(300);
     }
 }
