@@ -132,10 +132,10 @@ class SctpTest extends TwoSidecars {
                         .setAddress("127.0.0.1")
                         .setLlp(Llp.LLP_SCTP)
                         .build())) {
-            ConnectRequest connect = client.connectRequest(listening.address().getPort())
-                    .setOptions(ConnectionOptions.newBuilder()
-                            .setLlp(Llp.LLP_SCTP)
-                            .setUdpPort(listening.address().getUdpPort()))
+            Listening at = listening.address();
+            ConnectRequest connect = client.connectRequest(at.getPort())
+                    .setOptions(
+                            ConnectionOptions.newBuilder().setLlp(Llp.LLP_SCTP).setUdpPort(at.getUdpPort()))
                     .build();
             CompletableFuture<Connection> first = client.connect(connect);
             full.connections()
