@@ -3,11 +3,8 @@
 
 package io.sidewarp.images;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /** The Java runtime of the images: those modules of the JDK that runs this program which the programs use. */
@@ -31,13 +28,17 @@ final class JavaRuntime {
             "jdk.unsupported",
             "jdk.zipfs");
 
-    /** Classes laid out for heaps beyond 32 GB, which none of the programs has. */
-    private static final String FOR_LARGE_HEAPS = "lib/server/classes_nocoops.jsa";
+    /**
+     * Of a JVM that archives classes. Without them the archive would depend on the memory and the processors of the machine
+     * that makes it, and from one of more than 128 GB be of no use to the heaps of the programs.
+     */
+    static final List<String> ARCHIVE_FLAGS = List.of("-Xshare:dump", "-XX:+UseSerialGC", "-Xmx256m");
 
     private JavaRuntime() {}
 
     /** Makes the runtime in a directory that does not exist yet. Its classes are laid out as a JVM maps them. */
     static void link(Path directory) {
+        Path here = Path.of(".");
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "jlink").toString(),
                 "--add-modules",
@@ -45,23 +46,16 @@ final class JavaRuntime {
                 "--strip-java-debug-attributes",
                 "--no-header-files",
                 "--no-man-pages",
-                "--generate-cds-archive",
                 "--output",
                 directory.toString());
-        try {
-            Process jlink =
-                    new ProcessBuilder(command).redirectErrorStream(true).start();
-            jlink.getOutputStream().close();
-            String output = new String(jlink.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (jlink.waitFor() != 0) {
-                throw new ImageException("jlink cannot make a Java runtime: " + output.strip());
-            }
-            Files.deleteIfExists(directory.resolve(FOR_LARGE_HEAPS));
-        } catch (IOException e) {
-            throw new UncheckedIOException("cannot run " + command.getFirst(), e);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new ImageException("interrupted");
-        }
+        JavaProgram.run(command, here, "jlink cannot make a Java runtime");
+        List<String> archive = new ArrayList<>(List.of(java(directory)));
+        archive.addAll(ARCHIVE_FLAGS);
+        JavaProgram.run(archive, here, "java cannot archive its classes");
+    }
+
+    /** The program {@code java} of a runtime. */
+    static String java(Path directory) {
+        return directory.resolve("bin/java").toString();
     }
 }

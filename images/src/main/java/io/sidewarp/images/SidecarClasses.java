@@ -73,21 +73,18 @@ final class SidecarClasses {
             Path stage = Files.createDirectories(inputs.work().resolve("stage"));
             copy(packaged, stage);
             Path list = classList(inputs, packaged, stage);
-            List<String> command = new ArrayList<>(List.of(java(inputs), "-Xshare:dump"));
+            List<String> command = new ArrayList<>(List.of(JavaRuntime.java(inputs.runtime())));
             command.addAll(Program.JVM_FLAGS);
+            command.addAll(JavaRuntime.ARCHIVE_FLAGS);
             command.addAll(List.of(
                     "-XX:SharedClassListFile=" + list,
                     "-XX:SharedArchiveFile=" + inputs.sidecarClasses(),
                     "-cp",
                     classPath(packaged)));
-            Process dump = new ProcessBuilder(command)
-                    .directory(stage.toFile())
-                    .redirectErrorStream(true)
-                    .start();
-            dump.getOutputStream().close();
-            String output = new String(dump.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            if (dump.waitFor() != 0 || !Files.exists(inputs.sidecarClasses())) {
-                throw new ImageException("java cannot archive the sidecar's classes: " + output.strip());
+            String failure = "java cannot archive the sidecar's classes";
+            JavaProgram.run(command, stage, failure);
+            if (!Files.exists(inputs.sidecarClasses())) {
+                throw new ImageException(failure);
             }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot archive the sidecar's classes", e);
@@ -95,10 +92,6 @@ final class SidecarClasses {
             Thread.currentThread().interrupt();
             throw new ImageException("interrupted", e);
         }
-    }
-
-    private static String java(Inputs inputs) {
-        return inputs.runtime().resolve("bin/java").toString();
     }
 
     private static void copy(Path packaged, Path stage) throws IOException {
@@ -124,11 +117,11 @@ final class SidecarClasses {
         }
         Path made = inputs.work().resolve("sidecar.classes");
         Path run = Files.createDirectories(inputs.work().resolve("run"));
-        List<String> command = new ArrayList<>(List.of(java(inputs), "-XX:DumpLoadedClassList=" + made));
+        List<String> command =
+                new ArrayList<>(List.of(JavaRuntime.java(inputs.runtime()), "-XX:DumpLoadedClassList=" + made));
         command.addAll(Program.JVM_FLAGS);
         command.addAll(List.of("-cp", classPath(packaged), MAIN_CLASS));
-        ProcessBuilder builder =
-                new ProcessBuilder(command).directory(stage.toFile()).redirectErrorStream(true);
+        ProcessBuilder builder = JavaProgram.builder(command, stage);
         builder.environment().keySet().removeIf(name -> name.startsWith("SIDEWARP_") || name.startsWith("OTEL_"));
         builder.environment().put("SIDEWARP_API_SOCKET", run.resolve("api.sock").toString());
         builder.environment()

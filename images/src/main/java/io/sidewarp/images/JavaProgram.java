@@ -1,0 +1,48 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+
+/** Programs of Java that make parts of images. */
+final class JavaProgram {
+    /** Variables that a JVM takes options from. */
+    private static final Set<String> OPTIONS = Set.of("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS");
+
+    private JavaProgram() {}
+
+    /** A program that gets no options but those of the command, since images must not depend on the environment. */
+    static ProcessBuilder builder(List<String> command, Path directory) {
+        ProcessBuilder builder =
+                new ProcessBuilder(command).directory(directory.toFile()).redirectErrorStream(true);
+        builder.environment().keySet().removeAll(OPTIONS);
+        return builder;
+    }
+
+    /**
+     * Runs a program to its end.
+     *
+     * @param failure what to say when it fails, before what it prints
+     */
+    static void run(List<String> command, Path directory, String failure) {
+        try {
+            Process process = builder(command, directory).start();
+            process.getOutputStream().close();
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (process.waitFor() != 0) {
+                throw new ImageException(failure + ": " + output.strip());
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run " + command.getFirst(), e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new ImageException("interrupted", e);
+        }
+    }
+}
