@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -124,10 +125,16 @@ class ScriptIT {
                         .toArray(String[]::new));
     }
 
+    private Path mavenHome() {
+        return directory.resolve("m2");
+    }
+
     private Map<String, String> environment() {
         return Map.of(
                 "PATH",
                 path(),
+                "MAVEN_USER_HOME",
+                mavenHome().toString(),
                 "JAVA_HOME",
                 System.getProperty("java.home"),
                 "SIDEWARP_BUILD",
@@ -157,6 +164,34 @@ class ScriptIT {
         play(programs.resolve("unzip"), "");
 
         build().assertFailed(ExitCodes.UNAVAILABLE, "curl: Failed to fetch Maven", "no mvn is on the PATH");
+    }
+
+    @Test
+    void aDownloadOfMavenIsTold() throws IOException {
+        play(checkout.resolve("mvnw"), "");
+        play(programs.resolve("unzip"), "");
+
+        assertThat(build().text()).contains("downloading Maven");
+
+        Files.createDirectories(mavenHome().resolve("wrapper/dists/apache-maven-3/1234"));
+        assertThat(build().text()).doesNotContain("downloading Maven");
+    }
+
+    @Test
+    void aDownloadOfMavenIsGivenUpSoonUnlessTheUserSaysHowWgetTries() throws IOException {
+        play(checkout.resolve("mvnw"), "echo \"wget as in $WGETRC\" >&2; exit 1");
+        play(programs.resolve("unzip"), "");
+        Map<String, String> environment = new HashMap<>(environment());
+        environment.put("HOME", directory.toString());
+
+        assertThat(run(environment, "./sidewarp", "build").text())
+                .contains("wget as in " + checkout.resolve(".mvn/wrapper/wgetrc"));
+        assertThat(Programs.root().resolve(".mvn/wrapper/wgetrc"))
+                .content()
+                .contains("\ntries = 2\n", "\nconnect_timeout = 20\n");
+
+        Path own = Files.createFile(directory.resolve(".wgetrc"));
+        assertThat(run(environment, "./sidewarp", "build").text()).contains("wget as in " + own);
     }
 
     @Test
