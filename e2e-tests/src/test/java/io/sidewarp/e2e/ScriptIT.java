@@ -16,7 +16,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -276,6 +279,55 @@ class ScriptIT {
         play(checkout.resolve("mvnw"), "");
         play(programs.resolve("unzip"), "");
         play(Files.createDirectories(checkout.resolve("operator/testing/kube")).resolve("build"), script);
+    }
+
+    @Test
+    void theCacheOfTheSidecarIsMadeAgainForAnotherJvmAndWhenItIsMissing() throws IOException {
+        playPackaged();
+        Path cache = checkout.resolve("sidecar/service/target/sidecar.aot");
+        Path train = checkout.resolve("sidecar/train");
+        play(train, "touch " + cache);
+
+        command("sidecar", "-version");
+        command("sidecar", "-version");
+        assertThat(calls(train)).hasSize(1);
+
+        Map<String, String> later = new HashMap<>(environment());
+        later.put("JAVA_HOME", playJdk().toString());
+        run(later, "./sidewarp", "sidecar", "-version");
+        assertThat(calls(train)).hasSize(2);
+
+        Files.delete(cache);
+        Ended ended = run(later, "./sidewarp", "sidecar", "-version");
+        assertThat(calls(train)).hasSize(3);
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+    }
+
+    /** Everything is packaged, and newer than its sources. */
+    private void playPackaged() throws IOException {
+        for (String source : List.of("pom.xml", ".mvn/maven.config", "proto/pom.xml", "e2e-tests/pom.xml")) {
+            Files.createDirectories(checkout.resolve(source).getParent());
+            Files.createFile(checkout.resolve(source));
+        }
+        Path service = Files.createDirectories(checkout.resolve("sidecar/service/target/quarkus-app"));
+        Files.createFile(service.resolve("quarkus-run.jar"));
+        Path cli = Files.createDirectories(checkout.resolve("sidecar/cli/target"));
+        Files.createFile(cli.resolve("sidewarp-cli.jar"));
+        play(checkout.resolve("sidecar/class-path"), "");
+        Path target = Files.createDirectories(checkout.resolve("target"));
+        Files.createFile(target.resolve("sidewarp-programs.stamp"));
+        Files.setLastModifiedTime(
+                target.resolve("sidewarp-programs.stamp"),
+                FileTime.from(Instant.now().plus(1, ChronoUnit.HOURS)));
+    }
+
+    /** The JDK of the tests as another version of it. */
+    private Path playJdk() throws IOException {
+        Path jdk = Files.createDirectory(directory.resolve("jdk"));
+        Path real = Path.of(System.getProperty("java.home"));
+        Files.createSymbolicLink(jdk.resolve("bin"), real.resolve("bin"));
+        Files.writeString(jdk.resolve("release"), Files.readString(real.resolve("release")) + "LATER=1\n");
+        return jdk;
     }
 
     @ParameterizedTest

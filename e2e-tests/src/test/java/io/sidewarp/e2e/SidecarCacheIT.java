@@ -39,6 +39,27 @@ class SidecarCacheIT {
 
     @Test
     void aSidecarThatIsStartedLaterHasItsClassesFromThere() throws IOException {
+        train();
+        Path loaded = directory.resolve("loaded");
+
+        startSidecar("-Xlog:class+load:file=" + loaded);
+
+        assertThat(Files.readAllLines(loaded))
+                .anySatisfy(line ->
+                        assertThat(line).contains("io.sidewarp.service.lifecycle.Sidecar source: shared objects file"));
+    }
+
+    @Test
+    void aJvmThatCannotUseItSaysNothing() throws IOException {
+        train();
+
+        // The cache has which packages were open when it was made.
+        List<String> output = startSidecar("--add-opens=java.base/java.util=ALL-UNNAMED");
+
+        assertThat(output).allSatisfy(line -> assertThat(line).doesNotContain("[error", "[warning"));
+    }
+
+    private static void train() {
         Path cache = Programs.serviceJar().getParent().resolveSibling("sidecar.aot");
         List<String> training = new ArrayList<>(List.of("sidecar/train", Programs.java(), cache.toString()));
         training.addAll(Programs.jvmFlags());
@@ -46,21 +67,20 @@ class SidecarCacheIT {
         try (OwnedProcess train = OwnedProcess.start("train", training, Map.of(), Programs.root())) {
             assertThat(train.awaitExit(Patience.LONG_LIMIT)).as(train.text()).isZero();
         }
-        Path loaded = directory.resolve("loaded");
+    }
 
+    /** Starts a sidecar, and returns what it says until it serves. */
+    private List<String> startSidecar(String flag) throws IOException {
         List<String> command = List.of(
                 "./sidewarp",
                 "sidecar",
-                "-Xlog:class+load:file=" + loaded,
+                flag,
                 "-Dsidewarp.api.socket=" + directory.resolve("api.sock"),
                 "-Dsidewarp.shared-volume=" + Files.createDirectory(directory.resolve("volume")),
                 "-Dsidewarp.management.port=0");
         try (OwnedProcess sidecar = OwnedProcess.start("sidecar", command, Programs.unbuilt(), Programs.root())) {
             sidecar.awaitLine(line -> line.contains("event=started"));
+            return sidecar.output();
         }
-
-        assertThat(Files.readAllLines(loaded))
-                .anySatisfy(line ->
-                        assertThat(line).contains("io.sidewarp.service.lifecycle.Sidecar source: shared objects file"));
     }
 }
