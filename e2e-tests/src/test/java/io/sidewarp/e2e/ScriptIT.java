@@ -104,8 +104,10 @@ class ScriptIT {
         Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
+    /** None when it was not called. */
     private static List<String> calls(Path program) throws IOException {
-        return Files.readAllLines(program.resolveSibling(program.getFileName() + ".calls"));
+        Path calls = program.resolveSibling(program.getFileName() + ".calls");
+        return Files.exists(calls) ? Files.readAllLines(calls) : List.of();
     }
 
     private Ended run(Map<String, String> environment, String... command) {
@@ -272,7 +274,7 @@ class ScriptIT {
 
         command("test-scale").assertFailed(ExitCodes.INTERRUPTED, "making kube-apiserver");
 
-        assertThat(checkout.resolve("mvnw.calls")).doesNotExist();
+        assertThat(calls(checkout.resolve("mvnw"))).isEmpty();
     }
 
     private void playKubernetes(String script) throws IOException {
@@ -301,6 +303,31 @@ class ScriptIT {
         Ended ended = run(later, "./sidewarp", "sidecar", "-version");
         assertThat(calls(train)).hasSize(3);
         assertThat(ended.exitCode()).as(ended.text()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"build", "fuzz", "test-scale"})
+    void whatRunsOrNeedsMavenWaitsForOthersThatDo(String command) throws IOException {
+        playPackaged();
+        playKubernetes("");
+        Path lock = checkout.resolve("target/sidewarp-build.lock");
+        try (OwnedProcess other = OwnedProcess.start(
+                        "other", List.of("flock", lock.toString(), "sh", "-c", "echo building; read end"));
+                OwnedProcess script = startBehind(other, command)) {
+            script.awaitLine(line -> line.contains("waiting for another ./sidewarp"));
+            assertThat(calls(checkout.resolve("mvnw"))).noneMatch(call -> call.contains(" -B "));
+
+            other.say("");
+            int exitCode = script.awaitExit();
+
+            // There is no engine to be fuzzed.
+            assertThat(exitCode).as(script.text()).isEqualTo(command.equals("fuzz") ? 1 : 0);
+        }
+    }
+
+    private OwnedProcess startBehind(OwnedProcess other, String command) {
+        other.awaitLine("building"::equals);
+        return OwnedProcess.start("script", List.of("./sidewarp", command), environment(), checkout);
     }
 
     /** Everything is packaged, and newer than its sources. */
