@@ -357,6 +357,14 @@ class ScriptIT {
         return jdk;
     }
 
+    @Test
+    void aPlaceWhereTheTranscriptCannotGoIsRefusedFirst() {
+        Ended ended = command("test-cluster", "none/such/file");
+
+        assertThat(ended.exitCode()).as(ended.text()).isEqualTo(ExitCodes.UNAVAILABLE);
+        assertThat(ended.output().getLast()).contains("the transcript cannot be put there");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"bench", "images"})
     void helpNeedsNoToolsThatTheCommandNeeds(String command) {
