@@ -4,6 +4,7 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sidewarp.e2e.support.CliProcess.Ended;
 import io.sidewarp.e2e.support.Directories;
@@ -363,6 +364,23 @@ class ScriptIT {
 
         assertThat(ended.exitCode()).as(ended.text()).isEqualTo(ExitCodes.UNAVAILABLE);
         assertThat(ended.output().getLast()).contains("the transcript cannot be put there");
+    }
+
+    @Test
+    void programsThatOnlyRootHasOnThePathAreFound() throws IOException {
+        assumeTrue(Files.isExecutable(Path.of("/usr/sbin/depmod")), "kmod is not installed");
+        play(checkout.resolve("mvnw"), "");
+        play(programs.resolve("id"), "echo 1000");
+        for (String tool : List.of("iperf3", "tshark", "dumpcap", "node", "npm", "unzip")) {
+            play(programs.resolve(tool), "");
+        }
+        Map<String, String> environment = new HashMap<>(environment());
+        environment.put("PATH", programs + ":/usr/bin:/bin");
+
+        Ended ended = run(environment, "./sidewarp", "test-siw");
+
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+        assertThat(ended.text()).doesNotContain("depmod");
     }
 
     @ParameterizedTest
