@@ -30,8 +30,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -95,6 +99,46 @@ class ImagesIT {
                     .filter(line -> !line.startsWith("Picked up "))
                     .map(line -> line.replace(target, ""))
                     .toList();
+        }
+    }
+
+    @Test
+    void anInterruptedBuildLeavesNeitherItsSidecarNorItsDirectory() throws IOException {
+        Path target = Programs.root().resolve("target");
+        // With this list no sidecar would be started.
+        Files.deleteIfExists(Programs.root().resolve("sidecar/service/target/sidecar.classes"));
+        Set<Path> before = workDirectories(target);
+        List<String> command = List.of(
+                Programs.root().resolve("sidewarp").toString(),
+                "images",
+                "--tar",
+                directory.resolve("none").toString());
+        try (OwnedProcess images =
+                OwnedProcess.start("images-interrupted", command, Programs.unbuilt(), Programs.output())) {
+            ProcessHandle sidecar = Patience.await("a sidecar that tells its classes")
+                    .atMost(BUILD_LIMIT)
+                    .until(() -> classTeller(images), Optional::isPresent)
+                    .orElseThrow();
+
+            images.terminate();
+
+            assertThat(images.awaitExit()).as(images.text()).isEqualTo(ExitCodes.TERMINATED);
+            assertThat(workDirectories(target)).isEqualTo(before);
+            Patience.await("the sidecar is gone").until(() -> !sidecar.isAlive());
+        }
+    }
+
+    private static Optional<ProcessHandle> classTeller(OwnedProcess images) {
+        return ProcessHandle.of(images.pid()).stream()
+                .flatMap(ProcessHandle::descendants)
+                .filter(process -> process.info().commandLine().orElse("").contains("-XX:DumpLoadedClassList"))
+                .findFirst();
+    }
+
+    private static Set<Path> workDirectories(Path target) throws IOException {
+        try (Stream<Path> files = Files.list(target)) {
+            return files.filter(file -> file.getFileName().toString().startsWith("images-"))
+                    .collect(Collectors.toSet());
         }
     }
 

@@ -5,8 +5,10 @@ package io.sidewarp.images;
 
 import io.sidewarp.images.ImageBuilder.Image;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
@@ -26,6 +28,7 @@ import picocli.CommandLine.Option;
 public final class ImagesCommand implements Callable<Integer> {
     private static final int EX_UNAVAILABLE = 69;
     private static final double MEGABYTE = 1e6;
+    private static final int ATTEMPTS = 10;
 
     @Option(
             names = "--tar",
@@ -55,6 +58,10 @@ public final class ImagesCommand implements Callable<Integer> {
     public static void main(String[] arguments) {
         CommandLine command = new CommandLine(new ImagesCommand());
         command.setExecutionExceptionHandler((failure, line, result) -> {
+            if (JavaProgram.isEnding()) {
+                // A signal decides on the exit code, and explains the failure.
+                return EX_UNAVAILABLE;
+            }
             if (failure instanceof ImageException) {
                 line.getErr().println("sidewarp: " + failure.getMessage());
                 return EX_UNAVAILABLE;
@@ -71,6 +78,7 @@ public final class ImagesCommand implements Callable<Integer> {
                 .orElseThrow(() -> new ImageException("run this from its jar: ./sidewarp images"));
         Path target = Files.createDirectories(repository.resolve("target"));
         Path work = Files.createTempDirectory(target, "images-");
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> abandon(work)));
         try {
             Inputs inputs = new Inputs(repository, required(packages), work.resolve("java"), version, work);
             inputs.check();
@@ -112,17 +120,40 @@ public final class ImagesCommand implements Callable<Integer> {
         return Optional.ofNullable(path).orElseThrow().toAbsolutePath();
     }
 
+    /** What is left to do when a signal ends this program. */
+    private static void abandon(Path work) {
+        JavaProgram.endAll();
+        try {
+            delete(work);
+        } catch (IOException e) {
+            System.err.println("sidewarp: " + work + " is left behind: " + e.getMessage());
+        }
+    }
+
+    /** Deletes a directory that may be written to at the same time. */
     private static void delete(Path directory) throws IOException {
+        for (int attempt = 1; attempt <= ATTEMPTS && Files.exists(directory); attempt++) {
+            try {
+                deleteOnce(directory);
+            } catch (NoSuchFileException | DirectoryNotEmptyException e) {
+                if (attempt == ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static void deleteOnce(Path directory) throws IOException {
         Files.walkFileTree(directory, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
-                Files.delete(file);
+                Files.deleteIfExists(file);
                 return FileVisitResult.CONTINUE;
             }
 
             @Override
             public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure) throws IOException {
-                Files.delete(visited);
+                Files.deleteIfExists(visited);
                 return FileVisitResult.CONTINUE;
             }
         });

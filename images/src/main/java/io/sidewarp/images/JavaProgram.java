@@ -7,13 +7,20 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
-/** Programs of Java that make parts of images. */
+/** Programs of Java that make parts of images. They do not outlive this one. */
 final class JavaProgram {
     /** Variables that a JVM takes options from. */
     private static final Set<String> OPTIONS = Set.of("_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS");
+
+    private static final long END_SECONDS = 10;
+
+    private static final List<Process> STARTED = new ArrayList<>();
+    private static boolean ending;
 
     private JavaProgram() {}
 
@@ -25,6 +32,37 @@ final class JavaProgram {
         return builder;
     }
 
+    static Process start(ProcessBuilder builder) throws IOException {
+        synchronized (STARTED) {
+            if (ending) {
+                throw new ImageException("interrupted");
+            }
+            Process process = builder.start();
+            STARTED.add(process);
+            return process;
+        }
+    }
+
+    /** Ends those that run, and starts no more. */
+    static void endAll() {
+        synchronized (STARTED) {
+            ending = true;
+            try {
+                for (Process process : STARTED) {
+                    process.destroyForcibly().waitFor(END_SECONDS, TimeUnit.SECONDS);
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    static boolean isEnding() {
+        synchronized (STARTED) {
+            return ending;
+        }
+    }
+
     /**
      * Runs a program to its end.
      *
@@ -32,7 +70,7 @@ final class JavaProgram {
      */
     static void run(List<String> command, Path directory, String failure) {
         try {
-            Process process = builder(command, directory).start();
+            Process process = start(builder(command, directory));
             process.getOutputStream().close();
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (process.waitFor() != 0) {

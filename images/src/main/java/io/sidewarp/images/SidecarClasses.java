@@ -15,6 +15,7 @@ import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -34,7 +35,7 @@ final class SidecarClasses {
     private static final List<String> JAR_DIRECTORIES = List.of("app", "quarkus", "lib/boot", "lib/main");
     private static final String READY = "event=started";
 
-    /** It takes seconds on an idle machine. */
+    /** Of the start of a sidecar and its end, which take seconds on an idle machine. */
     private static final long LIMIT_SECONDS = 180;
 
     /** What files in images have; a JVM refuses an archive of jars with another time. */
@@ -127,14 +128,16 @@ final class SidecarClasses {
         builder.environment()
                 .put("SIDEWARP_SHARED_VOLUME", run.resolve("shared").toString());
         builder.environment().put("SIDEWARP_MANAGEMENT_PORT", "0");
-        Process sidecar = builder.start();
+        Process sidecar = JavaProgram.start(builder);
+        CompletableFuture.delayedExecutor(LIMIT_SECONDS, TimeUnit.SECONDS).execute(sidecar::destroyForcibly);
         try {
             sidecar.getOutputStream().close();
             awaitReady(sidecar);
             // Of the process itself this would close its output, too.
             sidecar.toHandle().destroy();
             sidecar.getInputStream().transferTo(OutputStream.nullOutputStream());
-            if (!sidecar.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS) || !Files.exists(made)) {
+            sidecar.waitFor();
+            if (!Files.exists(made)) {
                 throw new ImageException("the packaged sidecar did not tell which classes it has loaded");
             }
         } finally {
