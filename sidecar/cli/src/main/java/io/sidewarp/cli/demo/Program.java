@@ -21,11 +21,20 @@ final class Program implements AutoCloseable {
             "--enable-native-access=ALL-UNNAMED",
             "--sun-misc-unsafe-memory-access=allow",
             "-XX:+UseSerialGC",
-            "-Xmx64m",
             "-Dio.netty.leakDetection.level=disabled");
 
-    /** As ./sidewarp sidecar: buffers and managed regions are outside of the heap. */
-    private static final String SIDECAR_FLAG = "-XX:MaxDirectMemorySize=1g";
+    private static final String SMALL_HEAP = "-Xmx64m";
+
+    /** As of ./sidewarp sidecar. */
+    static final List<String> SIDECAR_FLAGS = List.of(
+            "-Xms64m",
+            "-Xmx256m",
+            "-XX:MaxDirectMemorySize=1g",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-XX:Tier4InvocationThreshold=25000",
+            "-XX:Tier4MinInvocationThreshold=3000",
+            "-XX:Tier4CompileThreshold=75000",
+            "-XX:Tier4BackEdgeThreshold=200000");
 
     private static final int LOG_LINES = 15;
     private static final long STOP_SECONDS = 15;
@@ -47,9 +56,10 @@ final class Program implements AutoCloseable {
      * @param log takes what it prints
      */
     static Program sidecar(String name, Path jar, Map<String, String> environment, Path log) {
-        ProcessBuilder builder = java(List.of(SIDECAR_FLAG, "-jar", jar.toString()))
-                .redirectErrorStream(true)
-                .redirectOutput(log.toFile());
+        List<String> command = new ArrayList<>(SIDECAR_FLAGS);
+        command.add("-jar");
+        command.add(jar.toString());
+        ProcessBuilder builder = java(command).redirectErrorStream(true).redirectOutput(log.toFile());
         builder.environment().putAll(environment);
         return start(name, builder, log);
     }
@@ -61,6 +71,7 @@ final class Program implements AutoCloseable {
      */
     static Program self(String name, List<String> arguments, Path log) {
         List<String> command = new ArrayList<>();
+        command.add(SMALL_HEAP);
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
         command.add("io.sidewarp.cli.Sidewarp");
