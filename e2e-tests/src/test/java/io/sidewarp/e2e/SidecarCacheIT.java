@@ -59,12 +59,25 @@ class SidecarCacheIT {
         assertThat(output).allSatisfy(line -> assertThat(line).doesNotContain("[error", "[warning"));
     }
 
+    @Test
+    void theNameOfTheTemporaryDirectoryMayBeLong() throws IOException {
+        Path temporary = Files.createDirectories(directory.resolve("d".repeat(100)));
+
+        train(Map.of("TMPDIR", temporary.toString()));
+
+        assertThat(temporary).isEmptyDirectory();
+    }
+
     private static void train() {
+        train(Map.of());
+    }
+
+    private static void train(Map<String, String> environment) {
         Path cache = Programs.serviceJar().getParent().resolveSibling("sidecar.aot");
         List<String> training = new ArrayList<>(List.of("sidecar/train", Programs.java(), cache.toString()));
         training.addAll(Programs.jvmFlags());
         training.addAll(Programs.sidecarFlags());
-        try (OwnedProcess train = OwnedProcess.start("train", training, Map.of(), Programs.root())) {
+        try (OwnedProcess train = OwnedProcess.start("train", training, environment, Programs.root())) {
             assertThat(train.awaitExit(Patience.LONG_LIMIT)).as(train.text()).isZero();
         }
     }
