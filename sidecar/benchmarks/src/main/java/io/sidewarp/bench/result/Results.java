@@ -12,6 +12,7 @@ import io.sidewarp.cli.Failure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.EnumMap;
 import java.util.Map;
 
@@ -59,13 +60,16 @@ public record Results(int version, Map<Part, PartResult> parts) {
         }
     }
 
+    /** Writes all to a file; when that fails, or this process ends meanwhile, the file is as it was before. */
     public void write(Path file) {
+        Path written = file.resolveSibling(file.getFileName() + ".new");
         try {
             Path directory = file.toAbsolutePath().getParent();
             if (directory != null) {
                 Files.createDirectories(directory);
             }
-            Files.writeString(file, JSON.writeValueAsString(this) + "\n");
+            Files.writeString(written, JSON.writeValueAsString(this) + "\n");
+            Files.move(written, file, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
             throw new Failure(ExitCode.CANNOT_CREATE, "cannot write " + file + ": " + e.getMessage(), e);
         }

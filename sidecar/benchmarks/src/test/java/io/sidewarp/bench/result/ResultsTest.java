@@ -44,6 +44,20 @@ class ResultsTest {
     }
 
     @Test
+    void aFileIsReplacedAsAWhole() throws Exception {
+        Path file = directory.resolve("bench.json");
+        Results before = Results.empty().with(Part.RATE, part(WRITE, 1));
+        before.write(file);
+        Path old = Files.createLink(directory.resolve("old.json"), file);
+
+        Results.empty().write(file);
+
+        assertThat(Results.read(file)).isEqualTo(Results.empty());
+        assertThat(Results.read(old)).isEqualTo(before);
+        assertThat(directory).isDirectoryNotContaining(each -> each.toString().endsWith(".new"));
+    }
+
+    @Test
     void whatRanUnderAQuotaStandsBesideWhatDidNot() {
         Recorder recorder = new Recorder();
         recorder.add(PEER, Metric.P50_MICROSECONDS, 1);
