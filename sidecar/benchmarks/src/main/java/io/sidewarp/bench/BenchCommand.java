@@ -47,6 +47,9 @@ public final class BenchCommand implements Callable<Integer> {
     /** What iperf3 takes at least. */
     private static final Duration TIME = Duration.ofSeconds(1);
 
+    /** One command takes up to eight of it, and its answer is waited for two minutes. */
+    private static final Duration LONGEST_TIME = Duration.ofSeconds(10);
+
     private static final Duration QUICK_TIME = Duration.ofMillis(200);
 
     @Spec
@@ -71,7 +74,8 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--time",
             paramLabel = "TIME",
             converter = Times.class,
-            description = "Time of a measurement; half of it again goes before. Default: 1s, with --quick 200ms.")
+            description = "Time of a measurement, at most 10s; half of it again goes before. Default: 1s, with --quick"
+                    + " 200ms.")
     private Optional<Duration> time = Optional.empty();
 
     @Option(
@@ -139,6 +143,7 @@ public final class BenchCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         PrintWriter out = spec.commandLine().getOut();
         BenchSettings settings = settings();
+        document.ifPresent(file -> Report.check(file, settings.parts(), Results.read(settings.json())));
         Results results = measure(settings);
         out.print(Report.text(results));
         out.flush();
@@ -164,6 +169,10 @@ public final class BenchCommand implements Callable<Integer> {
         Duration each = time.orElse(quick ? QUICK_TIME : TIME);
         if (!each.isPositive()) {
             throw new ParameterException(spec.commandLine(), "--time has to be more than 0");
+        }
+        if (each.compareTo(LONGEST_TIME) > 0) {
+            throw new ParameterException(
+                    spec.commandLine(), "--time is at most 10s; --repetitions makes more of the measurements");
         }
         Path root = Path.of(Optional.ofNullable(System.getenv("SIDEWARP_ROOT")).orElse("."))
                 .toAbsolutePath();

@@ -63,6 +63,43 @@ class BenchCommandTest {
     }
 
     @Test
+    void aTimeThatNobodyWaitsForIsRefused() {
+        assertThat(run("--report", "--time", "10001ms")).isEqualTo(ExitCode.USAGE);
+        assertThat(err.toString()).contains("at most 10s");
+        assertThat(run(
+                        "--report",
+                        "--time",
+                        "10s",
+                        "--json",
+                        directory.resolve("none.json").toString()))
+                .isEqualTo(ExitCode.OK);
+    }
+
+    @Test
+    void aDocumentThatCannotTakeTheTablesIsRefusedBeforeAnythingIsMeasured() throws Exception {
+        Path json = directory.resolve("bench.json");
+        Path document = Files.writeString(directory.resolve("performance.md"), """
+                <!-- begin: bench targets -->
+                <!-- end: bench targets -->
+                """);
+
+        int exitCode = run(
+                "--only",
+                "RATE",
+                "--quick",
+                "--time",
+                "1ms",
+                "--json",
+                json.toString(),
+                "--write",
+                document.toString());
+
+        assertThat(exitCode).isEqualTo(ExitCode.NO_INPUT);
+        assertThat(err.toString()).contains("bench rate").doesNotContain("RATE 1/1");
+        assertThat(json).doesNotExist();
+    }
+
+    @Test
     void aDocumentWithoutMarksFailsWithAMessage() throws Exception {
         Path json = directory.resolve("bench.json");
         Results.empty().write(json);

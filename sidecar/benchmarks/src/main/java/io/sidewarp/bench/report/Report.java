@@ -10,9 +10,13 @@ import io.sidewarp.bench.result.Results;
 import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Stream;
 
 /** Results for people. */
 public final class Report {
+
+    private static final String TARGETS = "targets";
 
     private Report() {}
 
@@ -26,6 +30,19 @@ public final class Report {
     }
 
     /**
+     * Checks that a document can take the tables of some parts and of those that there are results of.
+     *
+     * @throws io.sidewarp.cli.Failure when it cannot be read, or has no marks for one of them
+     */
+    public static void check(Path document, Set<Part> parts, Results results) {
+        String text = Markdown.read(document);
+        Stream.concat(parts.stream(), results.parts().keySet().stream())
+                .map(Report::name)
+                .forEach(name -> Markdown.replace(text, name, ""));
+        Markdown.replace(text, TARGETS, "");
+    }
+
+    /**
      * Puts tables into a document, between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench
      * PART -->}, and the targets between those of {@code targets}; draws the plots into the directory {@code plots}
      * beside it.
@@ -33,11 +50,14 @@ public final class Report {
     public static void write(Results results, Path document) {
         String text = Markdown.read(document);
         for (Map.Entry<Part, PartResult> part : results.parts().entrySet()) {
-            String name = part.getKey().name().toLowerCase(Locale.ROOT);
-            text = Markdown.replace(text, name, part(part.getKey(), part.getValue()));
+            text = Markdown.replace(text, name(part.getKey()), part(part.getKey(), part.getValue()));
         }
-        Markdown.write(document, Markdown.replace(text, "targets", Targets.table(results)));
+        Markdown.write(document, Markdown.replace(text, TARGETS, Targets.table(results)));
         Plots.write(results, document.resolveSibling("plots"));
+    }
+
+    private static String name(Part part) {
+        return part.name().toLowerCase(Locale.ROOT);
     }
 
     private static String part(Part part, PartResult result) {
