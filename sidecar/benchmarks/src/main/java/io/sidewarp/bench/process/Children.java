@@ -3,6 +3,7 @@
 
 package io.sidewarp.bench.process;
 
+import io.sidewarp.cli.Failure;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
@@ -40,10 +41,19 @@ final class Children {
         return ending;
     }
 
+    /** @throws Failure when this process is ending: nobody would end that one */
     static Process start(ProcessBuilder builder) throws IOException {
+        if (ending) {
+            throw Failure.interrupted();
+        }
         Process process = builder.start();
         RUNNING.add(process);
         process.onExit().thenAccept(RUNNING::remove);
+        if (ending) {
+            // What ends all may have looked before.
+            process.destroyForcibly();
+            throw Failure.interrupted();
+        }
         return process;
     }
 

@@ -88,7 +88,7 @@ public final class Usrsctp {
                     ChildProcess.start("usrsctp-transfer", command, Map.of(), directory.resolve("usrsctp.log"))) {
                 return JSON.readTree(transfer.awaitSuccess(MEASURE_PATIENCE));
             } catch (Failure e) {
-                if (attempt == ATTEMPTS) {
+                if (attempt == ATTEMPTS || Children.areEnding()) {
                     throw e;
                 }
                 progress.accept("run " + attempt + " of " + ATTEMPTS + " failed, and it runs again: " + e.getMessage());
