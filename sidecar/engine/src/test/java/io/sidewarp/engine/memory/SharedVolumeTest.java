@@ -242,7 +242,7 @@ class SharedVolumeTest {
                 length,
                 create,
                 RegionException.Reason.OUT_OF_BOUNDS,
-                "offset " + offset);
+                "offset " + Long.toUnsignedString(offset));
         assertThat(root.resolve("new")).doesNotExist();
     }
 
