@@ -306,6 +306,19 @@ class ScriptIT {
         assertThat(ended.exitCode()).as(ended.text()).isZero();
     }
 
+    @Test
+    void aJvmThatCannotMakeTheCacheIsAskedOnce() throws IOException {
+        playPackaged();
+        Path train = checkout.resolve("sidecar/train");
+        play(train, "exit 1");
+
+        command("sidecar", "-version");
+        Ended ended = command("sidecar", "-version");
+
+        assertThat(calls(train)).hasSize(1);
+        assertThat(ended.exitCode()).as(ended.text()).isZero();
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"build", "fuzz", "test-scale"})
     void whatRunsOrNeedsMavenWaitsForOthersThatDo(String command) throws IOException {
