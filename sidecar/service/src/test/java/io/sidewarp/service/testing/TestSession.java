@@ -204,8 +204,9 @@ public final class TestSession implements AutoCloseable {
     }
 
     public CompletableFuture<Connection> connect(ConnectRequest request) {
+        // A pool might have one thread, for which the next Connect would wait.
         return CompletableFuture.supplyAsync(
-                () -> connections().connect(request).getConnection());
+                () -> connections().connect(request).getConnection(), Thread::startVirtualThread);
     }
 
     /** Connects with another session, which accepts. */
