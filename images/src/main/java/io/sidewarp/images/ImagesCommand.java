@@ -130,12 +130,12 @@ public final class ImagesCommand implements Callable<Integer> {
         }
     }
 
-    /** Deletes a directory that may be written to at the same time. */
-    private static void delete(Path directory) throws IOException {
+    /** Deletes a directory that may be written to at the same time. One does it: two would be in each other's way. */
+    private static synchronized void delete(Path directory) throws IOException {
         for (int attempt = 1; attempt <= ATTEMPTS && Files.exists(directory); attempt++) {
             try {
                 deleteOnce(directory);
-            } catch (NoSuchFileException | DirectoryNotEmptyException e) {
+            } catch (DirectoryNotEmptyException e) {
                 if (attempt == ATTEMPTS) {
                     throw e;
                 }
@@ -149,6 +149,14 @@ public final class ImagesCommand implements Callable<Integer> {
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
                 Files.deleteIfExists(file);
                 return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException failure) throws IOException {
+                if (failure instanceof NoSuchFileException) {
+                    return FileVisitResult.CONTINUE;
+                }
+                throw failure;
             }
 
             @Override
