@@ -6,7 +6,6 @@ package io.sidewarp.service.api;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Context;
-import io.grpc.stub.ServerCallStreamObserver;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.SharedVolume;
@@ -18,6 +17,7 @@ import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.OpenSessionResponse;
@@ -164,11 +164,15 @@ class UnfinishedRegistrationTest {
     }
 
     /** The server's end of a call. */
-    private static final class Call<T> extends ServerCallStreamObserver<T> {
+    private static final class Call<T> extends PlayedCall<T> {
 
         private final BlockingQueue<T> responses = new LinkedBlockingQueue<>();
         private volatile Runnable onCancel = () -> {};
         private volatile boolean cancelled;
+
+        Call() {
+            setReady();
+        }
 
         T next() throws InterruptedException {
             T response = responses.poll(10, TimeUnit.SECONDS);
@@ -193,34 +197,8 @@ class UnfinishedRegistrationTest {
         }
 
         @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        @Override
         public void onNext(T response) {
             responses.add(response);
         }
-
-        @Override
-        public void setOnReadyHandler(Runnable handler) {}
-
-        @Override
-        public void setCompression(String compression) {}
-
-        @Override
-        public void setMessageCompression(boolean enable) {}
-
-        @Override
-        public void disableAutoInboundFlowControl() {}
-
-        @Override
-        public void request(int count) {}
-
-        @Override
-        public void onError(Throwable failure) {}
-
-        @Override
-        public void onCompleted() {}
     }
 }

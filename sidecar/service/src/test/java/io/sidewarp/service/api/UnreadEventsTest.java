@@ -7,8 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.stub.ClientCallStreamObserver;
-import io.grpc.stub.ClientResponseObserver;
+import io.sidewarp.service.testing.SlowReader;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -20,12 +19,7 @@ import io.sidewarp.v1.OpenSessionResponse;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** Clients that open a session and do not read its events. */
@@ -44,14 +38,15 @@ class UnreadEventsTest {
                 TestSession other = sidecar.session()) {
             ManagedChannel channel = sidecar.channel(WINDOW);
             try {
-                SlowReader client = new SlowReader();
+                SlowReader<OpenSessionRequest, OpenSessionResponse> client = new SlowReader<>();
                 DeviceServiceGrpc.newStub(channel).openSession(OpenSessionRequest.getDefaultInstance(), client);
                 String session = client.next().getOpened().getSession();
                 long last = makeEvents(other, session);
 
                 client.read();
 
-                assertThat(client.connectionsUntil(last)).hasSizeBetween(WAITING, WAITING + WINDOW / Byte.SIZE);
+                assertThat(client.until(last, event -> event.getConnection().getConnection()))
+                        .hasSizeBetween(WAITING, WAITING + WINDOW / Byte.SIZE);
             } finally {
                 TestSidecar.close(channel);
             }
@@ -85,50 +80,5 @@ class UnreadEventsTest {
         return client.connections()
                 .connect(client.connectRequest(port).setSession(session).build())
                 .getConnection();
-    }
-
-    /** Reads the first response only until it is told to read. */
-    private static final class SlowReader implements ClientResponseObserver<OpenSessionRequest, OpenSessionResponse> {
-
-        private final BlockingQueue<OpenSessionResponse> responses = new LinkedBlockingQueue<>();
-        private ClientCallStreamObserver<OpenSessionRequest> call;
-
-        @Override
-        public void beforeStart(ClientCallStreamObserver<OpenSessionRequest> started) {
-            call = started;
-            call.disableAutoRequestWithInitial(1);
-        }
-
-        OpenSessionResponse next() throws InterruptedException {
-            OpenSessionResponse response = responses.poll(20, TimeUnit.SECONDS);
-            assertThat(response).isNotNull();
-            return response;
-        }
-
-        void read() {
-            call.request(Integer.MAX_VALUE);
-        }
-
-        /** The connections that it is told of, up to the last. */
-        List<Long> connectionsUntil(long last) throws InterruptedException {
-            List<Long> connections = new ArrayList<>();
-            long connection = 0;
-            while (connection != last) {
-                connection = next().getConnection().getConnection();
-                connections.add(connection);
-            }
-            return connections;
-        }
-
-        @Override
-        public void onNext(OpenSessionResponse response) {
-            responses.add(response);
-        }
-
-        @Override
-        public void onError(Throwable failure) {}
-
-        @Override
-        public void onCompleted() {}
     }
 }

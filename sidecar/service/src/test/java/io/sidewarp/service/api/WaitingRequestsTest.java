@@ -9,12 +9,11 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
-import io.grpc.stub.ClientCallStreamObserver;
-import io.grpc.stub.ClientResponseObserver;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.service.testing.SlowReader;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -34,13 +33,9 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -281,7 +276,7 @@ class WaitingRequestsTest {
     void aClientThatDoesNotReadIsToldLaterOfWhatStillWaits() throws Exception {
         ManagedChannel channel = sidecar.channel(WINDOW);
         try {
-            SlowListener client = new SlowListener();
+            SlowReader<ListenRequest, ListenResponse> client = new SlowReader<>();
             ConnectionServiceGrpc.newStub(channel)
                     .listen(
                             ListenRequest.newBuilder()
@@ -300,55 +295,13 @@ class WaitingRequestsTest {
             try (Socket waiting = ask(port)) {
                 client.read();
 
-                assertThat(client.peersUntil(waiting.getLocalPort())).hasSizeLessThan(DEPARTED);
+                assertThat(client.until(
+                                waiting.getLocalPort(),
+                                response -> response.getRequest().getRemotePort()))
+                        .hasSizeLessThanOrEqualTo(DEPARTED);
             }
         } finally {
             TestSidecar.close(channel);
         }
-    }
-
-    /** The client of a Listen call, which reads the first response only until it is told to read. */
-    private static final class SlowListener implements ClientResponseObserver<ListenRequest, ListenResponse> {
-
-        private final BlockingQueue<ListenResponse> responses = new LinkedBlockingQueue<>();
-        private ClientCallStreamObserver<ListenRequest> call;
-
-        @Override
-        public void beforeStart(ClientCallStreamObserver<ListenRequest> started) {
-            call = started;
-            call.disableAutoRequestWithInitial(1);
-        }
-
-        ListenResponse next() throws InterruptedException {
-            ListenResponse response = responses.poll(20, TimeUnit.SECONDS);
-            assertThat(response).isNotNull();
-            return response;
-        }
-
-        void read() {
-            call.request(Integer.MAX_VALUE);
-        }
-
-        /** The ports of the peers that it is told of before the one with the port. */
-        List<Integer> peersUntil(int port) throws InterruptedException {
-            List<Integer> before = new ArrayList<>();
-            int next = next().getRequest().getRemotePort();
-            while (next != port) {
-                before.add(next);
-                next = next().getRequest().getRemotePort();
-            }
-            return before;
-        }
-
-        @Override
-        public void onNext(ListenResponse response) {
-            responses.add(response);
-        }
-
-        @Override
-        public void onError(Throwable failure) {}
-
-        @Override
-        public void onCompleted() {}
     }
 }
