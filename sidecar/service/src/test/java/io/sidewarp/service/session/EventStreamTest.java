@@ -5,9 +5,8 @@ package io.sidewarp.service.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.grpc.Status;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.testing.PlayedCall;
+import io.sidewarp.service.testing.UnreadOctets;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegionFault;
@@ -20,7 +19,7 @@ class EventStreamTest {
     private static final int DROPPED = 3;
 
     private final PlayedCall<OpenSessionResponse> client = new PlayedCall<>();
-    private final Octets octets = new Octets();
+    private final UnreadOctets octets = new UnreadOctets();
     private final List<OpenSessionResponse> dropped = new ArrayList<>();
     private final EventStream stream = new EventStream(client, octets, dropped::add);
 
@@ -28,17 +27,17 @@ class EventStreamTest {
     void eventsThatAreNotReadCountUntilTheyAre() {
         tell(0, 200);
 
-        assertThat(octets.held).isGreaterThan(200L * EventStream.OVERHEAD - EventStream.UNCOUNTED);
+        assertThat(octets.held()).isGreaterThan(200L * EventStream.OVERHEAD - EventStream.UNCOUNTED);
         assertThat(dropped).isEmpty();
         client.setReady();
         stream.flush();
         assertThat(client.told()).hasSize(200);
-        assertThat(octets.held).isZero();
+        assertThat(octets.held()).isZero();
     }
 
     @Test
     void aFewEventsWaitWithoutBeingCounted() {
-        octets.limit = 0;
+        octets.limit(0);
 
         tell(0, 10);
 
@@ -47,17 +46,17 @@ class EventStreamTest {
 
     @Test
     void whatMayNotWaitTakesThePlaceOfTheOldest() {
-        octets.limit = 50_000;
+        octets.limit(50_000);
 
         tell(0, 1000);
 
-        assertThat(octets.held).isBetween(49_000L, 50_000L);
+        assertThat(octets.held()).isBetween(49_000L, 50_000L);
         assertThat(dropped).hasSizeBetween(700, 900);
         client.setReady();
         stream.flush();
         assertThat(client.told()).hasSize(1 + 1000 - dropped.size()).startsWith(lost(dropped.size()));
         assertThat(client.told().getLast()).isEqualTo(event(999));
-        assertThat(octets.held).isZero();
+        assertThat(octets.held()).isZero();
     }
 
     @Test
@@ -73,7 +72,7 @@ class EventStreamTest {
 
         stream.cancelled();
 
-        assertThat(octets.held).isZero();
+        assertThat(octets.held()).isZero();
     }
 
     @Test
@@ -127,25 +126,5 @@ class EventStreamTest {
         return OpenSessionResponse.newBuilder()
                 .setRegionFault(RegionFault.newBuilder().setRegion(number + 1L))
                 .build();
-    }
-
-    /** What may wait. */
-    private static final class Octets implements AnswerQuota {
-
-        private long limit = Long.MAX_VALUE;
-        private long held;
-
-        @Override
-        public void takeAnswerOctets(long more) {
-            if (more > limit - held) {
-                throw Status.RESOURCE_EXHAUSTED.asRuntimeException();
-            }
-            held += more;
-        }
-
-        @Override
-        public void giveAnswerOctets(long less) {
-            held -= less;
-        }
     }
 }

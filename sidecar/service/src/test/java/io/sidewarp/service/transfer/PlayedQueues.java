@@ -27,6 +27,7 @@ import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.quota.SessionShare;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.UnreadOctets;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;

@@ -106,12 +106,12 @@ class QueueAllocationTest extends PlayedQueues {
         QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
 
         completeUnread(waiting, unread, UNREAD_MESSAGES);
-        assertThat(unreadOctets.held).isBetween(8L * 1024, 32L * 1024);
+        assertThat(unreadOctets.held()).isBetween(8L * 1024, 32L * 1024);
         unread.ready = true;
         waiting.onReady();
         onLoop(waiting::toString);
 
-        assertThat(unreadOctets.held).isZero();
+        assertThat(unreadOctets.held()).isZero();
         assertThat(unread.completions).isEqualTo(UNREAD_MESSAGES * WORK_PER_MESSAGE);
         assertThat(unread.closed).isNull();
     }
@@ -123,14 +123,14 @@ class QueueAllocationTest extends PlayedQueues {
 
         completeUnread(waiting, unread, 6);
 
-        assertThat(unreadOctets.held).isBetween(2L * 1024, 5L * 1024);
+        assertThat(unreadOctets.held()).isBetween(2L * 1024, 5L * 1024);
     }
 
     @Test
     void aCallWithMoreUnreadCompletionsThanItMayHaveEnds() throws Exception {
         SentMessages unread = new SentMessages();
         QueueCall waiting = call(unread, UNREAD_MESSAGES * WORK_PER_MESSAGE);
-        unreadOctets.limit = 10_000;
+        unreadOctets.limit(10_000);
 
         completeUnread(waiting, unread, UNREAD_MESSAGES);
 
@@ -138,7 +138,7 @@ class QueueAllocationTest extends PlayedQueues {
         // But for what went out before there was much.
         assertThat(unread.largest).isLessThan(4 * 1024);
         assertThat(unread.completions).isLessThan(5 * WORK_PER_MESSAGE);
-        assertThat(unreadOctets.held).isZero();
+        assertThat(unreadOctets.held()).isZero();
     }
 
     @Test
@@ -149,13 +149,13 @@ class QueueAllocationTest extends PlayedQueues {
         receive(refusing, nothing(REFUSED));
 
         assertThat(held.largest).isBetween(60 * 1024, 65 * 1024);
-        assertThat(unreadOctets.held).isBetween((long) held.largest, 70L * 1024);
+        assertThat(unreadOctets.held()).isBetween((long) held.largest, 70L * 1024);
         assertThat(held.completions).isLessThan(REFUSED);
         held.holding = false;
         held.ready = true;
         refusing.onReady();
         await().until(() -> onLoop(() -> held.completions) == REFUSED);
-        assertThat(unreadOctets.held).isZero();
+        assertThat(unreadOctets.held()).isZero();
     }
 
     @Test
@@ -163,13 +163,13 @@ class QueueAllocationTest extends PlayedQueues {
         SentMessages held = new SentMessages();
         QueueCall refusing = call(held, REFUSED);
         held.holding = true;
-        unreadOctets.limit = 10_000;
+        unreadOctets.limit(10_000);
 
         receive(refusing, nothing(REFUSED));
 
         assertThat(held.closed).isEqualTo(Status.RESOURCE_EXHAUSTED);
         assertThat(held.completions).isZero();
-        assertThat(unreadOctets.held).isZero();
+        assertThat(unreadOctets.held()).isZero();
     }
 
     @Test
@@ -184,7 +184,7 @@ class QueueAllocationTest extends PlayedQueues {
         // Their buffers and what else gRPC has of each are 4 KiB.
         int sent = held.completions;
         assertThat(sent).isBetween(3, 8);
-        assertThat(unreadOctets.held).isZero();
+        assertThat(unreadOctets.held()).isZero();
         held.holding = false;
         held.ready = true;
         refusing.onReady();
@@ -202,7 +202,7 @@ class QueueAllocationTest extends PlayedQueues {
         refusing.onCancel();
         onLoop(refusing::toString);
 
-        assertThat(unreadOctets.held).isBetween((long) held.largest, held.largest + 1024L);
+        assertThat(unreadOctets.held()).isBetween((long) held.largest, held.largest + 1024L);
     }
 
     /** Has work carried out whose completions cannot be sent. */

@@ -1,16 +1,24 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.service.transfer;
+package io.sidewarp.service.testing;
 
 import io.grpc.Status;
 import io.sidewarp.service.peer.AnswerQuota;
 
 /** Octets of answers that are not read, of which there may be so many. */
-final class UnreadOctets implements AnswerQuota {
+public final class UnreadOctets implements AnswerQuota {
 
-    long limit = Long.MAX_VALUE;
-    long held;
+    private long limit = Long.MAX_VALUE;
+    private long held;
+
+    public void limit(long most) {
+        limit = most;
+    }
+
+    public long held() {
+        return held;
+    }
 
     @Override
     public void takeAnswerOctets(long octets) {
