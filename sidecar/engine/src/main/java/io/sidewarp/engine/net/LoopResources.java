@@ -23,6 +23,7 @@ final class LoopResources {
     private final int largeLimit;
     private final ArrayDeque<StagingBuffer> spare = new ArrayDeque<>();
     private final ArrayDeque<StagingBuffer> spareLarge = new ArrayDeque<>();
+    private final ArrayDeque<StagingBuffer> spareShort = new ArrayDeque<>();
     private final ArrayDeque<OutputTurn> waiting = new ArrayDeque<>();
     private final ReassemblyBuffers reassembly;
     private final SocketCalls socketCalls = new SocketCalls();
@@ -31,6 +32,8 @@ final class LoopResources {
     private int outputsInUse;
     /** Free buffers whose turn has come for somebody who waited. */
     private int outputsKept;
+    /** Somebody had to wait, and none was free since. */
+    private boolean outputShort;
 
     private int largeInUse;
     private @Nullable EpollTcpInfo tcpInfo;
@@ -69,19 +72,21 @@ final class LoopResources {
 
     void releaseInput(StagingBuffer buffer) {
         inputsLent--;
-        keepSpare(buffer);
+        keep(spare, buffer);
     }
 
     /**
      * A buffer to produce into, a large one while not too many are in use, or null when too many of both are in use, or kept
-     * for others who wait; then the turn comes later. So peers that do not read cannot make this side hold more than the limit,
-     * and a connection whose peer takes much does not take each buffer that it gives back before those who wait.
+     * for others who wait; then the turn comes later, and {@link #shortOutput} does until then. So peers that do not read cannot
+     * make this side hold more of them than the limit, and a connection whose peer takes much does not take each buffer that it
+     * gives back before those who wait.
      */
     @Nullable
     StagingBuffer acquireOutput(OutputTurn turn) {
         if (!turn.hasCome() && !isOutputFree()) {
             turn.await();
             waiting.addLast(turn);
+            outputShort = true;
             return null;
         }
         // Counted when it is there: there may be no memory for a new one.
@@ -98,13 +103,22 @@ final class LoopResources {
         return buffer;
     }
 
+    /**
+     * A buffer for one who waits, of which there is no limit: it is so short that one for each connection costs little. So
+     * peers that do not read do not keep this side from sending to others.
+     */
+    StagingBuffer shortOutput() {
+        StagingBuffer buffer = spareShort.pollFirst();
+        return buffer == null ? allocator.apply(NetSettings.SHORT_OUTPUT_CAPACITY) : buffer;
+    }
+
     private boolean isOutputFree() {
         return outputsInUse + outputsKept < limit;
     }
 
-    /** Whether somebody waits for a buffer. */
+    /** Whether somebody had to wait for a buffer, and none was free since. */
     boolean isOutputShort() {
-        return !waiting.isEmpty();
+        return outputShort;
     }
 
     /** One who waits, or whose turn has come, leaves it to others. */
@@ -123,6 +137,7 @@ final class LoopResources {
             outputsKept++;
             waiting.removeFirst().come();
         }
+        outputShort &= !isOutputFree();
     }
 
     private StagingBuffer spareLarge() {
@@ -135,14 +150,20 @@ final class LoopResources {
         return buffer == null ? allocator.apply(stagingCapacity) : buffer;
     }
 
-    private void keepSpare(StagingBuffer buffer) {
-        if (spare.size() < KEPT_PER_CLASS) {
-            spare.addFirst(buffer);
+    private static void keep(ArrayDeque<StagingBuffer> buffers, StagingBuffer buffer) {
+        if (buffers.size() < KEPT_PER_CLASS) {
+            buffers.addFirst(buffer);
         }
     }
 
     /** @param reusable false when somebody may still look at the buffer, which is then dropped */
     void releaseOutput(StagingBuffer buffer, boolean reusable) {
+        if (buffer.wire().capacity() == NetSettings.SHORT_OUTPUT_CAPACITY) {
+            if (reusable) {
+                keep(spareShort, buffer);
+            }
+            return;
+        }
         outputsInUse--;
         boolean large = buffer.wire().capacity() == NetSettings.LARGE_OUTPUT_CAPACITY;
         if (large) {
@@ -151,7 +172,7 @@ final class LoopResources {
         if (reusable && large) {
             spareLarge.addFirst(buffer);
         } else if (reusable) {
-            keepSpare(buffer);
+            keep(spare, buffer);
         }
         serveWaiting();
     }

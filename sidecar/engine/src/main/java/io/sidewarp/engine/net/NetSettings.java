@@ -11,7 +11,8 @@ import java.time.Duration;
  * @param stagingCapacity octets of a buffer between socket and regions, from 128 KiB to less than
  *     {@link #LARGE_OUTPUT_CAPACITY}; what a loop reads at a time
  * @param outputBuffers buffers that the connections of one loop can have in sockets that are full, further connections
- *     wait for one; and as many in which connections have the beginning of a long FPDU, those of further ones are copied
+ *     have {@link #SHORT_OUTPUT_CAPACITY} until one is free; and as many in which connections have the beginning of a long
+ *     FPDU, those of further ones are copied
  * @param largeOutputBuffers of them, how many have {@link #LARGE_OUTPUT_CAPACITY} instead of {@link #stagingCapacity}
  * @param reassemblyOctets of a loop's buffers into which those are copied, each beyond 4 KiB; the connection that has had its
  *     own for the longest time gives way
@@ -19,7 +20,7 @@ import java.time.Duration;
  * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
  * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
  *     it is sent over SCTP, or before a FIN, until its connection or association is aborted; and while all output buffers
- *     are in use and other connections wait, how long it may take to read one
+ *     are in use and other connections want one, how long it may take to read one
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, and half of how long it may
  *     leave data unacknowledged, whole seconds, 0 for never
  * @param congestionControl name of that of TCP, see {@link CongestionControl}
@@ -47,6 +48,9 @@ public record NetSettings(
      * are far away; the more, the less of it and of this buffer is still in the caches of this processor.
      */
     public static final int LARGE_OUTPUT_CAPACITY = (768 + 16) * 1024;
+
+    /** Octets of a buffer for a connection while there is none of the limited number for it. */
+    static final int SHORT_OUTPUT_CAPACITY = 4 * 1024;
 
     /** The longest time of polling where a loop may poll: several times what sleeping and waking costs in a virtual machine. */
     public static final Duration BUSY_POLL = Duration.ofNanos(300_000);

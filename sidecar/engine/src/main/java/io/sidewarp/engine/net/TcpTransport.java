@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One TCP connection below MPA. Input is read into the loop's buffer and parsed there; output is produced into one
  * buffer, given to the socket in one call, and nothing more is produced until the socket took all of it. So a
- * connection holds a buffer only while the socket is full. Once warm, nothing is allocated.
+ * connection holds a buffer only while the socket is full. While others hold all of the limited number, it has short ones.
+ * Once warm, nothing is allocated.
  */
 public final class TcpTransport extends ChannelInboundHandlerAdapter implements MpaTransport {
 
@@ -324,7 +325,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     @Override
     public void requestOutput() {
         outputWanted = true;
-        if (!driving && !reading && !writer.isPending() && !turn.isWaiting()) {
+        if (!driving && !reading && !writer.isPending()) {
             scheduleDrive();
         }
     }
@@ -364,10 +365,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             driving = false;
         }
         boolean wanted = outputWanted && !lost && !closing.isOutputShut();
-        if (wanted && !writer.isPending() && !turn.isWaiting()) {
+        if (wanted && !writer.isPending()) {
             scheduleDrive();
         }
-        if (!writer.isPending() && !driveScheduled && !turn.isWaiting()) {
+        if (writer.isPending() || !driveScheduled) {
+            // With a full socket, or nothing to send, it has no use for another buffer.
+            resources.giveUp(turn);
+        }
+        if (!writer.isPending() && !driveScheduled) {
             writer.pause();
         }
         finishClose();
@@ -375,18 +380,17 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
     private boolean produce() {
-        if (connection == null || writer.isPending() || lost || closing.isOutputShut() || turn.isWaiting()) {
+        if (connection == null || writer.isPending() || lost || closing.isOutputShut()) {
             return false;
         }
-        StagingBuffer buffer = resources.acquireOutput(turn);
+        StagingBuffer buffer = turn.isWaiting() ? null : resources.acquireOutput(turn);
         if (buffer == null) {
-            return false;
+            buffer = resources.shortOutput();
         }
         outputWanted = false;
-        int most = Math.min(buffer.wire().capacity(), ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop()));
         int octets = 0;
         try {
-            octets = connection.produce(buffer.wire(), 0, writer.room(most));
+            octets = connection.produce(buffer.wire(), 0, room(buffer));
         } finally {
             if (octets == 0) {
                 resources.releaseOutput(buffer, true);
@@ -395,6 +399,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         producedOctets += octets;
         RecentInput.ofThisLoop().onOutput(octets);
         return octets > 0 && write(buffer, octets) && onWritten();
+    }
+
+    /** Octets of a buffer that are to be used. */
+    private int room(StagingBuffer buffer) {
+        int capacity = buffer.wire().capacity();
+        return capacity == NetSettings.SHORT_OUTPUT_CAPACITY
+                ? capacity
+                : writer.room(Math.min(capacity, ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop())));
     }
 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
@@ -482,7 +494,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Goes on with a close as far as it can. */
     private void finishClose() {
         if (!driving && !lost) {
-            closing.proceed(!writer.isPending() && !driveScheduled && !turn.isWaiting());
+            closing.proceed(!writer.isPending() && !driveScheduled);
         }
     }
 

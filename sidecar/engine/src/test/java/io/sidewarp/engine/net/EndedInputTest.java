@@ -67,20 +67,19 @@ class EndedInputTest {
     }
 
     @Test
-    void aResetWhileAConnectionWaitsForItsTurnDoesNotKeepTheLoopBusy() throws Exception {
+    void aResetBehindThePeersEndDoesNotKeepTheLoopBusyAndTheNextOutputFails() throws Exception {
         try (TcpBed.Connection full = bed.connectToSend();
-                TcpBed.Connection waiting = bed.connectToSend();
+                TcpBed.Connection ended = bed.connectToSend();
                 TcpBed.Connection next = bed.connectToSend()) {
             fill(full);
-            waiting.end().sendFrom(bed.loop(), new byte[18]);
-            next.end().sendFrom(bed.loop(), new byte[18]);
-            waiting.peer().shutdownOutput();
-            waiting.end().awaitPeerClosed();
-            waiting.reset();
+            ended.peer().shutdownOutput();
+            ended.end().awaitPeerClosed();
+            ended.reset();
 
             awaitSleep();
-            full.reset();
-            assertThat(waiting.end().awaitClosed()).contains("failed");
+            ended.end().sendFrom(bed.loop(), new byte[18]);
+            next.end().sendFrom(bed.loop(), new byte[18]);
+            assertThat(ended.end().awaitClosed()).contains("failed");
             assertThat(next.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
         }
     }

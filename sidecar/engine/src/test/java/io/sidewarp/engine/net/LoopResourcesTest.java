@@ -122,6 +122,39 @@ class LoopResourcesTest {
     }
 
     @Test
+    void outputIsShortUntilThereIsABufferThatNobodyWaitsFor() {
+        StagingBuffer buffer = acquire();
+        acquire();
+        acquire();
+        assertThat(resources.isOutputShort()).isFalse();
+        OutputTurn first = await("first");
+        resources.giveUp(first);
+        assertThat(resources.isOutputShort()).isTrue();
+
+        OutputTurn second = await("second");
+        resources.releaseOutput(buffer, true);
+        assertThat(resources.isOutputShort()).isTrue();
+        resources.giveUp(second);
+        assertThat(resources.isOutputShort()).isFalse();
+    }
+
+    @Test
+    void shortBuffersAreNotOfTheLimitedNumber() {
+        StagingBuffer shortOne = resources.shortOutput();
+        assertThat(capacity(shortOne)).isEqualTo(NetSettings.SHORT_OUTPUT_CAPACITY);
+        acquire();
+        acquire();
+        acquire();
+        await("waiting");
+
+        resources.releaseOutput(shortOne, true);
+        assertThat(called).isEmpty();
+        assertThat(resources.shortOutput()).isSameAs(shortOne);
+        resources.releaseOutput(shortOne, false);
+        assertThat(resources.shortOutput()).isNotSameAs(shortOne);
+    }
+
+    @Test
     void aTurnThatHasComeIsNotLostWhenThereWasNoMemory() {
         StagingBuffer buffer = acquire();
         acquire();

@@ -23,7 +23,9 @@ class OutputBufferTest {
     private static final int OCTETS = 64 << 10;
     /** More than sockets hold. */
     private static final int LONG_ULPDUS = 64 << 10;
-    /** Half of them. */
+    /** More than a short buffer holds, and than is written in a row. */
+    private static final int OTHER_ULPDUS = 100;
+    /** Half of {@link #LONG_ULPDUS}. */
     private static final int READS = LONG_ULPDUS / 2 * LONG_ULPDU_LENGTH / OCTETS;
 
     @AutoClose
@@ -94,6 +96,23 @@ class OutputBufferTest {
                     }));
 
             assertThat(next.in().readNBytes(FPDU.length)).isEqualTo(FPDU);
+        }
+    }
+
+    @Test
+    void aPeerThatReadsNothingKeepsNoOtherConnectionWaiting() throws Exception {
+        try (TcpBed.Connection full = bed.connectToSend()) {
+            bed.loop().execute(() -> full.end().send(new byte[LONG_ULPDU_LENGTH], LONG_ULPDUS));
+            Awaitility.await().until(() -> onLoop(() -> !full.channel().isWritable()));
+
+            try (TcpBed.Connection other = bed.connectToSend()) {
+                bed.loop().execute(() -> other.end().send(new byte[LONG_ULPDU_LENGTH], OTHER_ULPDUS));
+                byte[] fpdu = TcpBed.fpdu(LONG_ULPDU_LENGTH);
+                for (int i = 0; i < OTHER_ULPDUS; i++) {
+                    assertThat(other.in().readNBytes(fpdu.length)).isEqualTo(fpdu);
+                }
+            }
+            assertThat(onLoop(full.channel()::isWritable)).isFalse();
         }
     }
 

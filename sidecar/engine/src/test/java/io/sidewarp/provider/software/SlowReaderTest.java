@@ -6,6 +6,7 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.ddp.TaggedHeaderFlyweight;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
@@ -17,6 +18,7 @@ import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
+import java.io.DataInputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -134,6 +136,43 @@ final class SlowReaderTest {
             assertThat(waiting.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
             assertThat(reader.getInputStream().readNBytes(2 + 14 + 1000 + 4)).hasSize(1020);
         }
+    }
+
+    @Test
+    void aPeerThatReadsNothingKeepsNoOtherConnectionFromLongMessages() throws Exception {
+        openWith(LONG, LONG);
+        Endpoint stuck = new Endpoint(device, MIB);
+        Endpoint other = new Endpoint(device, MIB);
+        try (Socket deaf = connect(stuck)) {
+            assertThat(deaf.isConnected()).isTrue();
+            for (int i = 0; i < WRITES; i++) {
+                stuck.postSend(request.reset(i, Opcode.RDMA_WRITE)
+                        .addSge(stuck.region, 0, MIB)
+                        .remote(1, 0));
+            }
+            try (Socket reader = connect(other)) {
+                other.fill(1);
+                other.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                        .addSge(other.region, 0, MIB)
+                        .remote(1, 0));
+                assertThat(payload(reader, MIB)).isEqualTo(other.octets(0, MIB));
+            }
+            assertThat(other.awaitCompletion().status()).isEqualTo(CompletionStatus.SUCCESS);
+            assertThat(stuck.queuePair.state()).isEqualTo(QueuePairState.RTS);
+        }
+    }
+
+    /** Of tagged segments, however long they are. */
+    private static byte[] payload(Socket peer, int length) throws Exception {
+        DataInputStream in = new DataInputStream(peer.getInputStream());
+        ByteBuffer payload = ByteBuffer.allocate(length);
+        while (payload.hasRemaining()) {
+            int ulpduLength = in.readUnsignedShort();
+            in.skipNBytes(TaggedHeaderFlyweight.LENGTH);
+            payload.put(in.readNBytes(ulpduLength - TaggedHeaderFlyweight.LENGTH));
+            in.skipNBytes((-(Short.BYTES + ulpduLength) & 3) + Integer.BYTES);
+        }
+        return payload.array();
     }
 
     /** Closes the connection when the socket has taken all that the peer does not read. */

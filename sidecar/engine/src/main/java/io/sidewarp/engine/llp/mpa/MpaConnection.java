@@ -133,7 +133,7 @@ public final class MpaConnection implements LowerLayer {
     private void enterFullOperation(MpaStartup agreed) {
         writer = new FpduWriter(agreed.crc(), agreed.sendMarkers(), 0);
         committedPosition = producedPosition;
-        updateMulpdu();
+        updateMulpdu(MAX_FPDU_LENGTH);
         listener.onEstablished(agreed);
         if (closing || aborted) {
             return;
@@ -265,7 +265,8 @@ public final class MpaConnection implements LowerLayer {
 
     /**
      * Writes octets for TCP: a start-up frame, then FPDUs of the layer above. What is written is considered sent in
-     * this order. A buffer of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame always gets on.
+     * this order. FPDUs are no longer than the buffer. One of {@link #MAX_FPDU_LENGTH} octets and some for a start-up frame
+     * shortens none; one that holds a start-up frame, or an FPDU of the smallest MULPDU, always gets on.
      *
      * @param offset where to write first
      * @param end behind the last octet that may be written
@@ -283,7 +284,7 @@ public final class MpaConnection implements LowerLayer {
             endOutputBehindStartup();
         }
         if (reader != null && upper != null && !outputEnded) {
-            updateMulpdu();
+            updateMulpdu(end - offset);
             buffer = out;
             limit = end;
             try {
@@ -334,11 +335,12 @@ public final class MpaConnection implements LowerLayer {
         }
     }
 
-    private void updateMulpdu() {
+    /** @param room octets that an FPDU has at most, besides what else bounds it */
+    private void updateMulpdu(int room) {
         MpaStartup agreed = startup.agreed();
         int cap = startup.options().policy().maxFpdu();
-        int emss = transport.emss();
-        mulpdu = Mulpdu.of(cap == 0 ? emss : Math.min(cap, emss), agreed != null && agreed.sendMarkers());
+        int most = Math.min(transport.emss(), room);
+        mulpdu = Mulpdu.of(cap == 0 ? most : Math.min(cap, most), agreed != null && agreed.sendMarkers());
     }
 
     @Override

@@ -335,6 +335,17 @@ class FullOperationTest {
     }
 
     @Test
+    void anFpduKeepsWithinABufferThatIsShorter() {
+        Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS, true, true);
+
+        endpoint.mpa.requestOutput();
+        endpoint.output(1024);
+        assertThat(endpoint.mpa.mulpdu()).isEqualTo(1024 - 6 - 2 * 4);
+        endpoint.upper.send(new byte[endpoint.mpa.mulpdu()]);
+        assertThat(endpoint.output(1024)).hasSize(1024);
+    }
+
+    @Test
     @Requirement({"MPA-3-01", "MPA-5.1-02"})
     void aClaimWithoutRoomWaitsForTheNextBuffer() {
         Endpoint endpoint = Endpoint.establishedInitiator(DEFAULTS, true, true);
