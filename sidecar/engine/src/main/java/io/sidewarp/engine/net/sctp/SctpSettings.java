@@ -29,8 +29,10 @@ import java.time.Duration;
  * @param maxAssociations of an endpoint that peers begin, further ones being refused; and as many that begin here, so that
  *     peers cannot keep this side from it
  * @param maxHalfOpen associations of an endpoint whose peer has not returned the cookie; one more takes the place of
- *     the oldest, so that a flood shortens their life and does not shut others out
- * @param halfOpenTimeout how long an association may be half open
+ *     the oldest, and first of those of its own address where that has as many as it leaves to others, so that a flood
+ *     shortens their life and does not shut others out
+ * @param halfOpenTimeout how long an association may be half open: as long as a cookie is good (RFC 9260 section 16), for
+ *     a peer that loses packets may take most of that to return it
  * @param shutdownTimeout how long a graceful end may take before the association is aborted
  */
 public record SctpSettings(
@@ -91,7 +93,7 @@ public record SctpSettings(
      * Port 9899, 4 MiB UDP buffers, 4 MiB of queued packets, 1024 streams, the interface's MTU, 4 MiB to send, 4 MiB to
      * receive, messages of 64 KiB, heartbeats every 30 s, SACKs within 20 ms, a retransmission time-out of 1 s at first
      * and then 200 ms to 10 s, 5 retransmissions on a path and 10 in an association, 1024 associations, 128 half open
-     * ones for 5 s, and 5 s to shut down.
+     * ones for 60 s, and 5 s to shut down.
      */
     public static SctpSettings defaults() {
         return new SctpSettings(
@@ -112,7 +114,7 @@ public record SctpSettings(
                 10,
                 1024,
                 128,
-                Duration.ofSeconds(5),
+                Duration.ofSeconds(60),
                 Duration.ofSeconds(5));
     }
 

@@ -56,7 +56,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final Map<PeerKey, UdpAssociation> peers = new HashMap<>();
 
     private final LinkedHashSet<UdpAssociation> associations = new LinkedHashSet<>();
-    private final LinkedHashSet<UdpAssociation> halfOpen = new LinkedHashSet<>();
+    private final HalfOpenAssociations halfOpen;
     private final Map<Integer, UdpListener> listeners = new HashMap<>();
     private final ArrayList<UdpAssociation> batch = new ArrayList<>();
     private int nextPort = ThreadLocalRandom.current().nextInt(EPHEMERAL_PORTS);
@@ -81,6 +81,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         this.packetSize = PathMtu.packetSize(local, settings.maxPathMtu());
         this.udp = new UdpPort(loops, loop, local, settings, packetSize, this, counters, checksum);
         this.messages = WireBuffer.allocate(settings.largestMessage());
+        this.halfOpen = new HalfOpenAssociations(settings.maxHalfOpen());
     }
 
     static CompletableFuture<UdpEndpoint> open(
@@ -405,9 +406,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     }
 
     private UdpAssociation admit(UdpListener listener, WireBuffer packet, InetSocketAddress sender) {
-        if (halfOpen.size() >= settings.maxHalfOpen()) {
+        UdpAssociation inTheWay = halfOpen.inTheWayOf(sender.getAddress());
+        if (inTheWay != null) {
             counters.halfOpenEvicted.increment();
-            halfOpen.getFirst().forget();
+            inTheWay.forget();
         }
         PeerKey key = new PeerKey(
                 sender.getAddress(), sender.getPort(), SctpPacketFlyweight.sourcePort(packet), listener.port());
@@ -447,9 +449,11 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     private void expireHalfOpen() {
         long limit = System.nanoTime() - settings.halfOpenTimeout().toNanos();
-        while (!halfOpen.isEmpty() && halfOpen.getFirst().createdNanos() - limit < 0) {
+        UdpAssociation oldest = halfOpen.oldest();
+        while (oldest != null && oldest.createdNanos() - limit < 0) {
             counters.halfOpenExpired.increment();
-            halfOpen.getFirst().forget();
+            oldest.forget();
+            oldest = halfOpen.oldest();
         }
     }
 

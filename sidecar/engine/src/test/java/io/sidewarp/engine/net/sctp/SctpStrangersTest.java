@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.BindException;
 import java.net.DatagramPacket;
 import java.net.DatagramSocket;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -47,7 +48,11 @@ final class SctpStrangersTest {
     }
 
     private DatagramSocket stranger() throws IOException {
-        DatagramSocket socket = new DatagramSocket(0, SctpBed.LOOPBACK);
+        return stranger(SctpBed.LOOPBACK);
+    }
+
+    private DatagramSocket stranger(InetAddress address) throws IOException {
+        DatagramSocket socket = new DatagramSocket(0, address);
         socket.setSoTimeout(10_000);
         strangers.add(socket);
         return socket;
@@ -133,6 +138,46 @@ final class SctpStrangersTest {
 
         bed.connect(bed.open(SctpBed.DDP, SctpBed.settings()), port, endpoint.udpPort());
         assertThat(bed.takeAccepted().association.localAddress().getPort()).isEqualTo(port);
+    }
+
+    @Test
+    void aFloodFromOneAddressTakesNoHalfOpenAssociationFromOthers() throws Exception {
+        SctpEndpoint endpoint = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().maxHalfOpen(8).build());
+        int port = bed.listen(endpoint).port();
+        DatagramSocket honest = stranger(InetAddress.ofLiteral("127.0.0.2"));
+        send(honest, init(port), endpoint);
+        WireBuffer initAck = receive(honest);
+        for (int i = 0; i < 50; i++) {
+            DatagramSocket flood = stranger();
+            send(flood, init(port), endpoint);
+            receive(flood);
+        }
+        assertThat(endpoint.counters().halfOpenEvicted()).isPositive();
+
+        send(honest, StrangersPackets.cookieEcho(initAck), endpoint);
+
+        assertThat(SctpPacketFlyweight.chunkType(receive(honest), HEADERS)).isEqualTo(SctpPacketFlyweight.COOKIE_ACK);
+    }
+
+    @Test
+    void newerAssociationsOfManyAddressesTakeThePlaceOfTheOldest() throws Exception {
+        SctpEndpoint endpoint = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().maxHalfOpen(8).build());
+        int port = bed.listen(endpoint).port();
+        for (int i = 1; i <= 20; i++) {
+            DatagramSocket stranger = stranger(InetAddress.ofLiteral("127.0.1." + i));
+            send(stranger, init(port), endpoint);
+            receive(stranger);
+        }
+
+        assertThat(endpoint.counters().halfOpenEvicted()).isEqualTo(12);
+    }
+
+    /** Two lost COOKIE ECHOs of a peer whose time-out begins with 3 s, as RFC 4960 has it, take 9 s. */
+    @Test
+    void anAssociationIsHalfOpenAsLongAsItsCookieIsGood() {
+        assertThat(SctpSettings.defaults().halfOpenTimeout()).isEqualTo(Duration.ofSeconds(60));
     }
 
     @Test

@@ -13,6 +13,9 @@ final class StrangersPackets {
     /** Initiate Tag of {@link #init}. */
     static final int TAG = 0x01020304;
 
+    private static final int COOKIE_ECHO = 10;
+    private static final int STATE_COOKIE = 7;
+
     private StrangersPackets() {}
 
     /** An INIT without parameters, between these SCTP ports. */
@@ -31,16 +34,35 @@ final class StrangersPackets {
     /** An answer to an INIT that no association can come of. */
     static byte[] initAckWithoutStreams(WireBuffer init) {
         WireBuffer packet = WireBuffer.allocate(INIT_PACKET);
-        SctpPacketFlyweight.header(
-                packet,
-                /* sourcePort= */ SctpPacketFlyweight.destinationPort(init),
-                /* destinationPort= */ SctpPacketFlyweight.sourcePort(init),
-                SctpPacketFlyweight.chunkValue(init, HEADERS));
+        answerHeader(packet, init);
         SctpPacketFlyweight.chunk(packet, HEADERS, SctpPacketFlyweight.INIT_ACK, 0, SctpPacketFlyweight.INIT_LENGTH);
         packet.putInt(HEADERS + 4, TAG);
         packet.putInt(HEADERS + 8, 1 << 20);
         packet.putInt(HEADERS + 16, 1);
         return finished(packet);
+    }
+
+    /** The answer to an INIT ACK, with its cookie. */
+    static byte[] cookieEcho(WireBuffer initAck) {
+        int parameter = INIT_PACKET;
+        while (initAck.getUnsignedShort(parameter) != STATE_COOKIE) {
+            parameter += initAck.getUnsignedShort(parameter + 2) + 3 & ~3;
+        }
+        int length = initAck.getUnsignedShort(parameter + 2);
+        WireBuffer packet = WireBuffer.allocate(HEADERS + (length + 3 & ~3));
+        answerHeader(packet, initAck);
+        packet.putBytes(HEADERS, initAck, parameter, length);
+        SctpPacketFlyweight.chunk(packet, HEADERS, COOKIE_ECHO, 0, length);
+        return finished(packet);
+    }
+
+    /** That of an answer to an INIT or INIT ACK. */
+    private static void answerHeader(WireBuffer packet, WireBuffer init) {
+        SctpPacketFlyweight.header(
+                packet,
+                /* sourcePort= */ SctpPacketFlyweight.destinationPort(init),
+                /* destinationPort= */ SctpPacketFlyweight.sourcePort(init),
+                SctpPacketFlyweight.chunkValue(init, HEADERS));
     }
 
     /** The octets of a packet, with its checksum. */
