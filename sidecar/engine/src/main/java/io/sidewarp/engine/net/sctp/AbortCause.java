@@ -5,34 +5,50 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** Reads for people what an ABORT chunk says (RFC 4960 sections 3.3.7 and 3.3.10). */
 public final class AbortCause {
 
     private static final int CAUSE_HEADER_LENGTH = 4;
     private static final int USER_INITIATED_ABORT = 12;
+    private static final int PROTOCOL_VIOLATION = 13;
     private static final int LONGEST_REASON = 128;
 
     private AbortCause() {}
 
     /**
-     * Says what a chunk with these error causes means.
+     * Says what a chunk of the peer's with these error causes means.
      *
      * @param cause offset of the first error cause
      * @param end offset behind the last one
      */
     public static String describe(WireBuffer packet, int cause, int end) {
+        return "the peer aborted the association" + particulars(packet, cause, end);
+    }
+
+    /**
+     * Says what a chunk of this side's SCTP means.
+     *
+     * @return null when it has no cause, as when the peer did not answer
+     */
+    static @Nullable String describeOwn(WireBuffer packet, int cause, int end) {
+        String particulars = particulars(packet, cause, end);
+        return particulars.isEmpty() ? null : "what the peer sent made SCTP abort the association" + particulars;
+    }
+
+    private static String particulars(WireBuffer packet, int cause, int end) {
         if (cause + CAUSE_HEADER_LENGTH > end) {
-            return "the peer aborted the association";
+            return "";
         }
         int code = packet.getUnsignedShort(cause);
         int length = Math.min(packet.getUnsignedShort(cause + 2), end - cause) - CAUSE_HEADER_LENGTH;
-        if (code != USER_INITIATED_ABORT || length <= 0) {
-            return "the peer aborted the association with cause code " + code;
+        String named = code == USER_INITIATED_ABORT && length > 0 ? "" : " with cause code " + code;
+        if (length <= 0 || code != USER_INITIATED_ABORT && code != PROTOCOL_VIOLATION) {
+            return named;
         }
         byte[] reason = new byte[Math.min(length, LONGEST_REASON)];
         packet.getBytes(cause + CAUSE_HEADER_LENGTH, reason, 0, reason.length);
-        String text = new String(reason, StandardCharsets.UTF_8).replaceAll("\\p{Cc}", "?");
-        return "the peer aborted the association: " + text;
+        return named + ": " + new String(reason, StandardCharsets.UTF_8).replaceAll("\\p{Cc}", "?");
     }
 }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The packets of an association on their way out. They come from within the protocol's code and are put into buffers of the
  * UDP socket; those that come on the thread of another loop, when timers of the protocol run there, are handed over as
- * copies. On the way it learns the tags that the peer will answer with, and which TSNs were sent.
+ * copies. On the way it learns the tags that the peer will answer with, which TSNs were sent, and why SCTP aborts.
  */
 final class AssociationOutput implements SctpPacketOutput {
 
@@ -113,6 +113,11 @@ final class AssociationOutput implements SctpPacketOutput {
                 tsns.onSent(SctpPacketFlyweight.chunkValue(output, chunk));
             } else if (type == SctpPacketFlyweight.INIT || type == SctpPacketFlyweight.INIT_ACK) {
                 onTag(SctpPacketFlyweight.chunkValue(output, chunk));
+            } else if (type == SctpPacketFlyweight.ABORT && settled) {
+                association.onAborting(AbortCause.describeOwn(
+                        output,
+                        chunk + SctpPacketFlyweight.CHUNK_HEADER_LENGTH,
+                        chunk + SctpPacketFlyweight.chunkLength(output, chunk)));
             }
         }
     }

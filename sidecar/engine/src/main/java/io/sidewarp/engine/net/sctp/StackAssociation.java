@@ -251,7 +251,7 @@ public abstract class StackAssociation implements SctpAssociation {
 
     private void onShutDown() {
         refused = true;
-        finish(true, "shut down");
+        finish(true, shuttingDown ? "shut down" : "the peer shut the association down");
     }
 
     /** The batch is over. */

@@ -26,6 +26,9 @@ final class UdpAssociation extends StackAssociation {
 
     private PeerKey key;
     private @Nullable String abortCause;
+    /** Why this side's SCTP aborted it. */
+    private @Nullable String ownAbortCause;
+
     private long acknowledgedWhenFull;
     /** Verification Tag of the packet that came last. */
     private int inputTag;
@@ -142,6 +145,15 @@ final class UdpAssociation extends StackAssociation {
         }
     }
 
+    /**
+     * This side's SCTP sends an ABORT.
+     *
+     * @param cause why, if it says so
+     */
+    void onAborting(@Nullable String cause) {
+        ownAbortCause = cause;
+    }
+
     /** Looks whether timers of the protocol have changed something. */
     void look() {
         if (isLive()) {
@@ -197,7 +209,7 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected @Nullable String lossCause() {
-        return abortCause;
+        return abortCause == null ? ownAbortCause : abortCause;
     }
 
     @Override

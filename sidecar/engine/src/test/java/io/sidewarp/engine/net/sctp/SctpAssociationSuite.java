@@ -133,8 +133,8 @@ abstract class SctpAssociationSuite {
         }
         client.association.loop().execute(() -> client.association.loop().execute(client.association::shutdown));
 
-        assertThat(server.end().graceful()).isTrue();
-        assertThat(client.end().graceful()).isTrue();
+        assertThat(server.end()).isEqualTo(new RecordingUser.End(true, "the peer shut the association down"));
+        assertThat(client.end()).isEqualTo(new RecordingUser.End(true, "shut down"));
         assertThat(server.messages).hasSize(50);
     }
 

@@ -230,6 +230,25 @@ final class SctpStrangersTest {
     }
 
     @Test
+    void aPeerThatBreaksTheRulesOfSctpIsNotToldAsSilent() throws Exception {
+        SctpEndpoint endpoint = bed.open(OptionalInt.empty(), SctpBed.settings());
+        DatagramSocket peer = stranger();
+        send(peer, init(bed.listen(endpoint).port()), endpoint);
+        WireBuffer initAck = receive(peer);
+        send(peer, StrangersPackets.cookieEcho(initAck), endpoint);
+        RecordingUser user = bed.takeAccepted();
+
+        int tooShort = SctpPacketFlyweight.DATA_HEADER_LENGTH - 4;
+        send(peer, StrangersPackets.zeros(initAck, SctpPacketFlyweight.DATA, tooShort), endpoint);
+
+        assertThat(user.end())
+                .isEqualTo(
+                        new RecordingUser.End(
+                                false,
+                                "what the peer sent made SCTP abort the association with cause code 13: DATA chunk of length 12"));
+    }
+
+    @Test
     void aPeerWithoutSctpDoesNotAnswer() throws Exception {
         SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
         SctpDestination nobody =

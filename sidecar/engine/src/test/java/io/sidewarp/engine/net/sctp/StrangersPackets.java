@@ -56,6 +56,14 @@ final class StrangersPackets {
         return finished(packet);
     }
 
+    /** A packet with a chunk of zeros, of the association that the INIT ACK began. */
+    static byte[] zeros(WireBuffer initAck, int chunkType, int chunkLength) {
+        WireBuffer packet = WireBuffer.allocate(HEADERS + chunkLength);
+        answerHeader(packet, initAck);
+        SctpPacketFlyweight.chunk(packet, HEADERS, chunkType, 0, chunkLength);
+        return finished(packet);
+    }
+
     /** That of an answer to an INIT or INIT ACK. */
     private static void answerHeader(WireBuffer packet, WireBuffer init) {
         SctpPacketFlyweight.header(
