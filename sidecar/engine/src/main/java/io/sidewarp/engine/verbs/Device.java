@@ -9,12 +9,16 @@ import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
 /** An open RDMA device, whatever carries it out. Thread-safe. */
 public interface Device extends AutoCloseable {
 
     DeviceAttributes attributes();
+
+    /** Why {@link DeviceAttributes#llps} lacks a lower layer, and what to do, for people; empty for one that is there. */
+    Optional<String> absence(Llp llp);
 
     ProtectionDomain allocateProtectionDomain();
 

@@ -25,6 +25,8 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -316,13 +318,13 @@ final class SctpNetwork {
                 loop);
     }
 
-    /** Whether there is an SCTP to use. */
-    boolean isAvailable() {
+    /** Why there is no SCTP to use, and what to do, for people; empty where there is one. */
+    Optional<String> absence() {
         try {
             stack();
-            return true;
+            return Optional.empty();
         } catch (SctpUnavailableException e) {
-            return false;
+            return Optional.of(Objects.requireNonNull(e.getMessage()));
         }
     }
 

@@ -28,6 +28,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -103,10 +104,15 @@ final class SoftwareDevice implements Device {
     }
 
     @Override
+    public Optional<String> absence(Llp llp) {
+        return llp == Llp.SCTP ? sctp.absence() : Optional.empty();
+    }
+
+    @Override
     public DeviceAttributes attributes() {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,
-                sctp.isAvailable() ? Set.of(Llp.values()) : Set.of(Llp.TCP),
+                sctp.absence().isEmpty() ? Set.of(Llp.values()) : Set.of(Llp.TCP),
                 SoftwareSettings.MAX_SGE,
                 settings.maxSendQueue(),
                 settings.maxReceiveQueue(),

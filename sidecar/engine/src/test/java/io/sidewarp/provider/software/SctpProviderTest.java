@@ -346,6 +346,8 @@ final class SctpProviderTest extends SctpProviderSuite {
                     .cause()
                     .hasMessageContaining("install it");
             assertThat(device.attributes().llps()).containsExactly(Llp.TCP);
+            assertThat(device.absence(Llp.SCTP)).contains("install it");
+            assertThat(clientDevice().absence(Llp.SCTP)).isEmpty();
             assertThat(clientDevice().attributes().llps()).contains(Llp.SCTP);
         }
     }

@@ -6,6 +6,7 @@ package io.sidewarp.service.connection;
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.context.SessionContext;
@@ -45,7 +46,7 @@ record ConnectionPlan(
                 : Math.min(defaults.ord(), context.limits().ord());
         Duration timeout = timeout(options, context);
         ConnectionParameters parameters = new ConnectionParameters(
-                llp(options.getLlp(), options.getLlpValue(), context),
+                llp(options.getLlp(), options.getLlpValue(), context.device()),
                 privateData.toByteArray(),
                 ird,
                 ord,
@@ -91,18 +92,18 @@ record ConnectionPlan(
      *
      * @param value of it, which says more of one that is not known
      */
-    static Llp llp(io.sidewarp.v1.Llp llp, int value, SessionContext context) {
+    static Llp llp(io.sidewarp.v1.Llp llp, int value, Device device) {
         Llp wanted = switch (llp) {
             case LLP_UNSPECIFIED, LLP_TCP -> Llp.TCP;
             case LLP_SCTP -> Llp.SCTP;
             case UNRECOGNIZED -> throw ApiError.invalid("llp", value, "LLP_TCP, LLP_SCTP");
         };
-        if (!context.device().attributes().llps().contains(wanted)) {
+        device.absence(wanted).ifPresent(absence -> {
             throw ApiError.of(
                     Status.Code.UNIMPLEMENTED,
                     "llp is " + llp + "; this sidecar has "
-                            + context.device().attributes().llps() + " (DeviceInfo.llps), choose one of them");
-        }
+                            + device.attributes().llps() + " (DeviceInfo.llps): " + absence);
+        });
         return wanted;
     }
 

@@ -51,7 +51,7 @@ public final class SessionListeners {
         connections.check(request.getOptions());
         ConnectionPlan.checkLlp(request.getOptions(), request.getLlp());
         ListenAttributes attributes = new ListenAttributes(
-                ConnectionPlan.llp(request.getLlp(), request.getLlpValue(), context),
+                ConnectionPlan.llp(request.getLlp(), request.getLlpValue(), context.device()),
                 StartupPolicy.of(request.getOptions(), context.defaults()),
                 backlog,
                 context.limits().startupConnections(),
