@@ -74,8 +74,9 @@ public final class CallLimits implements ServerInterceptor {
         });
         octets.begin(connection, refusal -> {
             endable.end(refusal.getStatus());
+            ServerCall.Listener<? super Q> left = listener.leaveHandler();
             // Not from within what the transport does for the call just now.
-            connection.execute(listener::cancel);
+            connection.execute(left::onCancel);
         });
         return listener;
     }
@@ -114,13 +115,8 @@ public final class CallLimits implements ServerInterceptor {
             this.end = end;
         }
 
-        /** On the transport's thread. */
-        void cancel() {
-            leaveHandler().onCancel();
-        }
-
-        /** The handler hears of one thing more, if it has not heard of the end. */
-        private ServerCall.Listener<? super Q> leaveHandler() {
+        /** The handler hears of one thing more, if it has not heard of the end. On the transport's thread. */
+        ServerCall.Listener<? super Q> leaveHandler() {
             ServerCall.Listener<? super Q> left = handler;
             handler = NOBODY;
             return left;

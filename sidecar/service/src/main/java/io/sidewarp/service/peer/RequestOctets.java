@@ -84,7 +84,7 @@ public final class RequestOctets extends ServerStreamTracer {
     /**
      * Whose quota it is. Nothing is kept of what comes in before.
      *
-     * @param refused is told once that there is no more, on the transport's thread
+     * @param refused is told once that there is no more, or why a request could not be read, on the transport's thread
      */
     synchronized void begin(ApiConnection connection, Consumer<StatusRuntimeException> refused) {
         this.connection = connection;
@@ -121,6 +121,12 @@ public final class RequestOctets extends ServerStreamTracer {
         }
         tell(refusal);
         return refusal == null;
+    }
+
+    /** What came in is no request, and the call ends. On the transport's thread. */
+    void refuse(StatusRuntimeException refusal) {
+        close();
+        tell(refusal);
     }
 
     /** Whether the piece that came last begins a message that the call has asked for. On the transport's thread. */

@@ -13,6 +13,7 @@ import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.CallLimits;
 import io.sidewarp.service.peer.PeerCredentialsNegotiator;
+import io.sidewarp.service.peer.RequestMarshaller;
 import io.sidewarp.service.peer.RequestOctets;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -114,7 +115,7 @@ public final class ApiServer implements AutoCloseable {
                 .permitKeepAliveWithoutCalls(true)
                 .addStreamTracerFactory(RequestOctets.FACTORY)
                 .directExecutor();
-        services.forEach(builder::addService);
+        services.forEach(service -> builder.addService(RequestMarshaller.in(service)));
         // gRPC calls the interceptor that was added last first.
         for (ServerInterceptor interceptor : interceptors.reversed()) {
             builder.intercept(interceptor);

@@ -1,0 +1,123 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.grpc.CallOptions;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.ListSessionsRequest;
+import java.io.ByteArrayInputStream;
+import java.io.InputStream;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests that are no messages of the contract. */
+class MalformedRequestsTest {
+
+    private static final byte[] TRUNCATED = {0x0a};
+    private static final byte[] NO_UTF_8 = {0x0a, 1, (byte) 0xff};
+
+    /** Where gRPC tells of what goes wrong in a call. */
+    private static final Logger GRPC = Logger.getLogger("io.grpc");
+
+    private final List<LogRecord> records = Collections.synchronizedList(new ArrayList<>());
+    private final Handler handler = new Handler() {
+        @Override
+        public void publish(LogRecord logged) {
+            records.add(logged);
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+    };
+
+    private TestSidecar sidecar;
+    private ManagedChannel channel;
+
+    @BeforeEach
+    void start() {
+        GRPC.addHandler(handler);
+        sidecar = TestSidecar.start("sidewarp.limits.api-connection-calls", "3");
+        channel = sidecar.channel();
+    }
+
+    @AfterEach
+    void stop() {
+        channel.shutdownNow();
+        sidecar.close();
+        GRPC.removeHandler(handler);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "sidewarp.v1.MemoryService/ListRegions",
+                "sidewarp.v1.DeviceService/OpenSession",
+                "sidewarp.v1.MemoryService/Store",
+                "sidewarp.v1.TransferService/Queue",
+                "grpc.health.v1.Health/Check",
+                "grpc.reflection.v1.ServerReflection/ServerReflectionInfo"
+            })
+    void oneIsRefusedWithAStatusAndLeavesNothingInTheLog(String method) {
+        for (int call = 0; call < 5; call++) {
+            Status status = refusal(method, TRUNCATED);
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(status.getDescription()).startsWith("malformed ");
+        }
+        assertThat(DeviceServiceGrpc.newBlockingStub(channel)
+                        .listSessions(ListSessionsRequest.getDefaultInstance())
+                        .getSessionsList())
+                .isEmpty();
+        assertThat(records).isEmpty();
+    }
+
+    @Test
+    void aNameThatIsNoUtf8IsRefused() {
+        assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", NO_UTF_8).getDescription())
+                .contains("UTF-8");
+        assertThat(records).isEmpty();
+    }
+
+    private Status refusal(String method, byte[] request) {
+        MethodDescriptor<byte[], byte[]> octets = MethodDescriptor.newBuilder(Octets.MARSHALLER, Octets.MARSHALLER)
+                .setType(MethodDescriptor.MethodType.UNARY)
+                .setFullMethodName(method)
+                .build();
+        return Waiting.status(() -> ClientCalls.blockingUnaryCall(channel, octets, CallOptions.DEFAULT, request));
+    }
+
+    private enum Octets implements MethodDescriptor.Marshaller<byte[]> {
+        MARSHALLER;
+
+        @Override
+        public InputStream stream(byte[] message) {
+            return new ByteArrayInputStream(message);
+        }
+
+        @Override
+        public byte[] parse(InputStream stream) {
+            return new byte[0];
+        }
+    }
+}
