@@ -188,7 +188,14 @@ class OtherUserIT {
             }
             Files.setPosixFilePermissions(sparse, PosixFilePermissions.fromString("rw-------"));
 
+            Path closed = Files.createDirectory(sidecar.volume().resolve("closed"));
+            Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+            Path inside = Files.write(closed.resolve("inside"), new byte[4096]);
+            Files.setPosixFilePermissions(inside, PosixFilePermissions.fromString("rw-rw-rw-"));
+
             assertThat(open(sidecar, "own")).isEqualTo(RegionOpener.OPENED);
+            assertThat(open(sidecar, "closed/inside"))
+                    .startsWith("PERMISSION_DENIED user " + UID + " may not read and write closed/inside");
             assertThat(open(sidecar, "readable"))
                     .startsWith("PERMISSION_DENIED user " + UID + " may not read and write readable");
             assertThat(open(sidecar, "sparse"))

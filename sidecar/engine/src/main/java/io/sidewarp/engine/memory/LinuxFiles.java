@@ -106,6 +106,7 @@ final class LinuxFiles {
         private static final long ROOT = 0;
         private static final int READ_BIT = 4;
         private static final int WRITE_BIT = 2;
+        private static final int SEARCH_BIT = 1;
         private static final int OWNER_SHIFT = 6;
         private static final int GROUP_SHIFT = 3;
 
@@ -122,7 +123,15 @@ final class LinuxFiles {
          * is in, so that what the group may do counts for everybody but the owner.
          */
         boolean permits(long user, boolean write) {
-            int wanted = write ? READ_BIT | WRITE_BIT : READ_BIT;
+            return grants(user, write ? READ_BIT | WRITE_BIT : READ_BIT);
+        }
+
+        /** The same of a directory: whether a user may reach what is in it, or create files there. */
+        boolean permitsEntry(long user, boolean create) {
+            return grants(user, create ? SEARCH_BIT | WRITE_BIT : SEARCH_BIT);
+        }
+
+        private boolean grants(long user, int wanted) {
             int granted = user == owner ? mode >> OWNER_SHIFT : mode >> GROUP_SHIFT | mode;
             return user == ROOT || (granted & wanted) == wanted;
         }

@@ -30,7 +30,7 @@ public final class SharedVolume {
          * Refuses by throwing: then nothing is created and nothing gets memory.
          *
          * @param length octets of the part
-         * @param access who may use the file; a file to create, everybody
+         * @param access who may use the file, or create it
          */
         void admit(long length, Access access);
     }
@@ -40,12 +40,26 @@ public final class SharedVolume {
     public interface Access {
 
         /**
-         * Whether a user of this host may, as far as the file's owner and mode tell; what its group may do counts for
-         * everybody.
+         * Whether a user of this host may, as far as owner and mode of the file and of the directories that lead to it
+         * tell, the volume itself aside; what a group may do counts for everybody.
          *
          * @param write also change it
          */
         boolean permits(long user, boolean write);
+    }
+
+    /** A directory of the volume, and who may reach what is in it and create files there. */
+    private record Parent(int directory, Access reach, Access creation) {
+
+        static final Access ALL = (user, write) -> true;
+
+        Parent child(int child, LinuxFiles.Stat stat) {
+            Access before = reach;
+            return new Parent(
+                    child,
+                    (user, write) -> before.permits(user, write) && stat.permitsEntry(user, false),
+                    (user, write) -> before.permits(user, write) && stat.permitsEntry(user, true));
+        }
     }
 
     /** @param root an existing directory; it may be named through symbolic links, since the operator chose it */
@@ -95,18 +109,19 @@ public final class SharedVolume {
     public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
         List<String> names = names(relativePath);
         checkRange(relativePath, offset, length, create);
-        int directory = openParent(relativePath, names);
+        Parent parent = openParent(relativePath, names);
+        int directory = parent.directory();
         boolean directoryPassedOn = false;
         try {
             long page = LinuxFiles.pageSize(directory);
             checkOffset(relativePath, offset, page);
             String name = names.getLast();
             if (create) {
-                admission.admit(length, (user, write) -> true);
+                admission.admit(length, parent.creation());
                 directoryPassedOn = true;
                 return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length, page);
             }
-            return openExisting(relativePath, directory, name, offset, length, page, admission);
+            return openExisting(relativePath, parent, name, offset, length, page, admission);
         } finally {
             if (!directoryPassedOn) {
                 LinuxFiles.close(directory);
@@ -115,7 +130,8 @@ public final class SharedVolume {
     }
 
     private static SharedBacking openExisting(
-            String path, int directory, String name, long offset, long length, long page, Admission admission) {
+            String path, Parent parent, String name, long offset, long length, long page, Admission admission) {
+        int directory = parent.directory();
         int file = LinuxFiles.openFile(directory, name);
         if (file < 0) {
             throw failure(-file, path, directory, name);
@@ -133,7 +149,7 @@ public final class SharedVolume {
                                 + " do not fit, extend the file first");
             }
             long octets = length == 0 ? stat.length() - offset : length;
-            admission.admit(octets, (user, write) -> permits(file, user, write));
+            admission.admit(octets, (user, write) -> parent.reach().permits(user, write) && permits(file, user, write));
             // Before population, which would use up the volume before it finds that there is too little.
             int result = LinuxFiles.reserve(file, offset, octets);
             if (result < 0) {
@@ -247,20 +263,24 @@ public final class SharedVolume {
         }
     }
 
-    private int openParent(String path, List<String> names) {
-        int directory = openRoot();
+    private Parent openParent(String path, List<String> names) {
+        Parent parent = new Parent(openRoot(), Parent.ALL, Parent.ALL);
         for (String name : names.subList(0, names.size() - 1)) {
+            int directory = parent.directory();
             int next = LinuxFiles.openDirectory(directory, name);
             try {
                 if (next < 0) {
                     throw failure(-next, path, directory, name);
                 }
+                parent = parent.child(next, LinuxFiles.stat(next));
+            } catch (LinuxFiles.ErrnoException e) {
+                LinuxFiles.close(next);
+                throw failure(e.errno(), path, directory, name);
             } finally {
                 LinuxFiles.close(directory);
             }
-            directory = next;
         }
-        return directory;
+        return parent;
     }
 
     private int openRoot() {

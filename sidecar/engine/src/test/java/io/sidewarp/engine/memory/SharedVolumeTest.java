@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,6 +84,50 @@ class SharedVolumeTest {
                 })
                 .close();
         assertThat(asked).containsExactly(8L);
+    }
+
+    /** The same of a directory: a file that everybody may use is out of reach in one that is closed to others. */
+    @ParameterizedTest
+    @Requirement("RDMAP-8.1.2-04")
+    @CsvSource({
+        "rwx------, true, true, false, false",
+        "rwxrw-rw-, true, true, false, false",
+        "r-xr-xr-x, true, false, true, false",
+        "rwxr-x---, true, true, true, false",
+        "rwxrwx---, true, true, true, true",
+        "r-x---rwx, true, false, true, true"
+    })
+    void ownerAndModeOfADirectorySayWhoMayReachAFileOrCreateOne(
+            String mode, boolean ownerReaches, boolean ownerCreates, boolean othersReach, boolean othersCreate)
+            throws Exception {
+        Path directory = Files.createDirectory(root.resolve("directory"));
+        for (Path parent : List.of(directory, Files.createDirectory(directory.resolve("open")))) {
+            Path file = Files.write(parent.resolve("file"), new byte[8]);
+            Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+        }
+        setOwnerAndMode(directory.resolve("open"), "rwxrwxrwx");
+        long owner = setOwnerAndMode(directory, mode);
+
+        for (String file : List.of("directory/file", "directory/open/file")) {
+            assertThat(permits(file, false, owner)).isEqualTo(ownerReaches);
+            assertThat(permits(file, false, owner + 1)).isEqualTo(othersReach);
+        }
+        assertThat(permits("directory/new", true, owner)).isEqualTo(ownerCreates);
+        assertThat(permits("directory/new", true, owner + 1)).isEqualTo(othersCreate);
+        assertThat(permits("directory/open/new", true, owner + 1)).isEqualTo(othersReach);
+        assertThat(permits("directory/new", true, 0)).isTrue();
+    }
+
+    /** What the volume says when it is asked for the file; nothing comes of that. */
+    private boolean permits(String file, boolean create, long user) {
+        AtomicBoolean permitted = new AtomicBoolean();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> volume.open(file, 0, 8, create, (length, access) -> {
+                    permitted.set(access.permits(user, true));
+                    throw new IllegalStateException("enough");
+                }))
+                .withMessage("enough");
+        return permitted.get();
     }
 
     /** Root may do anything, so that files of root cannot show what an owner may do: the owner is another user. */

@@ -115,7 +115,7 @@ final class RegionRegistration {
         try {
             SharedBacking backing =
                     volume.open(shared.path(), shared.offset(), shared.length(), shared.create(), (length, access) -> {
-                        checkPermitted(plan, shared.path(), access);
+                        checkPermitted(plan, shared, access);
                         octets.take(context.quotas().registeredOctets(), length);
                     });
             return register(plan, backing, false);
@@ -126,15 +126,17 @@ final class RegionRegistration {
     }
 
     /** The sidecar may be able to open what its caller is not (RFC 5040 section 8.1.2 item 4). */
-    private void checkPermitted(RegionPlan plan, String path, SharedVolume.Access access) {
+    private void checkPermitted(RegionPlan plan, RegionPlan.Shared shared, SharedVolume.Access access) {
         long user = context.peer().uid();
         boolean write = plan.attributes().access().stream().anyMatch(AccessRight::permitsChange);
-        if (user != Peer.UNKNOWN && !access.permits(user, write)) {
-            throw ApiError.of(
-                    Status.Code.PERMISSION_DENIED,
-                    "user " + user + " may not " + (write ? "read and write " : "read ") + path
-                            + "; change the file's owner or mode, or ask for less access");
+        if (user == Peer.UNKNOWN || access.permits(user, write)) {
+            return;
         }
+        String what = shared.create() ? "create " : write ? "read and write " : "read ";
+        String remedy = shared.create()
+                ? "; change the owner or mode of its directory"
+                : "; change the owner or mode of the file or of its directories, or ask for less access";
+        throw ApiError.of(Status.Code.PERMISSION_DENIED, "user " + user + " may not " + what + shared.path() + remedy);
     }
 
     private RegisteredRegion register(RegionPlan plan, RegionBacking backing, boolean managed) {
