@@ -146,7 +146,8 @@ public final class WorkTotals {
     /**
      * What the peer of one connection asked for, from the queue pair's counters. Those have octets by direction of the
      * wire only, so that the octets of the peer's operations are what this side's own operations do not account for;
-     * they are up to date to within this side's operations that are under way.
+     * they are up to date to within this side's operations that are under way or were cut off. Where the peer had no such
+     * operation it has no octets of them.
      */
     public final class PassiveWork {
 
@@ -166,8 +167,9 @@ public final class WorkTotals {
          * @param received octets of this side's completed Reads and of received Sends on the connection
          */
         public synchronized void update(QueuePairCounters counters, long sent, long received) {
-            long newWriteOctets = Math.max(writeOctets, counters.octetsReceived() - received);
-            long newReadOctets = Math.max(readOctets, counters.octetsSent() - sent);
+            long newWriteOctets =
+                    counters.writesReceived() == 0 ? 0 : Math.max(writeOctets, counters.octetsReceived() - received);
+            long newReadOctets = counters.readsServed() == 0 ? 0 : Math.max(readOctets, counters.octetsSent() - sent);
             writeIn.add(counters.writesReceived() - writes, newWriteOctets - writeOctets);
             readIn.add(counters.readsServed() - reads, newReadOctets - readOctets);
             atomicIn.add(counters.atomicsServed() - atomics, 0);

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.stub.MetadataUtils;
+import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -23,6 +24,7 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -78,6 +80,21 @@ class TelemetryTest {
             assertThat(there)
                     .containsEntry(
                             "sidewarp_terminates_total{code=\"2\",direction=\"out\",layer=\"rdmap\",type=\"1\"}", 1.0);
+        }
+    }
+
+    @Test
+    void octetsOfWorkThatWasCutOffAreNoneOfAPeerThatAskedForNothing() {
+        try (Telemetry telemetry =
+                Telemetry.create(TestSidecar.config(Path.of("/dev/shm/none")).telemetry(), "test", Map.of())) {
+            // A Send and half of a Read, which both were flushed.
+            telemetry.work().passive().update(new QueuePairCounters(100, 50, 0, 0, 1, 0, 1, 0, 0, 0, 0, 0, 2, 1), 0, 0);
+
+            Map<String, Double> samples =
+                    samples(new String(telemetry.scrape(null).body(), StandardCharsets.UTF_8));
+
+            assertThat(samples).containsEntry(payload("in", "read"), 0.0);
+            assertThat(samples).containsEntry(payload("in", "write"), 0.0);
         }
     }
 
@@ -273,8 +290,12 @@ class TelemetryTest {
     }
 
     private static Map<String, Double> samples(TestSidecar sidecar) {
+        return samples(sidecar.get("/q/metrics"));
+    }
+
+    private static Map<String, Double> samples(String exposition) {
         Map<String, Double> samples = new TreeMap<>();
-        for (String line : sidecar.get("/q/metrics").lines().toList()) {
+        for (String line : exposition.lines().toList()) {
             Matcher sample = SAMPLE.matcher(line);
             if (sample.matches()) {
                 Set<String> labels = labels(sample.group(2), true);
