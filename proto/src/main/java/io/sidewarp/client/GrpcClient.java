@@ -102,7 +102,7 @@ final class GrpcClient implements SidewarpClient {
     @Override
     public void awaitReady(Duration timeout) {
         Transport.checkMayBlock();
-        long deadline = System.nanoTime() + timeout.toNanos();
+        long deadline = System.nanoTime() + Durations.nanos(timeout);
         long pause = SHORTEST_PAUSE_MILLIS;
         String seen = "no answer";
         while (true) {
@@ -160,7 +160,7 @@ final class GrpcClient implements SidewarpClient {
 
     /** For calls that do not wait for a peer. */
     static CallOptions timeLimited(ClientOptions options) {
-        return CallOptions.DEFAULT.withDeadlineAfter(options.callTimeout().toNanos(), TimeUnit.NANOSECONDS);
+        return CallOptions.DEFAULT.withDeadlineAfter(Durations.nanos(options.callTimeout()), TimeUnit.NANOSECONDS);
     }
 
     private static void sleep(long millis) {

@@ -113,7 +113,7 @@ final class GrpcSession implements Session {
     <T> void awaitOpened(CompletableFuture<T> first, String what) {
         Duration limit = client.options().callTimeout();
         try {
-            CallFuture.await(first.orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS));
+            CallFuture.await(first.orTimeout(Durations.nanos(limit), TimeUnit.NANOSECONDS));
         } catch (SidewarpException e) {
             if (e.getCause() instanceof TimeoutException) {
                 throw new SidewarpException(

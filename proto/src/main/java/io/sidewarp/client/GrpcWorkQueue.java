@@ -30,7 +30,6 @@ import org.jspecify.annotations.Nullable;
 final class GrpcWorkQueue implements WorkQueue {
 
     private static final System.Logger LOG = System.getLogger(GrpcWorkQueue.class.getName());
-    private static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     private final GrpcSession session;
     private final Transport transport;
@@ -148,7 +147,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     @Override
     public void post(long id, WorkRequest request) {
-        post(request, id, null, FOREVER);
+        post(request, id, null, Durations.FOREVER);
     }
 
     @Override
@@ -183,7 +182,7 @@ final class GrpcWorkQueue implements WorkQueue {
             throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
-        post(request, 0, future, FOREVER);
+        post(request, 0, future, Durations.FOREVER);
         return future;
     }
 
@@ -194,7 +193,7 @@ final class GrpcWorkQueue implements WorkQueue {
             if (handled) {
                 throw new IllegalStateException("the completions of this queue go to its handler");
             }
-            long left = nanos(timeout);
+            long left = Durations.nanos(timeout);
             while (!router.hasBacklog()) {
                 checkNotEnded();
                 if (left <= 0) {
@@ -221,7 +220,7 @@ final class GrpcWorkQueue implements WorkQueue {
         transport.onEventLoop(this::beginDrain);
         lock.lock();
         try {
-            long left = nanos(timeout);
+            long left = Durations.nanos(timeout);
             while (end == null) {
                 if (left <= 0) {
                     return false;
@@ -251,7 +250,7 @@ final class GrpcWorkQueue implements WorkQueue {
         lock.lock();
         try {
             checkUsable();
-            long left = nanos(timeout);
+            long left = Durations.nanos(timeout);
             while (!router.hasCreditFor(request)) {
                 Transport.checkMayBlock();
                 // A batch of this thread would wait for completions of what it keeps back.
@@ -456,10 +455,6 @@ final class GrpcWorkQueue implements WorkQueue {
         if (cause != null) {
             throw cause.again();
         }
-    }
-
-    private static long nanos(Duration duration) {
-        return duration.compareTo(FOREVER) >= 0 ? Long.MAX_VALUE : duration.toNanos();
     }
 
     private final class ResponseListener extends ClientCall.Listener<QueueCodec> {

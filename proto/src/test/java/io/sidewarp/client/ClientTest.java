@@ -19,6 +19,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
@@ -82,6 +83,22 @@ class ClientTest {
                 ready.get();
                 assertThat(client.device().getProvider()).isEqualTo("fake");
                 assertThat(sidecar.headers).isNotEmpty();
+            }
+        }
+    }
+
+    @Test
+    void foreverIsALimitToo() throws Exception {
+        Duration forever = ChronoUnit.FOREVER.getDuration();
+        try (FakeSidecar sidecar = new FakeSidecar(directory);
+                SidewarpClient client = SidewarpClient.connect(ClientOptions.defaults()
+                        .withTarget("unix://" + sidecar.socket)
+                        .withCallTimeout(forever))) {
+            client.awaitReady(forever);
+
+            assertThat(client.device().getProvider()).isEqualTo("fake");
+            try (Session session = client.openSession("patient")) {
+                assertThat(session.name()).isEqualTo("patient");
             }
         }
     }
