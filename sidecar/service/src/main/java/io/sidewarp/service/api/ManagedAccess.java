@@ -50,7 +50,13 @@ final class ManagedAccess {
     /** Both unsigned. */
     void check(long offset, long length) {
         long total = length();
-        if (Long.compareUnsigned(offset, total) > 0 || Long.compareUnsigned(length, total - offset) > 0) {
+        if (Long.compareUnsigned(offset, total) > 0) {
+            throw ApiError.of(
+                    Status.Code.OUT_OF_RANGE,
+                    "offset " + Long.toUnsignedString(offset) + " is outside of region " + region.id() + ", which has "
+                            + total + " octets");
+        }
+        if (Long.compareUnsigned(length, total - offset) > 0) {
             throw ApiError.of(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
@@ -61,9 +67,10 @@ final class ManagedAccess {
     private void copy(MemorySegment source, long from, MemorySegment target, long to, long length) {
         try {
             MemorySegment.copy(source, from, target, to, length);
-        } catch (IllegalStateException | InternalError e) {
-            throw ApiError.state("region " + region.id() + " is no longer usable (" + e.getMessage()
-                    + "); deregister it and register anew");
+        } catch (IllegalStateException e) {
+            throw ApiError.state(
+                    "region " + region.id()
+                            + " was deregistered during the call; register anew, and deregister it behind its last Store or Load");
         }
     }
 }

@@ -132,8 +132,9 @@ public final class SessionRegistry implements QueueSessions {
         if (draining != null) {
             throw ApiError.draining();
         }
-        if (name.codePointCount(0, name.length()) > MAX_NAME) {
-            throw ApiError.invalid("name", name.length() + " characters", "at most " + MAX_NAME + " characters");
+        int characters = name.codePointCount(0, name.length());
+        if (characters > MAX_NAME) {
+            throw ApiError.invalid("name", characters + " characters", "at most " + MAX_NAME + " characters");
         }
         takeSession(peer.uid());
         try {

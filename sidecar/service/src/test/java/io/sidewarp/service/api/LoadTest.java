@@ -10,12 +10,16 @@ import io.grpc.CallOptions;
 import io.grpc.ClientCall;
 import io.grpc.Context;
 import io.grpc.Metadata;
+import io.grpc.Status;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.DeregisterRegionRequest;
 import io.sidewarp.v1.LoadRequest;
 import io.sidewarp.v1.LoadResponse;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.Region;
+import java.util.Iterator;
 import org.junit.jupiter.api.Test;
 
 /** What Load calls send ahead of callers that do not read. */
@@ -53,6 +57,26 @@ class LoadTest {
             await().untilAsserted(() -> assertThat(firstPiece(reader, region)).isEqualTo(SMALL));
             stalled.cancel("enough", null);
             await().untilAsserted(() -> assertThat(firstPiece(reader, region)).isEqualTo(LARGE));
+        }
+    }
+
+    @Test
+    void ofARegionThatIsDeregisteredNoMoreIsLoadedAndTheCallerHearsWhy() {
+        try (TestSidecar sidecar = TestSidecar.start();
+                TestSession session = sidecar.session()) {
+            Region region = session.managed(LENGTH);
+            Iterator<LoadResponse> pieces = session.memory().load(request(session, region));
+            pieces.next();
+            session.memory()
+                    .deregisterRegion(DeregisterRegionRequest.newBuilder()
+                            .setSession(session.token())
+                            .setRegion(region.getId())
+                            .build());
+
+            Status status = Waiting.status(() -> pieces.forEachRemaining(piece -> {}));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
+            assertThat(status.getDescription()).contains("was deregistered during the call");
         }
     }
 

@@ -84,6 +84,18 @@ class MemoryTest {
     }
 
     @Test
+    void anOffsetBeyondTheEndIsToldAsItWasAsked() {
+        Region region = session.managed(100);
+
+        Status status = Waiting.status(() -> session.load(region.getId(), 101, 7));
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
+        assertThat(status.getDescription())
+                .contains("offset 101 is outside", "100 octets")
+                .doesNotContain("length");
+    }
+
+    @Test
     void aStoreBeyondTheEndFails() {
         Region region = session.managed(100);
 

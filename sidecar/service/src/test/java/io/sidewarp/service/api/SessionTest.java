@@ -121,6 +121,19 @@ class SessionTest {
     }
 
     @Test
+    void aNameHas64CharactersOfAnyScriptAtMost() {
+        try (TestSession longest = sidecar.session("\uD83D\uDE00".repeat(64))) {
+            Status status = Waiting.status(() -> DeviceServiceGrpc.newBlockingStub(longest.channel())
+                    .openSession(io.sidewarp.v1.OpenSessionRequest.newBuilder()
+                            .setName("\uD83D\uDE00".repeat(65))
+                            .build())
+                    .next());
+
+            assertThat(status.getDescription()).isEqualTo("name is 65 characters; allowed: at most 64 characters");
+        }
+    }
+
+    @Test
     void theTokenOfAnEndedSessionIsWorthNothing() {
         TestSession ended = sidecar.session("ended");
         String token = ended.token();
