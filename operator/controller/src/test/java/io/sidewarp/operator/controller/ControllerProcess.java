@@ -205,6 +205,11 @@ public final class ControllerProcess implements AutoCloseable {
         return process.isAlive();
     }
 
+    /** With which it has ended. */
+    public int exitCode() {
+        return process.exitValue();
+    }
+
     /** What it has printed. */
     public String log() throws IOException {
         return Files.readString(log);

@@ -8,12 +8,16 @@ import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 @RealApiServer
 class LeaderElectionIT {
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String LEASE = "sidewarp-controller";
 
     private final KubeApiServer server;
     private final KubernetesClient client;
@@ -59,6 +64,29 @@ class LeaderElectionIT {
         }
     }
 
+    /** As after an API server that did not answer for the renewal: the other one may have taken over meanwhile. */
+    @Test
+    void oneThatLeadsNoLongerEnds(TestNamespaces namespaces) throws Exception {
+        OwnDefinitions.install(client);
+        String namespace = namespaces.create();
+        try (ControllerProcess leader = ControllerProcess.start(
+                server, namespace, Map.of("HOSTNAME", "leader", "SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION", "3s"))) {
+            awaitHolder(namespace, "leader");
+
+            client.leases()
+                    .inNamespace(namespace)
+                    .withName(LEASE)
+                    .patch(PatchContext.of(PatchType.JSON_MERGE), """
+                            {"spec": {"holderIdentity": "other", "leaseDurationSeconds": 3600, "renewTime": "%s"}}
+                            """.formatted(
+                                    Instant.now().truncatedTo(ChronoUnit.MICROS)));
+
+            await().atMost(LIMIT).until(() -> !leader.isAlive());
+            assertThat(leader.exitCode()).isEqualTo(1);
+            assertThat(leader.log()).contains("event=leads-no-longer").doesNotContain("level=ERROR", "level=FATAL");
+        }
+    }
+
     private ControllerProcess replica(String namespace, String name) throws IOException {
         return ControllerProcess.start(server, namespace, Map.of("HOSTNAME", name));
     }
@@ -75,7 +103,7 @@ class LeaderElectionIT {
         await().atMost(LIMIT)
                 .untilAsserted(() -> assertThat(client.leases()
                                 .inNamespace(namespace)
-                                .withName("sidewarp-controller")
+                                .withName(LEASE)
                                 .get()
                                 .getSpec()
                                 .getHolderIdentity())
