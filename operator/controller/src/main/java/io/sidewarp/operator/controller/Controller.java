@@ -84,6 +84,7 @@ public class Controller implements QuarkusApplication {
             webhook.start(NativeSidecars.areIn(version));
             networks.start();
             operator.start();
+            networks.tell();
         } catch (InterruptedException e) {
             LOG.debug("event=stopped-before-it-started");
         } catch (RuntimeException e) {

@@ -45,6 +45,12 @@ public class InstalledNetworks implements AutoCloseable {
     private final List<Runnable> installationFollowers = new CopyOnWriteArrayList<>();
     private final List<Consumer<String>> policyFollowers = new CopyOnWriteArrayList<>();
 
+    /** Whether what is installed is known, whether followers are told, and whether they have missed a change; by {@link #written}. */
+    private boolean known;
+
+    private boolean telling;
+    private boolean missed;
+
     public InstalledNetworks(KubernetesClient client, OperatorConfig config) {
         this.client = client;
         this.config = config;
@@ -59,6 +65,20 @@ public class InstalledNetworks implements AutoCloseable {
         for (Upstream upstream : Upstream.values()) {
             follow(upstream);
         }
+        synchronized (written) {
+            known = true;
+        }
+    }
+
+    /** Has followers of installations hear of changes from now on: they have the caches that they look into. */
+    public void tell() {
+        synchronized (written) {
+            telling = true;
+            if (!missed) {
+                return;
+            }
+        }
+        installationFollowers.forEach(Runnable::run);
     }
 
     private void follow(Upstream upstream) {
@@ -139,6 +159,10 @@ public class InstalledNetworks implements AutoCloseable {
             } else {
                 Objects.requireNonNull(written.remove(upstream)).close();
             }
+            if (!telling) {
+                missed = known;
+                return;
+            }
         }
         installationFollowers.forEach(Runnable::run);
     }
@@ -157,7 +181,7 @@ public class InstalledNetworks implements AutoCloseable {
                 .forEach(policy -> policyFollowers.forEach(follower -> follower.accept(policy)));
     }
 
-    /** Has {@code follower} hear of each change of what is installed. */
+    /** Has {@code follower} hear of each change of what is installed, from {@link #tell} on. */
     public void onInstallation(Runnable follower) {
         installationFollowers.add(follower);
     }

@@ -147,6 +147,7 @@ abstract class NetworksFixture {
     void run() {
         networks.start();
         operator.start();
+        networks.tell();
     }
 
     static void install(String definition) {

@@ -12,7 +12,9 @@ import io.sidewarp.operator.api.v1alpha1.SidewarpApi;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.Yaml;
 import io.sidewarp.operator.testing.RealApiServer;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
 /** The reconcilers on a real API server that gets, has and loses the definitions of the SR-IOV network operator and Multus. */
@@ -55,6 +57,27 @@ class NetworksTest extends NetworksFixture {
                 () -> assertThat(object(Upstream.NETWORK, "e810").getMetadata().getAnnotations())
                         .containsEntry(NetworkAttachment.RESOURCE_NAME, "openshift.io/sidewarp_e810"));
         eventually(() -> assertThat(status("e810").network()).isEqualTo(networkNamespace + "/e810"));
+    }
+
+    @Test
+    void followersHearNothingBeforeTheyHaveTheirCaches() {
+        install("sriovnetworknodepolicies");
+        List<String> heard = new CopyOnWriteArrayList<>();
+        networks.onInstallation(() -> heard.add("change"));
+
+        networks.start();
+        operator.start();
+
+        assertThat(networks.hasSriovOperator()).isTrue();
+        assertThat(heard).isEmpty();
+
+        install("network-attachment-definitions");
+        eventually(() -> assertThat(networks.has(Upstream.NETWORK)).isTrue());
+        assertThat(heard).isEmpty();
+
+        networks.tell();
+
+        assertThat(heard).containsExactly("change");
     }
 
     @Test
