@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinitionStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.FilterWatchListDeletable;
 import io.fabric8.kubernetes.client.dsl.MixedOperation;
@@ -22,6 +23,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -115,11 +117,14 @@ public class InstalledNetworks implements AutoCloseable {
         use(upstream, present != null && isServed(present));
     }
 
-    private static boolean isServed(CustomResourceDefinition definition) {
-        return definition.getStatus() != null
-                && definition.getStatus().getConditions().stream()
-                        .anyMatch(condition -> condition.getType().equals("Established")
-                                && condition.getStatus().equals("True"));
+    static boolean isServed(CustomResourceDefinition definition) {
+        return Optional.ofNullable(definition.getStatus())
+                // null at first, where the API server writes so what is not there.
+                .map(CustomResourceDefinitionStatus::getConditions)
+                .stream()
+                .flatMap(List::stream)
+                .anyMatch(condition -> condition.getType().equals("Established")
+                        && condition.getStatus().equals("True"));
     }
 
     private void use(Upstream upstream, boolean served) {
