@@ -59,6 +59,9 @@ public final class PodMutator {
     private static final String SHARED_DIRECTORY = "/shared";
     private static final String SOCKET = "/api.sock";
 
+    /** Where the sidecar has both, wherever applications have them: a directory of theirs may be one of its image's. */
+    private static final String HOME = "/run/sidewarp";
+
     /** What clients read, in any container. */
     private static final String API = "SIDEWARP_API";
 
@@ -132,15 +135,14 @@ public final class PodMutator {
 
     private Container sidecar(InjectionDecision.Inject decision, ResourceRequirements resources) {
         SidecarProfileSpec profile = decision.profile();
-        String home = profile.mountPath();
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
                 .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
                 .withEnv(environment(profile))
                 .withResources(resources)
                 .withVolumeMounts(
-                        mount(API_VOLUME, home),
-                        mount(SharedVolume.NAME, home + SHARED_DIRECTORY),
+                        mount(API_VOLUME, HOME),
+                        mount(SharedVolume.NAME, HOME + SHARED_DIRECTORY),
                         mount(TEMPORARY_VOLUME, TEMPORARY_DIRECTORY))
                 .addNewPort()
                 .withName(MANAGEMENT_PORT_NAME)
@@ -175,11 +177,11 @@ public final class PodMutator {
 
     private static List<EnvVar> environment(SidecarProfileSpec profile) {
         Map<String, String> variables = new LinkedHashMap<>();
-        variables.put("SIDEWARP_API_SOCKET", profile.mountPath() + SOCKET);
-        variables.put("SIDEWARP_SHARED_VOLUME", profile.mountPath() + SHARED_DIRECTORY);
+        variables.put("SIDEWARP_API_SOCKET", HOME + SOCKET);
+        variables.put("SIDEWARP_SHARED_VOLUME", HOME + SHARED_DIRECTORY);
         // For the command line tool in its image.
-        variables.put(API, apiOf(profile));
-        variables.put(VOLUME, profile.mountPath() + SHARED_DIRECTORY);
+        variables.put(API, apiIn(HOME));
+        variables.put(VOLUME, HOME + SHARED_DIRECTORY);
         variables.put("SIDEWARP_MANAGEMENT_HOST", "0.0.0.0");
         variables.put("SIDEWARP_MANAGEMENT_PORT", Integer.toString(profile.managementPort()));
         variables.put("QUARKUS_LOG_LEVEL", profile.logLevel().name());
@@ -262,7 +264,8 @@ public final class PodMutator {
                 .findFirst()
                 .orElseThrow();
         List<EnvVar> environment = new ArrayList<>(container.getEnv());
-        for (EnvVar variable : List.of(new EnvVar(API, apiOf(profile), null), new EnvVar(VOLUME, regions, null))) {
+        for (EnvVar variable : List.of(
+                new EnvVar(API, apiIn(profile.mountPath()), null), new EnvVar(VOLUME, regions, null))) {
             if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
                 environment.add(variable);
             }
@@ -270,8 +273,8 @@ public final class PodMutator {
         container.setEnv(environment);
     }
 
-    private static String apiOf(SidecarProfileSpec profile) {
-        return "unix://" + profile.mountPath() + SOCKET;
+    private static String apiIn(String directory) {
+        return "unix://" + directory + SOCKET;
     }
 
     private static VolumeMount mount(String volume, String path) {

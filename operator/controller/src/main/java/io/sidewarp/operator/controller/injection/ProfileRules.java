@@ -63,7 +63,7 @@ public final class ProfileRules {
         }
         if (profile.mountPath().equals(PodMutator.TEMPORARY_DIRECTORY)) {
             return Optional.of("mountPath is " + profile.mountPath()
-                    + ", where the sidecar has its temporary files; choose another directory, for instance "
+                    + ", where programs have their temporary files; choose another directory, for instance "
                     + profile.mountPath() + "/sidewarp");
         }
         if (!isPositive(profile.sharedMemory())) {

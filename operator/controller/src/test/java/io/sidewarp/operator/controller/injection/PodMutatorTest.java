@@ -145,6 +145,24 @@ class PodMutatorTest {
         assertThat(mounts(pod, "sidewarp")).containsEntry("sidewarp-shared", "/run/sidewarp/shared");
     }
 
+    /** The sidecar's image has its programs there. */
+    @Test
+    void aDirectoryOfApplicationsHidesNothingOfTheSidecar() {
+        Pod pod = MUTATOR.mutate(parse(SIMPLE), inject("{mountPath: /opt/sidewarp}", true, 0));
+
+        assertThat(mounts(pod, "app"))
+                .containsEntry("sidewarp-api", "/opt/sidewarp")
+                .containsEntry("sidewarp-shared", "/opt/sidewarp/shared");
+        assertThat(mounts(pod, "sidewarp"))
+                .containsEntry("sidewarp-api", "/run/sidewarp")
+                .containsEntry("sidewarp-shared", "/run/sidewarp/shared");
+        assertThat(environment(sidecar(pod)))
+                .containsEntry("SIDEWARP_API_SOCKET", "/run/sidewarp/api.sock")
+                .containsEntry("SIDEWARP_SHARED_VOLUME", "/run/sidewarp/shared")
+                .containsEntry("SIDEWARP_API", "unix:///run/sidewarp/api.sock")
+                .containsEntry("SIDEWARP_VOLUME", "/run/sidewarp/shared");
+    }
+
     @Test
     void onlyChosenContainersGetTheSocketAndTheRegions() {
         Inject decision = new Inject(

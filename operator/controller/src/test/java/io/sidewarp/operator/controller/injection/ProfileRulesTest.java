@@ -136,9 +136,9 @@ class ProfileRulesTest {
     }
 
     @Test
-    void theDirectoryOfTheSidecarsTemporaryFilesIsNoneForRegions() {
+    void theDirectoryOfTemporaryFilesIsNoneForRegions() {
         assertThat(whatIsWrong("{mountPath: /tmp}"))
-                .hasValue("mountPath is /tmp, where the sidecar has its temporary files; choose another directory, for"
+                .hasValue("mountPath is /tmp, where programs have their temporary files; choose another directory, for"
                         + " instance /tmp/sidewarp");
         assertThat(whatIsWrong("{mountPath: /tmp/sidewarp}")).isEmpty();
     }
