@@ -336,11 +336,14 @@ public final class InjectionRules {
     private static boolean isInTheWay(VolumeMount mount, String ours) {
         String mounted = mount.getMountPath();
         String path = mounted.endsWith("/") ? mounted.substring(0, mounted.length() - 1) : mounted;
+        // The API socket's volume goes there.
+        if (path.equals(ours)) {
+            return !mount.getName().equals(PodMutator.API_VOLUME);
+        }
         return switch (mount.getName()) {
             case PodMutator.API_VOLUME, PodMutator.TEMPORARY_VOLUME -> false;
-            // The API socket's volume goes there.
-            case SharedVolume.NAME -> path.equals(ours);
-            default -> path.equals(ours) || path.startsWith(ours + "/");
+            case SharedVolume.NAME -> !PodMutator.isWhole(mount) && path.startsWith(ours + "/");
+            default -> path.startsWith(ours + "/");
         };
     }
 

@@ -253,24 +253,33 @@ public final class PodMutator {
         for (VolumeMount mount : List.of(
                 mount(API_VOLUME, profile.mountPath()),
                 mount(SharedVolume.NAME, profile.mountPath() + SHARED_DIRECTORY))) {
-            if (mounts.stream().noneMatch(present -> present.getName().equals(mount.getName()))) {
+            if (placeOf(mount.getName(), mounts).isEmpty()) {
                 mounts.add(mount);
             }
         }
         container.setVolumeMounts(mounts);
-        String regions = mounts.stream()
-                .filter(mount -> mount.getName().equals(SharedVolume.NAME))
-                .map(VolumeMount::getMountPath)
-                .findFirst()
-                .orElseThrow();
+        String api = apiIn(placeOf(API_VOLUME, mounts).orElseThrow());
+        String regions = placeOf(SharedVolume.NAME, mounts).orElseThrow();
         List<EnvVar> environment = new ArrayList<>(container.getEnv());
-        for (EnvVar variable : List.of(
-                new EnvVar(API, apiIn(profile.mountPath()), null), new EnvVar(VOLUME, regions, null))) {
+        for (EnvVar variable : List.of(new EnvVar(API, api, null), new EnvVar(VOLUME, regions, null))) {
             if (environment.stream().noneMatch(present -> present.getName().equals(variable.getName()))) {
                 environment.add(variable);
             }
         }
         container.setEnv(environment);
+    }
+
+    /** Where a container has a volume as a whole. */
+    private static Optional<String> placeOf(String volume, List<VolumeMount> mounts) {
+        return mounts.stream()
+                .filter(mount -> mount.getName().equals(volume) && isWhole(mount))
+                .map(VolumeMount::getMountPath)
+                .findFirst();
+    }
+
+    /** Whether it is the volume as a whole that is mounted: the socket and the regions are not in directories of it. */
+    static boolean isWhole(VolumeMount mount) {
+        return mount.getSubPath() == null && mount.getSubPathExpr() == null;
     }
 
     private static String apiIn(String directory) {

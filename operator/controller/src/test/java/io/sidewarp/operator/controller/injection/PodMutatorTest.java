@@ -14,6 +14,7 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.SecurityContext;
 import io.fabric8.kubernetes.api.model.Volume;
 import io.fabric8.kubernetes.api.model.VolumeBuilder;
+import io.fabric8.kubernetes.api.model.VolumeMount;
 import io.fabric8.kubernetes.api.model.admission.v1.AdmissionResponse;
 import io.fabric8.zjsonpatch.JsonPatch;
 import io.javaoperatorsdk.webhook.admission.AdmissionUtils;
@@ -143,6 +144,32 @@ class PodMutatorTest {
                 .containsEntry("sidewarp-api", "/run/sidewarp");
         assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_VOLUME", "/hugepages");
         assertThat(mounts(pod, "sidewarp")).containsEntry("sidewarp-shared", "/run/sidewarp/shared");
+    }
+
+    @Test
+    void aContainerThatMountsTheSocketElsewhereFindsItThere() {
+        Pod pod = MUTATOR.mutate(parse("""
+                {apiVersion: v1, kind: Pod, spec: {
+                  containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-api, mountPath: /api}]}]}}
+                """), inject("{}", true, 0));
+
+        assertThat(mounts(pod, "app")).containsEntry("sidewarp-api", "/api");
+        assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_API", "unix:///api/api.sock");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"subPath: mine", "subPathExpr: $(MINE)"})
+    void aDirectoryOfTheSharedVolumeDoesNotHaveTheRegions(String part) {
+        Pod pod = MUTATOR.mutate(parse("""
+                {apiVersion: v1, kind: Pod, spec: {
+                  containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared, mountPath: /mine, %s}]}],
+                  volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory}}]}}
+                """.formatted(part)), inject("{}", true, 0));
+
+        assertThat(container(pod, "app").getVolumeMounts())
+                .extracting(VolumeMount::getMountPath)
+                .containsExactly("/mine", "/run/sidewarp", "/run/sidewarp/shared");
+        assertThat(environment(container(pod, "app"))).containsEntry("SIDEWARP_VOLUME", "/run/sidewarp/shared");
     }
 
     /** The sidecar's image has its programs there. */

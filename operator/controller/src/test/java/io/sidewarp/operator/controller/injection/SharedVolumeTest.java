@@ -43,6 +43,20 @@ class SharedVolumeTest {
         assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled"))).isInstanceOf(Inject.class);
     }
 
+    @Test
+    void aDirectoryOfItIsInTheWayLikeAnyOtherVolume() {
+        Pod pod = pod(
+                "",
+                "containers: [{name: app, image: x, volumeMounts: [{name: sidewarp-shared, mountPath: /run/sidewarp/shared,"
+                        + " subPath: mine}]}], volumes: [{name: sidewarp-shared, emptyDir: {medium: Memory}}]");
+
+        assertThat(decide(true, pod, Map.of("sidewarp.io/inject", "enabled")))
+                .isInstanceOfSatisfying(
+                        Refuse.class,
+                        refusal -> assertThat(refusal.message())
+                                .contains("container app mounts volume sidewarp-shared at /run/sidewarp/shared"));
+    }
+
     @ParameterizedTest
     @CsvSource({"Memory, limited", "HugePages, 2mi", "HugePages-2Mi, 2mi", "HugePages-2048Ki, 2mi"})
     void aPodMayBringItsOwnSharedVolumeInMemory(String medium, String profile) {
