@@ -27,6 +27,7 @@ class ValuesTest {
                     {controller: {replicas: two}}                          | replicas
                     {controller: {restoreTimeout: 10}}                     | restoreTimeout
                     {controller: {restoreTimeout: 10 minutes}}             | restoreTimeout
+                    {controller: {leaseDuration: 500ms}}                   | leaseDuration
                     {controller: {logLevel: loud}}                         | logLevel
                     {controller: {settings: {webhook.port: 1}}}            | webhook.port
                     {image: {pullPolicy: Sometimes}}                       | pullPolicy

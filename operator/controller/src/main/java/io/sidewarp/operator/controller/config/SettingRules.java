@@ -4,6 +4,7 @@
 package io.sidewarp.operator.controller.config;
 
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -57,6 +58,12 @@ public final class SettingRules {
         if (webhook.shutdownDelay().isNegative()) {
             problems.add("sidewarp.operator.webhook.shutdown-delay is " + seconds(webhook.shutdownDelay())
                     + "; allowed: 0s and more");
+        }
+        Duration lease = config.leaderElection().duration();
+        if (!lease.isPositive() || !lease.equals(lease.truncatedTo(ChronoUnit.SECONDS))) {
+            // What the lease itself can tell.
+            problems.add("sidewarp.operator.leader-election.duration is " + lease.toMillis()
+                    + "ms; allowed: whole seconds, 1s and more");
         }
         return problems;
     }

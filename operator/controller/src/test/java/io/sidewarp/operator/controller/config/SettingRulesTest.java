@@ -38,6 +38,14 @@ class SettingRulesTest {
                 .startsWith(WEBHOOK + problem);
     }
 
+    @ParameterizedTest
+    @CsvSource({"0s, 0ms", "500ms, 500ms", "1500ms, 1500ms", "-1s, -1000ms"})
+    void aLeaseTellsWholeSecondsOnly(String value, String told) {
+        assertThat(SettingRules.problems(TestSettings.of(Map.of("sidewarp.operator.leader-election.duration", value))))
+                .containsExactly("sidewarp.operator.leader-election.duration is " + told
+                        + "; allowed: whole seconds, 1s and more");
+    }
+
     @Test
     void theValidityDoesNotMatterWhereSomebodyElseMakesTheCertificate() {
         assertThat(SettingRules.problems(TestSettings.of(
