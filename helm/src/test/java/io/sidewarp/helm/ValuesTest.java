@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ValuesTest {
 
@@ -56,6 +57,19 @@ class ValuesTest {
         assertThatThrownBy(() -> Chart.renderWith(Chart.RECENT, yaml, scratch))
                 .hasMessageContaining("schema")
                 .hasMessageContaining(name);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "localhost:5000",
+                "registry.example.com/team",
+                "registry.xn--bcher-kva.example/team",
+                "registry.example.com/a__b/c--d"
+            })
+    void takesEachRegistryThatImagesCanHave(String registry) throws IOException {
+        assertThat(Chart.renderWith(Chart.RECENT, "{image: {registry: \"%s\"}}".formatted(registry), scratch))
+                .contains("image: \"" + registry + "/sidewarp/controller:");
     }
 
     @ParameterizedTest
