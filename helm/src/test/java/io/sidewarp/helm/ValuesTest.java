@@ -44,6 +44,10 @@ class ValuesTest {
                     {webhook: {timeoutSeconds: 60}}                        | timeoutSeconds
                     {webhook: {port: 443}}                                 | port
                     {webhook: {port: 8080}}                                | port
+                    {webhook: {url: "https://10.0.0.1:9443"}}              | url
+                    {webhook: {url: "https://me@10.0.0.1/mutate-pods"}}    | url
+                    {webhook: {url: "https://10.0.0.1/mutate-pods?a=1"}}   | url
+                    {webhook: {url: "https://10.0.0.1/mutate-pods#a"}}     | url
                     {webhook: {certManager: {issuerRef: {kind: Secret}}}}  | issuerRef
                     {webhook: {certManager: {issuerRef: {kind: Issuer}}}}  | name
                     {webhook: {certManager: {issuerRef: {group: a.com}}}}  | name
