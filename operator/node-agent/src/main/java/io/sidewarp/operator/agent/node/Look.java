@@ -91,7 +91,7 @@ record Look(
                     former,
                     StatusCondition.READY,
                     "NothingToOffer",
-                    "no NIC is selected and usable, and the policy has no fallback",
+                    "no NIC is selected and usable, and there is no fallback",
                     generation);
         }
         if (isUnregistered(plugin)) {

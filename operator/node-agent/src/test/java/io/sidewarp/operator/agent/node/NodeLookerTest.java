@@ -20,6 +20,7 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeSpec;
 import io.sidewarp.operator.api.v1alpha1.NicStatus;
 import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
+import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.api.v1alpha1.VirtualFunctionStatus;
 import io.sidewarp.operator.testing.kubelet.PodName;
 import java.util.HashSet;
@@ -77,6 +78,10 @@ class NodeLookerTest extends NodeLookerFixture {
 
         assertThat(look.devices()).isEmpty();
         assertThat(holding(look, REGISTERED)).isEqualTo("Ready NothingToOffer");
+        // Nor need there be a policy: what unselected nodes offer is a value of the chart.
+        assertThat(look.conditions(List.of(), REGISTERED, 1L))
+                .extracting(StatusCondition::message)
+                .containsOnly("no NIC is selected and usable, and there is no fallback");
     }
 
     @Test
