@@ -24,6 +24,10 @@ class ValuesTest {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
                     {replicas: 3}                                          | replicas
+                    {controller: }                                         | controller
+                    {controller: {image: }}                                | image
+                    {networks: {multus: }}                                 | multus
+                    {webhook: {excludedNamespaces: }}                      | excludedNamespaces
                     {controller: {replicas: 0}}                            | replicas
                     {controller: {replicas: two}}                          | replicas
                     {controller: {restoreTimeout: 10}}                     | restoreTimeout
