@@ -84,6 +84,7 @@ class PerfCommandIT {
             assertThat(result.get("gigabits_per_second").asDouble()).isCloseTo(8 * octets / seconds / 1e9, ROUNDING);
         }
         Patience.await("the server tells of it").until(() -> server.text().contains(operation + ", "));
+        assertThat(right.process().text()).doesNotContain("event=connection-terminated");
     }
 
     @ParameterizedTest

@@ -32,6 +32,7 @@ final class DataLink implements AutoCloseable {
     private final Driver driver;
     private final Sge fenceSink;
     private final RemoteAddress fenceSource;
+    private boolean fenced;
 
     private DataLink(
             PerfPlan plan,
@@ -104,13 +105,19 @@ final class DataLink implements AutoCloseable {
         if (!(plan.latency() && plan.operation() == Operation.WRITE)) {
             connection.read(fenceSink, fenceSource);
         }
+        fenced = true;
     }
 
+    /** In order when all has arrived, so that the peer's sidecar finds nothing wrong; at once else. */
     @Override
     public void close() {
         queue.close();
         try {
-            connection.abort();
+            if (fenced) {
+                connection.close();
+            } else {
+                connection.abort();
+            }
         } catch (SidewarpException e) {
             // It is gone already.
         }
