@@ -93,7 +93,12 @@ class PingCommandIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"ping --rping", "perftest write_bw --size 64 --iterations 10"})
+    @ValueSource(
+            strings = {
+                "ping --rping",
+                "perftest write_bw --size 64 --iterations 10",
+                "perftest write_lat --peer-to-peer --iterations 10"
+            })
     void soCanAPeerThatSpeaksAsOtherPrograms(String line) {
         String address = "127.0.0.1:" + Ports.free();
         String[] server = (line + " --once --listen " + address).split(" ");

@@ -167,7 +167,9 @@ final class DataPhase {
         try {
             if (!memory.await(sequence, PATIENCE)) {
                 throw new Failure(
-                        ExitCode.TEMPORARY, "the peer wrote nothing for " + PATIENCE.toSeconds() + " seconds");
+                        ExitCode.TEMPORARY,
+                        "the peer wrote nothing for " + PATIENCE.toSeconds()
+                                + " seconds; where a sidecar serves, the client needs --peer-to-peer");
             }
         } catch (InterruptedException e) {
             throw Failure.interrupted();
