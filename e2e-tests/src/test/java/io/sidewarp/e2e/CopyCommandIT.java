@@ -17,9 +17,11 @@ import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.security.MessageDigest;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -104,6 +106,22 @@ class CopyCommandIT {
 
         assertThat(served.resolve("own-name")).hasContent("content");
         assertThat(local.resolve("directory/own-name")).hasContent("content");
+    }
+
+    @Test
+    void aDirectoryThatTheServerMayNotOpenIsNotToldToBeMissing() throws IOException {
+        Path file = Files.writeString(local.resolve("file"), "content");
+        Path closed = Files.createDirectory(served.resolve("closed"));
+        Files.setPosixFilePermissions(closed, Set.of());
+        try (OwnedProcess limited = CliProcess.startUnder(
+                Tools.withoutPrivilegeOnFiles(), right, "serve", "--dir", served.toString(), "127.0.0.1:0")) {
+            String there = CliProcess.awaitAddress(limited) + "/closed/file";
+
+            copy(there, local.resolve("other")).assertFailed(ExitCodes.NO_PERMISSION, "no permission", "closed");
+            copy(file, there).assertFailed(ExitCodes.NO_PERMISSION, "no permission", "closed");
+        } finally {
+            Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+        }
     }
 
     @Test

@@ -147,7 +147,7 @@ class StartIT {
         try {
             assertRefused(
                     SidecarProcess.with("closed")
-                            .prefix(withoutPrivilegeOnFiles())
+                            .prefix(Tools.withoutPrivilegeOnFiles())
                             .set("sidewarp.shared-volume", closed.toString()),
                     closed.toString(),
                     "sidewarp.shared-volume",
@@ -156,16 +156,6 @@ class StartIT {
             Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
             Directories.delete(closed);
         }
-    }
-
-    /** Modes of files do not count for root. */
-    private static List<String> withoutPrivilegeOnFiles() throws IOException {
-        boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
-        if (!root) {
-            return List.of();
-        }
-        Tools.need("setpriv", "util-linux");
-        return List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search");
     }
 
     @Test

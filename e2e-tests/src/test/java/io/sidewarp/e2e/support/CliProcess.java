@@ -74,7 +74,8 @@ public final class CliProcess {
         return startUnder(List.of(), sidecar, arguments);
     }
 
-    private static OwnedProcess startUnder(List<String> wrapper, SidecarProcess sidecar, String... arguments) {
+    /** @param wrapper a program, with its arguments, that starts the command */
+    public static OwnedProcess startUnder(List<String> wrapper, SidecarProcess sidecar, String... arguments) {
         // Where the tests run in the background of a shell, SIGINT is ignored, and processes inherit that.
         List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT"));
         command.addAll(wrapper);

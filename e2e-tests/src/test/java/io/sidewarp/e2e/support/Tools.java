@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -29,6 +30,16 @@ public final class Tools {
             throw new AssertionError(message);
         }
         abort(message);
+    }
+
+    /** What a program is started by so that modes of files count for it, which they do not for root. */
+    public static List<String> withoutPrivilegeOnFiles() throws IOException {
+        boolean root = Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid"));
+        if (!root) {
+            return List.of();
+        }
+        need("setpriv", "util-linux");
+        return List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search");
     }
 
     /** What a program that ends by itself writes to standard output; standard error is appended to a file. */

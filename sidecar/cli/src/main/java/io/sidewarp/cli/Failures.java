@@ -55,8 +55,12 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
 
     /** What the operating system says, or at least the kind of the failure. */
     public static String reasonOf(FileSystemException e) {
-        String reason = e.getReason();
-        return reason != null ? reason : e.getClass().getSimpleName();
+        return switch (e) {
+            case FileSystemException told when told.getReason() != null -> told.getReason();
+            case AccessDeniedException denied -> "permission denied";
+            case NoSuchFileException missing -> "no such file or directory";
+            default -> e.getClass().getSimpleName();
+        };
     }
 
     private static int codeOf(SidewarpException e) {

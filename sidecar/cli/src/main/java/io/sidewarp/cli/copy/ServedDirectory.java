@@ -9,6 +9,7 @@ import io.sidewarp.cli.Failures;
 import java.io.IOException;
 import java.nio.channels.SeekableByteChannel;
 import java.nio.channels.WritableByteChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
@@ -44,7 +45,7 @@ final class ServedDirectory {
 
     /** Opens a regular file for reading. */
     SeekableByteChannel open(FileName name) throws IOException {
-        try (SecureDirectoryStream<Path> directory = descend(name)) {
+        try (SecureDirectoryStream<Path> directory = descend(name, ExitCode.NO_INPUT)) {
             Path last = Path.of(name.last());
             boolean regular = directory
                     .getFileAttributeView(last, BasicFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
@@ -61,7 +62,7 @@ final class ServedDirectory {
 
     /** Begins to write a file. */
     Target create(FileName name) throws IOException {
-        SecureDirectoryStream<Path> directory = descend(name);
+        SecureDirectoryStream<Path> directory = descend(name, ExitCode.CANNOT_CREATE);
         Path temporary = Path.of(TemporaryName.of(name.last()));
         try {
             requireReplaceable(directory, name);
@@ -94,14 +95,23 @@ final class ServedDirectory {
         }
     }
 
-    /** Opens the directory of a file. */
-    private SecureDirectoryStream<Path> descend(FileName name) throws IOException {
+    /**
+     * Opens the directory of a file.
+     *
+     * @param missing exit code where there is none
+     */
+    private SecureDirectoryStream<Path> descend(FileName name, int missing) throws IOException {
         SecureDirectoryStream<Path> current = openRoot();
         for (String part : name.directories()) {
             try (SecureDirectoryStream<Path> parent = current) {
                 current = parent.newDirectoryStream(Path.of(part), LinkOption.NOFOLLOW_LINKS);
+            } catch (AccessDeniedException e) {
+                throw new Failure(
+                        ExitCode.NO_PERMISSION,
+                        "no permission for the directory \"" + part + "\" of \"" + name + "\"",
+                        e);
             } catch (FileSystemException e) {
-                throw new Failure(ExitCode.NO_INPUT, "there is no directory \"" + part + "\" for \"" + name + "\"", e);
+                throw new Failure(missing, "there is no directory \"" + part + "\" for \"" + name + "\"", e);
             }
         }
         return current;

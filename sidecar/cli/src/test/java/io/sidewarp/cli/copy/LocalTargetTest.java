@@ -99,6 +99,9 @@ class LocalTargetTest {
                 .isThrownBy(() -> new LocalTarget(directory.resolve("x".repeat(256))))
                 .withMessageContaining("File name too long")
                 .satisfies(failure -> assertThat(failure.exitCode()).isEqualTo(ExitCode.CANNOT_CREATE));
+        assertThatExceptionOfType(Failure.class)
+                .isThrownBy(() -> new LocalTarget(directory.resolve("none/file")))
+                .withMessageContaining("no such file or directory");
     }
 
     private static void write(Path file, boolean commit) throws IOException {

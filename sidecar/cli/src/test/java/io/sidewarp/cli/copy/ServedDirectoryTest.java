@@ -53,7 +53,7 @@ class ServedDirectoryTest {
     void followsNoSymbolicLink() {
         fails(() -> served.open(FileName.of("link")), ExitCode.NO_INPUT);
         fails(() -> served.open(FileName.of("linked/outside")), ExitCode.NO_INPUT);
-        fails(() -> served.create(FileName.of("linked/new")), ExitCode.NO_INPUT);
+        fails(() -> served.create(FileName.of("linked/new")), ExitCode.CANNOT_CREATE);
         assertThat(temporary.resolve("new")).doesNotExist();
     }
 
@@ -97,6 +97,12 @@ class ServedDirectoryTest {
         fails(() -> served.create(FileName.of("sub")), ExitCode.CANNOT_CREATE);
         assertThat(root).isDirectoryContaining(path -> path.endsWith("sub"));
         assertThat(root.resolve("sub/file")).hasContent("inside");
+    }
+
+    @Test
+    void putsNoFileIntoADirectoryThatIsMissing() {
+        fails(() -> served.create(FileName.of("missing/file")), ExitCode.CANNOT_CREATE);
+        fails(() -> served.create(FileName.of("sub/file/file")), ExitCode.CANNOT_CREATE);
     }
 
     @Test
