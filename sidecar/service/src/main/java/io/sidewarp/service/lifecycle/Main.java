@@ -6,9 +6,8 @@ package io.sidewarp.service.lifecycle;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.smallrye.config.ConfigValidationException;
+import java.nio.file.InvalidPathException;
 import java.security.Security;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -57,18 +56,17 @@ public final class Main {
                 return Optional.of(String.valueOf(refused.getMessage()));
             }
             if (cause instanceof ConfigValidationException invalid) {
-                return Optional.of("invalid configuration: " + problems(invalid));
+                return Optional.of("invalid configuration: " + ConfigProblems.of(invalid));
+            }
+            if (cause instanceof InvalidPathException path) {
+                return Optional.of(
+                        "invalid configuration: not the path of a file in this locale: " + path.getMessage());
+            }
+            Optional<String> unreadable = ConfigProblems.unreadable(cause);
+            if (unreadable.isPresent()) {
+                return unreadable.map(problem -> "the configuration cannot be read: " + problem);
             }
         }
         return Optional.empty();
-    }
-
-    /** Values of another kind, such as letters for a number. */
-    private static String problems(ConfigValidationException invalid) {
-        List<String> problems = new ArrayList<>();
-        for (int i = 0; i < invalid.getProblemCount(); i++) {
-            problems.add(invalid.getProblem(i).getMessage().replaceAll("\\s+", " "));
-        }
-        return String.join("; ", problems);
     }
 }

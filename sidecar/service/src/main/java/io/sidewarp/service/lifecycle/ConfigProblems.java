@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.lifecycle;
+
+import io.smallrye.config.ConfigValidationException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Pattern;
+
+/** What the library for configurations finds wrong, in words for who writes them. What it says otherwise stays as it is. */
+final class ConfigProblems {
+
+    private static final Pattern CODE = Pattern.compile("(?:[\\w.]+Exception: )?SRCFG\\d+: ");
+    private static final Pattern WRONG = Pattern.compile(
+            "The config property (\\S+) with the config value \"(.*)\" threw an Exception whilst being converted (.*)");
+    private static final Pattern EMPTY = Pattern.compile("The config property (\\S+) (?:is defined as the empty String|"
+            + "with the config value \".*\" was converted to null).*");
+    private static final Pattern UNKNOWN = Pattern.compile("(\\S+) in (.*) does not map to any root");
+
+    private ConfigProblems() {}
+
+    /** Values of another kind, such as letters for a number, and settings that do not exist. */
+    static String of(ConfigValidationException invalid) {
+        List<String> problems = new ArrayList<>();
+        for (int i = 0; i < invalid.getProblemCount(); i++) {
+            problems.add(problem(invalid.getProblem(i).getMessage()));
+        }
+        return String.join("; ", problems);
+    }
+
+    private static String problem(String message) {
+        String text = withoutCodes(message.replaceAll("\\s+", " "));
+        text = WRONG.matcher(text).replaceFirst("$1 is $2: $3");
+        text = EMPTY.matcher(text).replaceFirst("$1 is empty: give it a value, or leave it out for the default");
+        return UNKNOWN.matcher(text).replaceFirst("$1 is no setting of the sidecar ($2)");
+    }
+
+    /** A file that cannot be read, or is not in the format of properties; empty when the failure is another one. */
+    static Optional<String> unreadable(Throwable failure) {
+        String message = String.valueOf(failure.getMessage());
+        if (!(failure instanceof IllegalArgumentException)
+                || !CODE.matcher(message).lookingAt()) {
+            return Optional.empty();
+        }
+        Throwable cause = failure.getCause();
+        return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + cause + ")")
+                + "; see to config/application.properties");
+    }
+
+    private static String withoutCodes(String message) {
+        return CODE.matcher(message).replaceAll("");
+    }
+}
