@@ -230,7 +230,11 @@ public final class ConfigValidator {
 
     private void startup(SidewarpConfig.Connection connection) {
         boolean crcOff = connection.crc() == CrcPolicy.REFUSED || connection.allowCrcOff();
-        if (crcOff && connection.integrityProtection().isEmpty()) {
+        if (crcOff
+                && connection
+                        .integrityProtection()
+                        .filter(said -> !said.isBlank())
+                        .isEmpty()) {
             problems.add("CRCs may be off (sidewarp.connection.crc or sidewarp.connection.allow-crc-off) only where"
                     + " something else protects the data from end to end at least as well, such as IPsec with"
                     + " integrity (RFC 5044 section 4.4); name it in sidewarp.connection.integrity-protection");

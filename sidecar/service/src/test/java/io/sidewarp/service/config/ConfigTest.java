@@ -160,6 +160,11 @@ class ConfigTest {
                 .asString()
                 .contains("sidewarp.connection.integrity-protection", "RFC 5044 section 4.4");
         assertThat(ConfigValidator.problems(TestSidecar.config(
+                        Path.of("/dev/shm/none"), name, value, "sidewarp.connection.integrity-protection", " ")))
+                .singleElement()
+                .asString()
+                .contains("sidewarp.connection.integrity-protection");
+        assertThat(ConfigValidator.problems(TestSidecar.config(
                         Path.of("/dev/shm/none"),
                         name,
                         value,
