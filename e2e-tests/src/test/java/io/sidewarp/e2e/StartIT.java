@@ -182,6 +182,26 @@ class StartIT {
     @Test
     void aWrongSettingOfOpenTelemetryIsRefused() throws IOException {
         assertRefused(SidecarProcess.with("otel").set("otel.traces.exporter", "pigeon"), "OTEL_", "pigeon");
+        assertRefused(
+                SidecarProcess.with("otel-ratio")
+                        .set("otel.exporter.otlp.endpoint", "http://127.0.0.1:1")
+                        .set("otel.traces.sampler", "traceidratio")
+                        .set("otel.traces.sampler.arg", "7"),
+                "OTEL_",
+                "ratio");
+    }
+
+    @Test
+    void aCollectorWhoseNameIsNotKnownIsToldWithoutAStackTrace() {
+        try (SidecarProcess sidecar = SidecarProcess.with("otel-name")
+                .set("otel.exporter.otlp.endpoint", "http://collector.invalid:4317")
+                .set("otel.metric.export.interval", "200")
+                .start()) {
+            sidecar.process()
+                    .awaitLine(line -> line.contains("Failed to export") && line.contains("collector.invalid"));
+
+            assertThat(sidecar.process().output()).noneMatch(line -> line.startsWith("\tat "));
+        }
     }
 
     @Test

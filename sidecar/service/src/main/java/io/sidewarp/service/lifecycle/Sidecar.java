@@ -84,11 +84,20 @@ public final class Sidecar implements AutoCloseable {
         } catch (ConfigurationException e) {
             sidecar.closeParts();
             throw new StartFailedException(
-                    "OpenTelemetry does not accept its settings (OTEL_...): " + e.getMessage(), e);
+                    "OpenTelemetry does not accept its settings (OTEL_...): " + e.getMessage() + cause(e), e);
         } catch (RuntimeException e) {
             sidecar.closeParts();
             throw e;
         }
+    }
+
+    /** The SDK says of some settings only that something is wrong, and what it is in the cause. */
+    private static String cause(ConfigurationException failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        return cause == failure ? "" : ": " + cause.getMessage();
     }
 
     private void begin(String version, Map<String, String> telemetryProperties) throws IOException {
