@@ -22,7 +22,7 @@ import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
-import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +69,7 @@ final class SessionConnection {
     SessionConnection(
             SessionContext context,
             ConnectionPlan plan,
-            InetAddress peer,
+            InetSocketAddress peer,
             ProtectionDomain domain,
             @Nullable SharedReceiveWork shared,
             int initialReceives,
@@ -90,7 +90,7 @@ final class SessionConnection {
                     .take(context.quotas().workEntries(), entries - first)
                     .take(context.quotas().readRequests(), readRequests);
             initial.take(context.quotas().workEntries(), first);
-            context.peers().take(peer, readRequests, grant);
+            context.peers().take(peer.getAddress(), readRequests, grant);
             this.completions = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
                     .createQueuePair(new QueuePairAttributes(
@@ -116,7 +116,7 @@ final class SessionConnection {
                 shared,
                 context.loop(),
                 context.meter());
-        this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name());
+        this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name(), peer);
         this.passive = context.telemetry().work().passive();
         this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
         context.telemetry().connections().moved(null, state);

@@ -364,7 +364,7 @@ public final class SessionConnections implements ConnectionLookup {
         SessionConnection connection = new SessionConnection(
                 context,
                 plan,
-                remote.getAddress(),
+                remote,
                 memory.domain(plan.domain()),
                 sharedReceives(plan, initialReceives),
                 initialReceives.size(),

@@ -13,6 +13,7 @@ import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairState;
+import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /** The span of one connection, from the call that made it until it is closed. */
@@ -26,7 +27,12 @@ public final class ConnectionSpan {
 
     /** @param parent of the Connect or Accept call */
     public static ConnectionSpan start(
-            Telemetry telemetry, Context parent, long connection, boolean initiator, String session) {
+            Telemetry telemetry,
+            Context parent,
+            long connection,
+            boolean initiator,
+            String session,
+            InetSocketAddress peer) {
         if (!telemetry.isTracing()) {
             return new ConnectionSpan(Span.getInvalid());
         }
@@ -38,6 +44,8 @@ public final class ConnectionSpan {
                 .setAttribute("sidewarp.connection", connection)
                 .setAttribute("sidewarp.session.name", session)
                 .setAttribute("sidewarp.role", initiator ? "initiator" : "responder")
+                .setAttribute("network.peer.address", peer.getAddress().getHostAddress())
+                .setAttribute("network.peer.port", peer.getPort())
                 .startSpan());
     }
 
@@ -46,11 +54,7 @@ public final class ConnectionSpan {
         if (!span.isRecording()) {
             return;
         }
-        span.setAttribute(
-                        "network.peer.address",
-                        agreed.remoteAddress().getAddress().getHostAddress())
-                .setAttribute("network.peer.port", agreed.remoteAddress().getPort())
-                .setAttribute("sidewarp.llp", agreed.llp().name())
+        span.setAttribute("sidewarp.llp", agreed.llp().name())
                 .setAttribute("sidewarp.mpa.revision", agreed.mpaRevision())
                 .setAttribute("sidewarp.mpa.peer_to_peer", agreed.peerToPeer())
                 .setAttribute("sidewarp.crc", agreed.crc())

@@ -54,7 +54,8 @@ final class Collector implements AutoCloseable {
     }
 
     /** A span in the words of OTLP. */
-    record CollectedSpan(String trace, String id, String parent, String name, List<String> events) {}
+    record CollectedSpan(
+            String trace, String id, String parent, String name, List<String> attributes, List<String> events) {}
 
     private byte[] collect(String method, byte[] request) {
         try {
@@ -81,7 +82,11 @@ final class Collector implements AutoCloseable {
         for (UnknownFieldSet event : children(span, 11)) {
             events.add(text(event, 2));
         }
-        return new CollectedSpan(hex(span, 1), hex(span, 2), hex(span, 4), text(span, 5), events);
+        List<String> attributes = new ArrayList<>();
+        for (UnknownFieldSet attribute : children(span, 9)) {
+            attributes.add(text(attribute, 1));
+        }
+        return new CollectedSpan(hex(span, 1), hex(span, 2), hex(span, 4), text(span, 5), attributes, events);
     }
 
     private static List<UnknownFieldSet> children(UnknownFieldSet parent, int field)

@@ -4,9 +4,11 @@
 package io.sidewarp.service.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.Metadata;
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.grpc.stub.MetadataUtils;
 import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.service.testing.TestQueue;
@@ -175,6 +177,25 @@ class TelemetryTest {
             assertThat(connection.parent()).isEqualTo(call.id());
             assertThat(connection.events()).contains("established", "state");
             assertThat(collector.metrics()).contains("sidewarp.messages", "sidewarp.connections");
+        }
+    }
+
+    @Test
+    void theSpanOfAConnectionThatDoesNotComeAboutTellsThePeer() throws IOException {
+        try (Collector collector = new Collector()) {
+            try (TestSidecar sidecar = TestSidecar.start(Map.of(
+                            "otel.exporter.otlp.endpoint", collector.endpoint(), "otel.bsp.schedule.delay", "50"));
+                    TestSession client = sidecar.session()) {
+                var request = client.connectRequest(1).build();
+                assertThatThrownBy(() -> client.connections().connect(request))
+                        .isInstanceOf(StatusRuntimeException.class);
+
+                Awaitility.await()
+                        .until(() -> collector.spans().stream()
+                                .anyMatch(span -> span.name().equals("connection")));
+            }
+            assertThat(span(collector, "connection").attributes())
+                    .contains("network.peer.address", "network.peer.port");
         }
     }
 
