@@ -38,11 +38,13 @@ public record HostPort(String host, int port) {
         } else if (host.indexOf(':') >= 0) {
             throw refused(text, "an IPv6 address needs brackets, such as [::1]:7471", listen);
         }
-        if (!listen && host.isEmpty()) {
-            throw refused(text, "the host is missing", false);
-        }
         String digits = text.substring(colon + 1);
-        if (digits.isEmpty() || digits.length() > 5 || !digits.chars().allMatch(c -> c >= '0' && c <= '9')) {
+        boolean number =
+                !digits.isEmpty() && digits.length() <= 5 && digits.chars().allMatch(c -> c >= '0' && c <= '9');
+        if (!listen && host.isEmpty()) {
+            throw refused(text, colon < 0 && !number ? "the port is missing" : "the host is missing", false);
+        }
+        if (!number) {
             throw refused(text, "the port is not a number", listen);
         }
         int port = Integer.parseInt(digits);

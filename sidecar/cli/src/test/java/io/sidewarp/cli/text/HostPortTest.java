@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HostPortTest {
@@ -32,6 +33,12 @@ class HostPortTest {
         assertThatThrownBy(() -> HostPort.parse(text, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("HOST:PORT");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"peer, the port is missing", "7471, the host is missing", ":7471, the host is missing"})
+    void tellsWhichOfBothIsMissing(String text, String missing) {
+        assertThatThrownBy(() -> HostPort.parse(text, false)).hasMessageEndingWith(missing);
     }
 
     @Test
