@@ -194,6 +194,16 @@ class ImagesIT {
     }
 
     @Test
+    void namesOfFilesNeedNotBeAscii() throws IOException {
+        ContainerImage image = unpack("sidecar", "names");
+        try (OwnedProcess sidecar = startSidecar(image, "names", "0");
+                OwnedProcess java = image.exec(sidecar, "java", "-XshowSettings:properties", "-version")) {
+            assertThat(java.awaitExit()).as(java.text()).isZero();
+            assertThat(java.text()).contains("sun.jnu.encoding = UTF-8");
+        }
+    }
+
+    @Test
     void twoSidecarsTalkOverSctp() throws IOException {
         ContainerImage image = unpack("sidecar", "sctp");
         String port = Integer.toString(Ports.freeUdp());

@@ -372,6 +372,25 @@ class ScriptIT {
     }
 
     @Test
+    void withoutALocaleJavaHasThatOfUtf8() throws IOException {
+        playPackaged();
+        Path bin = Files.createDirectories(directory.resolve("later/bin"));
+        Files.writeString(bin.resolveSibling("release"), "JAVA_VERSION=\"25\"\n");
+        play(bin.resolve("javac"), "");
+        play(bin.resolve("java"), "echo \"<$LC_ALL>\"");
+        Map<String, String> environment = new HashMap<>(environment());
+        environment.put("JAVA_HOME", bin.getParent().toString());
+        for (String name : List.of("LANG", "LC_ALL", "LC_CTYPE")) {
+            environment.put(name, "");
+        }
+
+        assertThat(run(environment, "./sidewarp", "show").output()).containsExactly("<C.UTF-8>");
+
+        environment.put("LANG", "C.UTF-8");
+        assertThat(run(environment, "./sidewarp", "show").output()).containsExactly("<>");
+    }
+
+    @Test
     void aPlaceWhereTheTranscriptCannotGoIsRefusedFirst() {
         Ended ended = command("test-cluster", "none/such/file");
 
