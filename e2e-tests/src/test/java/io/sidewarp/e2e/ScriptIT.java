@@ -371,6 +371,16 @@ class ScriptIT {
         return jdk;
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"a:b", "[a]", "a\nb"})
+    void aCheckoutWhereJavaCannotRunIsToldOf(String name) throws IOException {
+        Path moved = Files.createDirectory(directory.resolve(name));
+        Files.copy(Programs.root().resolve("sidewarp"), moved.resolve("sidewarp"), StandardCopyOption.COPY_ATTRIBUTES);
+
+        run(environment(), moved.resolve("sidewarp").toString(), "show")
+                .assertFailed(ExitCodes.UNAVAILABLE, name, "another directory");
+    }
+
     @Test
     void withoutALocaleJavaHasThatOfUtf8() throws IOException {
         playPackaged();
