@@ -3,6 +3,7 @@
 
 package io.sidewarp.provider.software;
 
+import io.netty.channel.ChannelException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -18,9 +19,15 @@ final class TcpFailure {
 
     /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
     static String describe(InetSocketAddress remote, Throwable failure) {
-        // Around what the operating system said Netty has an exception that repeats the address.
-        Throwable said = failure.getCause() == null ? failure : failure.getCause();
-        return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice(remote.getAddress(), said);
+        // Around what the operating system said Netty has exceptions that repeat the address, or say nothing.
+        Throwable said = failure;
+        while (said.getCause() != null) {
+            said = said.getCause();
+        }
+        String advice = failure instanceof ChannelException
+                ? "there is no socket for it: let this process have more open files"
+                : advice(remote.getAddress(), said);
+        return "no TCP connection to " + remote + ": " + reason(said) + "; " + advice;
     }
 
     /** Netty has no message for some errors, only a type. */

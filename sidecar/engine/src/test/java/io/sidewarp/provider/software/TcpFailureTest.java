@@ -6,11 +6,13 @@ package io.sidewarp.provider.software;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.netty.channel.ChannelException;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.Device;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -54,6 +56,19 @@ final class TcpFailureTest {
     void whatTheKernelSaidAndWhatToDoAreTold(String address, String advice) throws Exception {
         assertThat(describe(address, new ConnectException("told by the kernel")))
                 .contains("no TCP connection to", "told by the kernel", advice);
+    }
+
+    /** As Netty tells of a channel that it cannot make. */
+    @Test
+    void aSocketThatCannotBeHadIsTold() {
+        InetSocketAddress remote = new InetSocketAddress(InetAddress.getLoopbackAddress(), PORT);
+        IOException said = new IOException("Too many open files");
+        ChannelException failure = new ChannelException(
+                "Unable to create Channel", new InvocationTargetException(new ChannelException(said)));
+
+        assertThat(TcpFailure.describe(remote, failure))
+                .contains("Too many open files", "let this process have more")
+                .doesNotContain("InvocationTargetException", "listens");
     }
 
     @Test
