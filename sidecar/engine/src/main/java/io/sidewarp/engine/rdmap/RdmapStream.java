@@ -312,7 +312,8 @@ public final class RdmapStream implements UpperLayer {
     }
 
     private void closeOutputWhenDrained() {
-        boolean drained = ready.isOver() && work.isDrained() && inboundRequests.isEmpty();
+        // The sender may still have the indication, which the lower layer had no room for.
+        boolean drained = ready.isOver() && !sender.isActive() && work.isDrained() && inboundRequests.isEmpty();
         if (state == StreamState.CLOSING && !outputClosed && drained) {
             outputClosed = true;
             llp.closeOutput();

@@ -113,6 +113,21 @@ class ReadyIndicationTest {
         assertThat(stream.wire().outputEnded()).isTrue();
     }
 
+    @ParameterizedTest
+    @EnumSource
+    @Requirement({"DDP-6.2.1-01", "EMPA-9.2-03"})
+    void aGracefulCloseWaitsUntilItIsSent(RtrKind kind) {
+        stream.wire().room(0);
+        stream.stream().indicateReady(kind);
+        stream.wire().output();
+
+        stream.stream().close();
+        assertThat(stream.wire().outputEnded()).isFalse();
+        stream.wire().room(1);
+
+        assertThat(stream.output()).hasSize(1);
+    }
+
     @Test
     @Requirement("EMPA-9.2-03")
     void theResponderTakesASendWithoutAReceiveForIt() {
