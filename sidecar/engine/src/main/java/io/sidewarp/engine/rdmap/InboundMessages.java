@@ -374,6 +374,9 @@ final class InboundMessages implements DdpUser {
         MemoryRegion unusable = target == null ? null : target.unusableRegion();
         TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
         String about = SegmentDescription.of(buffer, offset, length);
+        if (error == RdmapError.CATASTROPHIC_STREAM && isRequest(buffer, offset) && inboundRequests.isFull()) {
+            about += "; it is one more than ird permits at a time";
+        }
         if (error == DdpError.MESSAGE_TOO_LONG) {
             stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
         } else if (error == DdpError.INVALID_STAG && unusable != null) {
@@ -382,6 +385,12 @@ final class InboundMessages implements DdpUser {
         } else {
             stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
         }
+    }
+
+    private static boolean isRequest(WireBuffer buffer, int offset) {
+        UntaggedHeaderFlyweight header = new UntaggedHeaderFlyweight();
+        header.wrap(buffer, offset);
+        return RdmapControl.isRequest(RdmapControl.opcode(header.ulpControl()));
     }
 
     /** The work of this side that a segment is for, or null. */

@@ -276,7 +276,7 @@ public final class RdmapStream implements UpperLayer {
         }
         if (peerClosed && RdmapControl.isRequest(wqe.opcode())) {
             // Nobody is left to answer it.
-            fail(LlpError.CONNECTION_LOST);
+            onError(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
         }
         outbound = Outbound.WORK;
@@ -293,7 +293,7 @@ public final class RdmapStream implements UpperLayer {
                 }
                 if (peerClosed && !work.requests().isEmpty()) {
                     // It had begun when the peer closed, and nobody is left to answer it.
-                    fail(LlpError.CONNECTION_LOST);
+                    onError(LlpError.CONNECTION_LOST);
                 }
             }
             case RESPONSE -> {
@@ -395,7 +395,7 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.CLOSING) {
             if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
                 // What the peer still owes cannot come any more.
-                fail(LlpError.CONNECTION_LOST);
+                onError(LlpError.CONNECTION_LOST);
             } else {
                 finishClosing();
             }
@@ -404,7 +404,8 @@ public final class RdmapStream implements UpperLayer {
 
     @Override
     public void onError(LlpError cause) {
-        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, "");
+        String about = cause == LlpError.CONNECTION_LOST ? "the peer closed amid a message or before an answer" : "";
+        terminate(cause, TerminateMessage.of(cause), null, CompletionStatus.FATAL, about);
     }
 
     @Override

@@ -16,6 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.testing.EndpointOptions;
 import io.sidewarp.engine.testing.LoneStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AutoClose;
@@ -102,6 +103,33 @@ class ErrorMessageTest {
         stream.output();
 
         assertThat(message()).contains("0x%08x".formatted(region.stag())).contains("not usable any more");
+    }
+
+    @Test
+    void aRequestBeyondIrdIsNamedAsOne() {
+        MemoryRegion region = stream.region(16);
+        stream.wire().room(0);
+        for (int msn = 1; msn <= EndpointOptions.defaults().ird() + 1; msn++) {
+            stream.input(readRequest(msn, 1, 0, 16, region.stag(), 0));
+        }
+
+        assertThat(message())
+                .contains("RDMA Read Request of 28 octets on queue 1")
+                .endsWith("than ird permits at a time");
+    }
+
+    @Test
+    void thatThePeerClosedTooEarlyIsTold() {
+        MemoryRegion region = stream.region(16);
+        stream.endpoint().read(1).with(region).remote(7, 0).post();
+        stream.output();
+
+        stream.wire().peerClosed();
+
+        assertThat(stream.events().messages().getLast())
+                .isEqualTo(
+                        "terminated by this side: connection closed, terminated or lost (layer 0x2, type 0x0, code 0x01,"
+                                + " found here): the peer closed amid a message or before an answer");
     }
 
     @Test
