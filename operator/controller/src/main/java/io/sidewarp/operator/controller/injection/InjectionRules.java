@@ -12,6 +12,7 @@ import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.PROFILE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNICS;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.RNIC_RESOURCE;
 import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SHARED_MEMORY;
+import static io.sidewarp.operator.api.v1alpha1.SidewarpApi.SIDECAR_LABEL;
 
 import io.fabric8.kubernetes.api.model.Container;
 import io.fabric8.kubernetes.api.model.ContainerPort;
@@ -35,6 +36,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -66,6 +68,11 @@ public final class InjectionRules {
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?");
 
     private static final List<String> DETAILS = List.of(PROFILE, CONTAINERS, RNICS, SHARED_MEMORY);
+
+    /** What all names of annotations and labels begin with that are read or written here. */
+    private static final String PREFIX = "sidewarp.io/";
+
+    private static final Set<String> ANNOTATIONS = Set.of(INJECT, PROFILE, CONTAINERS, RNICS, SHARED_MEMORY, INJECTED);
 
     private final boolean nativeSidecars;
 
@@ -102,6 +109,30 @@ public final class InjectionRules {
         } catch (RefusedException e) {
             return new Refuse(Excerpt.message(e.getMessage()));
         }
+    }
+
+    /** What the author of a pod is told of names that look as if they were heeded, and are not. */
+    public static List<String> namesWithoutEffect(Pod pod) {
+        Set<String> labels = Optional.ofNullable(pod.getMetadata())
+                .map(ObjectMeta::getLabels)
+                .orElseGet(Map::of)
+                .keySet();
+        return Stream.of(
+                        withoutEffect("annotation", annotations(pod).keySet(), ANNOTATIONS),
+                        withoutEffect("label", labels, Set.of(SIDECAR_LABEL)))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
+    private static Optional<String> withoutEffect(String kind, Set<String> present, Set<String> known) {
+        Set<String> unknown = present.stream()
+                .filter(name -> name.startsWith(PREFIX) && !known.contains(name))
+                .collect(Collectors.toCollection(TreeSet::new));
+        return unknown.isEmpty()
+                ? Optional.empty()
+                : Optional.of("the " + kind + " " + Excerpt.names(unknown)
+                        + " has no effect; annotations of pods that have one are " + INJECT + ", "
+                        + String.join(", ", DETAILS));
     }
 
     private InjectionDecision inject(

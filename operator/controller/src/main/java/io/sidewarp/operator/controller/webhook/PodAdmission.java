@@ -91,14 +91,17 @@ final class PodAdmission implements AdmissionRequestHandler {
             case Inject inject -> {
                 count(INJECTED, span);
                 span.setAttribute("sidewarp.profile", inject.profileName());
-                yield AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));
+                AdmissionResponse response =
+                        AdmissionUtils.admissionResponseFromMutation(pod, mutator.mutate(pod, inject));
+                warn(response, InjectionRules.namesWithoutEffect(pod).stream());
+                yield response;
             }
             case Skip skip -> {
                 count(name(skip.reason()), span);
                 AdmissionResponse response = AdmissionUtils.allowedAdmissionResponse();
-                response.setWarnings(skip.warnings().stream()
-                        .map(warning -> "sidewarp: " + warning)
-                        .toList());
+                warn(
+                        response,
+                        Stream.concat(skip.warnings().stream(), InjectionRules.namesWithoutEffect(pod).stream()));
                 yield response;
             }
             case Refuse refuse -> {
@@ -116,6 +119,10 @@ final class PodAdmission implements AdmissionRequestHandler {
                 yield response;
             }
         };
+    }
+
+    private static void warn(AdmissionResponse response, Stream<String> warnings) {
+        response.setWarnings(warnings.map(warning -> "sidewarp: " + warning).toList());
     }
 
     private void count(String decision, Span span) {

@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -43,6 +44,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The webhook as the API server, or anybody else who reaches its port, calls it. */
@@ -138,6 +140,34 @@ class WebhookServerTest {
                     .endsWith("it can be a number from 0 to 16\"")
                     .hasSizeLessThan(1_000)
                     .doesNotContainPattern("[\\x00-\\x1f\\x7f-\\x9f]");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"enabled, true", "disabled, false"})
+    void namesThatNobodyHeedsAreTold(String inject, boolean patched, KubernetesClient client, TestNamespaces namespaces)
+            throws Exception {
+        String namespace = namespaces.create();
+        try (Webhook webhook = new Webhook(client, namespace)) {
+            JsonNode response = new ObjectMapper()
+                    .readTree(webhook.post("""
+                    {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {"uid": "1",
+                     "operation": "CREATE", "namespace": "%s", "object": {"apiVersion": "v1", "kind": "Pod", "metadata":
+                     {"annotations": {"sidewarp.io/inject": "%s", "sidewarp.io/rnic": "1", "example.com/rnics": "1"},
+                      "labels": {"sidewarp.io/inject": "enabled", "sidewarp.io/sidecar": "true"}},
+                     "spec": {"containers": [{"name": "app"}]}}}}
+                    """.formatted(namespace, inject)).body())
+                    .at("/response");
+
+            assertThat(response.has("patch")).isEqualTo(patched);
+            assertThat(response.at("/warnings"))
+                    .extracting(JsonNode::asText)
+                    .satisfiesExactly(
+                            annotation -> assertThat(annotation)
+                                    .startsWith("sidewarp: the annotation sidewarp.io/rnic has no effect")
+                                    .contains("sidewarp.io/rnics"),
+                            label -> assertThat(label)
+                                    .startsWith("sidewarp: the label sidewarp.io/inject has no effect"));
         }
     }
 
