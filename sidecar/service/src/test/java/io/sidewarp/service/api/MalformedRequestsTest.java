@@ -7,21 +7,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
-import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.grpc.stub.ClientCalls;
+import io.sidewarp.service.testing.LogLines;
+import io.sidewarp.service.testing.Octets;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListSessionsRequest;
-import java.io.ByteArrayInputStream;
-import java.io.InputStream;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -34,29 +27,14 @@ class MalformedRequestsTest {
     private static final byte[] TRUNCATED = {0x0a};
     private static final byte[] NO_UTF_8 = {0x0a, 1, (byte) 0xff};
 
-    /** Where gRPC tells of what goes wrong in a call. */
-    private static final Logger GRPC = Logger.getLogger("io.grpc");
-
-    private final List<LogRecord> records = Collections.synchronizedList(new ArrayList<>());
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord logged) {
-            records.add(logged);
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    /** Of gRPC, which tells there of what goes wrong in a call. */
+    private final LogLines log = LogLines.of("io.grpc");
 
     private TestSidecar sidecar;
     private ManagedChannel channel;
 
     @BeforeEach
     void start() {
-        GRPC.addHandler(handler);
         sidecar = TestSidecar.start("sidewarp.limits.api-connection-calls", "3");
         channel = sidecar.channel();
     }
@@ -65,7 +43,7 @@ class MalformedRequestsTest {
     void stop() {
         channel.shutdownNow();
         sidecar.close();
-        GRPC.removeHandler(handler);
+        log.close();
     }
 
     @ParameterizedTest
@@ -89,35 +67,18 @@ class MalformedRequestsTest {
                         .listSessions(ListSessionsRequest.getDefaultInstance())
                         .getSessionsList())
                 .isEmpty();
-        assertThat(records).isEmpty();
+        assertThat(log.all()).isEmpty();
     }
 
     @Test
     void aNameThatIsNoUtf8IsRefused() {
         assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", NO_UTF_8).getDescription())
                 .contains("UTF-8");
-        assertThat(records).isEmpty();
+        assertThat(log.all()).isEmpty();
     }
 
     private Status refusal(String method, byte[] request) {
-        MethodDescriptor<byte[], byte[]> octets = MethodDescriptor.newBuilder(Octets.MARSHALLER, Octets.MARSHALLER)
-                .setType(MethodDescriptor.MethodType.UNARY)
-                .setFullMethodName(method)
-                .build();
-        return Waiting.status(() -> ClientCalls.blockingUnaryCall(channel, octets, CallOptions.DEFAULT, request));
-    }
-
-    private enum Octets implements MethodDescriptor.Marshaller<byte[]> {
-        MARSHALLER;
-
-        @Override
-        public InputStream stream(byte[] message) {
-            return new ByteArrayInputStream(message);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-            return new byte[0];
-        }
+        return Waiting.status(
+                () -> ClientCalls.blockingUnaryCall(channel, Octets.unary(method), CallOptions.DEFAULT, request));
     }
 }

@@ -10,6 +10,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -38,13 +39,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.logging.Handler;
-import java.util.logging.Level;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -403,24 +398,7 @@ class MemoryTest {
 
     @Test
     void aStoreThatFailsEndsOnceWhateverElseWasOnItsWay() {
-        List<String> errors = new CopyOnWriteArrayList<>();
-        Handler handler = new Handler() {
-            @Override
-            public void publish(LogRecord record) {
-                if (record.getLevel().intValue() >= Level.WARNING.intValue()) {
-                    errors.add(record.getMessage());
-                }
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger log = Logger.getLogger("io.grpc");
-        log.addHandler(handler);
-        try {
+        try (LogLines errors = LogLines.warnings("io.grpc")) {
             CompletableFuture<StoreResponse> stored = new CompletableFuture<>();
             StreamObserver<StoreRequest> call =
                     MemoryServiceGrpc.newStub(session.channel()).store(into(stored));
@@ -432,9 +410,7 @@ class MemoryTest {
             assertThat(Waiting.status(() -> Waiting.join(stored)).getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
             // Comes behind the half-close.
             session.device().getDevice(GetDeviceRequest.getDefaultInstance());
-            assertThat(errors).isEmpty();
-        } finally {
-            log.removeHandler(handler);
+            assertThat(errors.all()).isEmpty();
         }
     }
 

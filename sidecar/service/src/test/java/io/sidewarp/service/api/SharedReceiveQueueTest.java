@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.grpc.Status;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.session.Session;
+import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -25,12 +26,7 @@ import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SharedReceiveQueue;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
@@ -273,21 +269,7 @@ class SharedReceiveQueueTest extends SharedReceiveFixture {
 
     @Test
     void aSessionThatEndsWithReceivesOutstandingLeavesNothing() {
-        List<String> leaks = new CopyOnWriteArrayList<>();
-        Handler handler = new Handler() {
-            @Override
-            public void publish(LogRecord record) {
-                leaks.add(record.getMessage());
-            }
-
-            @Override
-            public void flush() {}
-
-            @Override
-            public void close() {}
-        };
-        Logger log = Logger.getLogger(Session.class.getName());
-        log.addHandler(handler);
+        LogLines leaks = LogLines.of(Session.class.getName());
         try (TestSession other = right.session("other")) {
             SharedReceiveQueue queue = create(4, 2);
             TestSession.Pair pair = client.connectTo(server, using(queue));
@@ -324,9 +306,9 @@ class SharedReceiveQueueTest extends SharedReceiveFixture {
         } finally {
             // Waits for what sessions still release.
             right.close();
-            log.removeHandler(handler);
+            leaks.close();
         }
-        assertThat(leaks).isEmpty();
+        assertThat(leaks.all()).isEmpty();
         right = TestSidecar.start();
         server = right.session("server");
     }

@@ -5,12 +5,9 @@ package io.sidewarp.service.log;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
-import java.util.List;
+import io.sidewarp.service.testing.LogLines;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
 import org.jboss.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,33 +17,21 @@ class RateLimitedLoggerTest {
 
     private static final String NAME = "io.sidewarp.test.limited";
 
-    private final List<String> written = new ArrayList<>();
     private final AtomicLong suppressed = new AtomicLong();
     private final AtomicLong now = new AtomicLong();
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord record) {
-            written.add(record.getMessage());
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
+    private LogLines written;
     private RateLimitedLogger logger;
 
     @BeforeEach
     void attach() {
-        java.util.logging.Logger.getLogger(NAME).addHandler(handler);
+        written = LogLines.of(NAME);
         java.util.logging.Logger.getLogger(NAME).setUseParentHandlers(false);
         logger = new RateLimitedLogger(Logger.getLogger(NAME), "peer-broken", 3, suppressed, now::get);
     }
 
     @AfterEach
     void detach() {
-        java.util.logging.Logger.getLogger(NAME).removeHandler(handler);
+        written.close();
     }
 
     @Test
@@ -55,7 +40,7 @@ class RateLimitedLoggerTest {
             logger.warn(() -> "message=x");
         }
 
-        assertThat(written).hasSize(3).first().isEqualTo("event=peer-broken message=x");
+        assertThat(written.all()).hasSize(3).first().isEqualTo("event=peer-broken message=x");
         assertThat(suppressed).hasValue(997);
     }
 
@@ -69,7 +54,7 @@ class RateLimitedLoggerTest {
         logger.warn(() -> "message=y");
         logger.warn(() -> "message=z");
 
-        assertThat(written.subList(3, 5))
+        assertThat(written.all().subList(3, 5))
                 .containsExactly("event=peer-broken message=y suppressed=7", "event=peer-broken message=z");
     }
 
@@ -77,6 +62,6 @@ class RateLimitedLoggerTest {
     void controlCharactersOfAPeerNeverReachTheLog() {
         logger.warn(() -> "session=\"a\nevent=forged\u001b[2J\"");
 
-        assertThat(written).containsExactly("event=peer-broken session=\"a?event=forged?[2J\"");
+        assertThat(written.all()).containsExactly("event=peer-broken session=\"a?event=forged?[2J\"");
     }
 }

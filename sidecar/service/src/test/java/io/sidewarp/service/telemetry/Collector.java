@@ -7,14 +7,12 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.UnknownFieldSet;
 import io.grpc.HandlerRegistry;
-import io.grpc.MethodDescriptor;
 import io.grpc.Server;
 import io.grpc.ServerMethodDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.grpc.stub.ServerCalls;
-import java.io.ByteArrayInputStream;
+import io.sidewarp.service.testing.Octets;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -112,34 +110,10 @@ final class Collector implements AutoCloseable {
 
         @Override
         public ServerMethodDefinition<?, ?> lookupMethod(String name, String authority) {
-            MethodDescriptor<byte[], byte[]> method = MethodDescriptor.<byte[], byte[]>newBuilder()
-                    .setType(MethodDescriptor.MethodType.UNARY)
-                    .setFullMethodName(name)
-                    .setRequestMarshaller(Octets.INSTANCE)
-                    .setResponseMarshaller(Octets.INSTANCE)
-                    .build();
-            return ServerMethodDefinition.create(method, ServerCalls.asyncUnaryCall((request, observer) -> {
+            return ServerMethodDefinition.create(Octets.unary(name), ServerCalls.asyncUnaryCall((request, observer) -> {
                 observer.onNext(collect(name, request));
                 observer.onCompleted();
             }));
-        }
-    }
-
-    private enum Octets implements MethodDescriptor.Marshaller<byte[]> {
-        INSTANCE;
-
-        @Override
-        public InputStream stream(byte[] value) {
-            return new ByteArrayInputStream(value);
-        }
-
-        @Override
-        public byte[] parse(InputStream stream) {
-            try {
-                return stream.readAllBytes();
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
-            }
         }
     }
 }
