@@ -283,6 +283,23 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
     }
 
+    /** Whether the request is not complete yet. On the event loop, as {@link #cameToNothing} and {@link #giveWay}. */
+    boolean waitsForRequest() {
+        return phase == Phase.WAITING_FOR_REQUEST;
+    }
+
+    /** For one that is not established: whether it has failed or was rejected. */
+    boolean cameToNothing() {
+        return phase == Phase.OVER;
+    }
+
+    /** Ends because another one gets its place; nobody was asked about it, or it has come to nothing. */
+    void giveWay() {
+        phase = Phase.OVER;
+        listener.onGivenWay(this);
+        abort();
+    }
+
     @Override
     public void refuse() {
         loop.execute(() -> {

@@ -83,6 +83,11 @@ abstract class SoftwareListener implements Listener {
         setups.removeIf(IncomingSetup::isOver);
     }
 
+    /** One ends whose request nobody was asked about. */
+    void onGivenWay(IncomingSetup setup) {
+        setups.remove(setup);
+    }
+
     void onFailedBeforeRequest(InetSocketAddress remote, String message) {
         setups.removeIf(IncomingSetup::isOver);
         device.events().onStartupFailed(remote, message);

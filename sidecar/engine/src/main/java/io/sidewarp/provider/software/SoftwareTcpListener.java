@@ -9,21 +9,27 @@ import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Listens on TCP, and bounds the connections that have not sent a complete Request, or that came to nothing and wait for the
- * peer to close its side.
+ * peer to close its side. When there are that many, a new one takes the place of one that hinders others most.
  */
 final class SoftwareTcpListener extends SoftwareListener {
 
-    /** Open, and not in RDMA mode. */
-    private final Set<TcpTransport> starting = new HashSet<>();
+    private static final String STARTING = "connections in start-up";
+
+    /** Open, and not in RDMA mode; the oldest first. */
+    private final Map<TcpTransport, IncomingTcpSetup> starting = new LinkedHashMap<>();
 
     private volatile @Nullable TcpAcceptor acceptor;
 
@@ -43,16 +49,48 @@ final class SoftwareTcpListener extends SoftwareListener {
 
     private void onAccepted(TcpTransport transport) {
         // Requests that wait have their own limit.
-        if (starting.size() - waiting() >= attributes().startupConnections()) {
-            device().events().onRefused(transport.remoteAddress(), "connections in start-up");
+        if (starting.size() - waiting() >= attributes().startupConnections() && !makeRoomFor(transport)) {
+            device().events().onRefused(transport.remoteAddress(), STARTING);
             transport.abort();
             return;
         }
         IncomingTcpSetup setup = new IncomingTcpSetup(device(), this, transport);
-        starting.add(transport);
+        starting.put(transport, setup);
         transport.onClosed(() -> starting.remove(transport));
         onStarting(setup);
         setup.start();
+    }
+
+    /**
+     * Has the oldest connection of the address that holds most places give way. If that is the address of the new one, too,
+     * only one that has not sent its Request does: what was rejected holds its place until it is closed.
+     */
+    private boolean makeRoomFor(TcpTransport transport) {
+        Map<InetAddress, Integer> places = new HashMap<>();
+        for (IncomingTcpSetup setup : starting.values()) {
+            if (setup.waitsForRequest() || setup.cameToNothing()) {
+                places.merge(address(setup), 1, Integer::sum);
+            }
+        }
+        int most = places.values().stream().mapToInt(Integer::intValue).max().orElse(0);
+        InetAddress newcomer = transport.remoteAddress().getAddress();
+        Predicate<IncomingTcpSetup> mayGo = places.getOrDefault(newcomer, 0) == most
+                ? setup -> setup.waitsForRequest() && address(setup).equals(newcomer)
+                : setup -> (setup.waitsForRequest() || setup.cameToNothing())
+                        && places.getOrDefault(address(setup), 0) == most;
+        Optional<TcpTransport> oldest = starting.entrySet().stream()
+                .filter(entry -> mayGo.test(entry.getValue()))
+                .map(Map.Entry::getKey)
+                .findFirst();
+        oldest.map(starting::remove).ifPresent(setup -> {
+            device().events().onRefused(setup.remoteAddress(), STARTING);
+            setup.giveWay();
+        });
+        return oldest.isPresent();
+    }
+
+    private static InetAddress address(IncomingTcpSetup setup) {
+        return setup.remoteAddress().getAddress();
     }
 
     /** RDMA mode has begun. */

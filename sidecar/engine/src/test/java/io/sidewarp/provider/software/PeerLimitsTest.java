@@ -109,14 +109,25 @@ final class PeerLimitsTest {
     }
 
     private Socket connect(Listener listener) throws IOException {
+        return connect(listener, "127.0.0.1");
+    }
+
+    /** From that address of the loopback. */
+    private Socket connect(Listener listener, String from) throws IOException {
         Socket peer = new Socket(
-                listener.localAddress().getAddress(), listener.localAddress().getPort());
+                listener.localAddress().getAddress(),
+                listener.localAddress().getPort(),
+                InetAddress.ofLiteral(from),
+                0);
         peers.add(peer);
         return peer;
     }
 
     private Socket request(Listener listener) throws IOException {
-        Socket peer = connect(listener);
+        return request(connect(listener));
+    }
+
+    private static Socket request(Socket peer) throws IOException {
         byte[] frame = Arrays.copyOf(KEY, 20);
         frame[16] = 0x40;
         frame[17] = 1;
@@ -169,12 +180,51 @@ final class PeerLimitsTest {
     }
 
     @Test
-    void aFloodOfSilentConnectionsIsRefusedBeyondTheLimit() throws Exception {
+    void beyondTheLimitTheOldestSilentConnectionGivesWayToOneThatHasSomethingToSay() throws Exception {
         Listener listener = listen(4, 2, LONG);
-        connect(listener);
-        connect(listener);
+        Socket oldest = connect(listener);
+        Socket newer = connect(listener);
+        Socket honest = request(listener);
 
-        assertRefused(listener);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        assertThat(isClosed(oldest)).isTrue();
+        assertThat(refused).containsExactly("connections in start-up");
+        assertThat(failed).isEmpty();
+        request(newer);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        assertThat(honest.isClosed()).isFalse();
+    }
+
+    @Test
+    void aFloodFromOneAddressTakesNoPlaceFromOthers() throws Exception {
+        Listener listener = listen(4, 4, LONG);
+        Socket slow = connect(listener, "127.0.0.2");
+        List<Socket> flood = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            flood.add(connect(listener));
+        }
+        // Places are given in the order in which connections come.
+        assertThat(flood.subList(0, 17)).allMatch(PeerLimitsTest::isClosed);
+
+        request(slow);
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+        request(connect(listener, "127.0.0.3"));
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
+    }
+
+    @Test
+    void connectionsThatFailedAndStayOpenGiveWayToThoseOfOtherAddresses() throws Exception {
+        openPatiently();
+        Listener listener = listen(4, 2, LONG);
+        List<Socket> wrong = List.of(connect(listener), connect(listener));
+        for (Socket peer : wrong) {
+            peer.getOutputStream().write(new byte[KEY.length]);
+            assertThat(isClosed(peer)).isTrue();
+        }
+
+        request(connect(listener, "127.0.0.2"));
+
+        assertThat(requests.poll(10, TimeUnit.SECONDS)).isNotNull();
     }
 
     @Test
