@@ -205,6 +205,19 @@ class StartIT {
     }
 
     @Test
+    void aVariableThatNoSettingKnowsIsToldOnce() {
+        List<String> variables = List.of("env", "SIDEWARP_LIMITS_REGION=7", "SIDEWARP_VOLUME=/tmp");
+        try (SidecarProcess sidecar =
+                SidecarProcess.with("mistyped").prefix(variables).start()) {
+            assertThat(sidecar.process().output())
+                    .filteredOn(line -> line.contains("level=WARN"))
+                    .singleElement()
+                    .asString()
+                    .contains("\"SIDEWARP_LIMITS_REGION (is it SIDEWARP_LIMITS_REGIONS?)\"");
+        }
+    }
+
+    @Test
     void anEmptyVariableOfOpenTelemetryCountsAsNotSet() {
         List<String> variables = List.of("env", "OTEL_EXPORTER_OTLP_ENDPOINT=", "OTEL_TRACES_SAMPLER=");
         try (SidecarProcess sidecar =

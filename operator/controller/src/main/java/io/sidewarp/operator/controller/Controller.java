@@ -8,6 +8,8 @@ import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.annotations.QuarkusMain;
+import io.sidewarp.operator.api.config.UnknownVariables;
+import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.SettingRules;
 import io.sidewarp.operator.controller.installation.Uninstaller;
@@ -53,6 +55,11 @@ public class Controller implements QuarkusApplication {
 
     @Override
     public int run(String... arguments) throws InterruptedException {
+        UnknownVariables.in(System.getenv().keySet(), "SIDEWARP_OPERATOR_", OperatorConfig.class)
+                .ifPresent(names -> LOG.warnf(
+                        "event=unknown-variables names=%s action=\"none is a setting of the controller, and none has an"
+                                + " effect; see operator/README.md\"",
+                        LogText.quoted(names)));
         if (arguments.length == 1 && arguments[0].equals("uninstall")) {
             return uninstaller.run() ? 0 : 1;
         }

@@ -6,17 +6,22 @@ package io.sidewarp.service.lifecycle;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
 import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.config.UnknownVariables;
+import io.sidewarp.service.log.LogText;
 import jakarta.enterprise.event.Observes;
 import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.util.HashMap;
 import java.util.Map;
 import org.eclipse.microprofile.config.Config;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /** Starts and stops the sidecar with the Quarkus application. */
 @Singleton
 public final class SidecarLifecycle {
+
+    private static final Logger LOG = Logger.getLogger(SidecarLifecycle.class);
 
     private final SidewarpConfig config;
     private final Config properties;
@@ -29,6 +34,11 @@ public final class SidecarLifecycle {
     }
 
     void onStart(@Observes StartupEvent event) {
+        UnknownVariables.in(System.getenv().keySet(), SidewarpConfig.class)
+                .ifPresent(names -> LOG.warnf(
+                        "event=unknown-variables names=%s action=\"none is a setting of the sidecar, and none has an"
+                                + " effect; see docs/configuration.md\"",
+                        LogText.quoted(names)));
         sidecar = Sidecar.start(
                 config,
                 properties

@@ -32,6 +32,7 @@ import io.sidewarp.operator.agent.nic.NicDiscovery;
 import io.sidewarp.operator.agent.nic.OriginalValues;
 import io.sidewarp.operator.agent.nic.Provisioner;
 import io.sidewarp.operator.agent.siw.SiwLinks;
+import io.sidewarp.operator.api.config.UnknownVariables;
 import io.sidewarp.operator.api.events.EventRecorder;
 import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
@@ -110,6 +111,11 @@ public class NodeAgent {
     }
 
     void start(@Observes StartupEvent event) {
+        UnknownVariables.in(System.getenv().keySet(), "SIDEWARP_AGENT_", AgentConfig.class, DevicePluginConfig.class)
+                .ifPresent(names -> LOG.warnf(
+                        "event=unknown-variables names=%s action=\"none is a setting of the node agent, and none has an"
+                                + " effect; see operator/node-agent/README.md\"",
+                        LogText.quoted(names)));
         String node = config.nodeName()
                 .orElseThrow(() -> new IllegalStateException(
                         "the node's name is unknown; set NODE_NAME from spec.nodeName, as the chart does"));
