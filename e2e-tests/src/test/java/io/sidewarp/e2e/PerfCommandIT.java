@@ -61,6 +61,24 @@ class PerfCommandIT {
         return ended;
     }
 
+    @Test
+    void aServerWhoseSidecarAllowsNoMoreConnectionsSaysWhichSettingItIs() {
+        try (SidecarProcess few = SidecarProcess.with("few")
+                        .set("sidewarp.limits.connections", "3")
+                        .start();
+                OwnedProcess limited = CliProcess.start(few, "perf", "--listen", "127.0.0.1:0")) {
+            Ended ended = CliProcess.run(
+                    left, "perf", "write", CliProcess.awaitAddress(limited), "--connections", "8", "--time", "300ms");
+
+            assertThat(ended.exitCode()).as(ended.text()).isEqualTo(ExitCodes.TEMPORARY);
+            assertThat(ended.text())
+                    .contains(
+                            "refused the connection: its sidecar says: ",
+                            "the limit is 3",
+                            "sidewarp.limits.connections");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"write", "read", "send"})
     void throughputIsOneObjectOfJsonForEachSize(String operation) {

@@ -73,7 +73,7 @@ public final class Connector {
                     peer + " refused the connection: "
                             + Hello.decodeRefusal(e.privateData())
                                     .orElse("it gave no reason that this command understands; is it \"" + server
-                                            + "\"?"),
+                                            + "\", and has its sidecar reached a limit (its log tells)?"),
                     e);
         } catch (SidewarpException e) {
             if (e.rdmaError().isPresent()) {

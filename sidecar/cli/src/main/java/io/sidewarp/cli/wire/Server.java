@@ -116,12 +116,19 @@ public final class Server {
             Failure failure = Failures.of(e);
             exitCode = failure.exitCode();
             if (!ending) {
+                refuse(request, failure);
                 out.println(peer(request) + ": " + failure.getMessage());
             }
         }
         if (once && served) {
             first.complete(exitCode);
         }
+    }
+
+    /** Tells a peer that waits for an answer why it gets no other one; one that was accepted hears nothing of this. */
+    private static void refuse(IncomingConnection request, Failure failure) {
+        String whose = failure.getCause() instanceof SidewarpException ? "its sidecar says: " : "";
+        reject(request, whose + failure.getMessage());
     }
 
     private static String greet(String name, GreetedHandler handler, PrintWriter out, IncomingConnection request)
