@@ -8,6 +8,7 @@ import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionListener;
 import io.sidewarp.engine.llp.sctp.SessionOptions;
 import io.sidewarp.engine.llp.sctp.SessionStartup;
+import io.sidewarp.engine.net.sctp.AbortCause;
 import io.sidewarp.engine.net.sctp.SctpConnectException;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.rdmap.RdmapStream;
@@ -51,6 +52,13 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
                             + " and " + udpPort));
             return;
         }
+        if (remote().getAddress().isAnyLocalAddress()) {
+            fail(new ConnectionFailedException(
+                    Kind.INVALID_PARAMETERS,
+                    "over SCTP there is no connection to " + remote()
+                            + ": this address is no host's own; give the peer's own"));
+            return;
+        }
         stopSeeking = network.seek(remote(), udpPort, parameters().timeout(), this);
     }
 
@@ -76,14 +84,19 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
     private ConnectionFailedException describe(Throwable cause) {
         Kind kind = kindOf(cause);
         boolean fault = kind == Kind.INTERNAL && !(cause instanceof IOException);
-        String advice =
-                kind == Kind.UNREACHABLE ? "; check the address, the ports, and that the peer listens on SCTP" : "";
         return new ConnectionFailedException(
                 kind,
                 "no SCTP association with " + remote() + " (UDP port "
                         + parameters().udpPort() + " where it is in UDP): "
-                        + (fault ? "this side failed: " + cause : cause.getMessage()) + advice,
+                        + (fault ? "this side failed: " + cause : cause.getMessage())
+                        + (kind == Kind.UNREACHABLE ? advice(cause) : ""),
                 cause);
+    }
+
+    private static String advice(Throwable cause) {
+        return AbortCause.NO_ROOM.equals(cause.getMessage())
+                ? "; it may have later, and a sidecar with a larger sidewarp.sctp.associations has more"
+                : "; check the address, the ports, and that the peer listens on SCTP";
     }
 
     private static Kind kindOf(Throwable cause) {

@@ -86,6 +86,18 @@ final class SctpProviderTest extends SctpProviderSuite {
     }
 
     @Test
+    void anAddressThatIsNoHostsOwnIsRefusedInEachFamily() {
+        for (String address : List.of("0.0.0.0", "::")) {
+            CompletableFuture<ConnectionAttributes> connecting = new Endpoint(clientDevice(), 16)
+                    .queuePair.connect(new InetSocketAddress(InetAddress.ofLiteral(address), 7471), parameters());
+
+            assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
+                    .hasMessageContaining("this address is no host's own; give the peer's own");
+            assertFails(connecting, ConnectionFailedException.Kind.INVALID_PARAMETERS);
+        }
+    }
+
+    @Test
     void anAssociationIsBegunNoMoreWhenItsConnectionHasTimedOut() throws Exception {
         reopenClient(oneAssociation());
 
@@ -156,7 +168,16 @@ final class SctpProviderTest extends SctpProviderSuite {
                     destination, Duration.ofSeconds(10), transport -> silent(transport, new CompletableFuture<>()));
 
             assertThat(refused.poll(10, TimeUnit.SECONDS)).isEqualTo("127.0.0.1: SCTP associations");
-            assertThatThrownBy(() -> second.get(10, TimeUnit.SECONDS)).hasMessageContaining("aborted");
+            assertThatThrownBy(() -> second.get(10, TimeUnit.SECONDS)).hasMessageContaining("no room");
+            CompletableFuture<ConnectionAttributes> third = new Endpoint(clientDevice(), 16)
+                    .queuePair.connect(
+                            listener.localAddress(),
+                            parameters().withUdpPort(listener.udpPort().getAsInt()));
+            assertThatThrownBy(() -> third.get(10, TimeUnit.SECONDS))
+                    .hasMessageContaining("the peer has no room for the association (Out of Resource)")
+                    .hasMessageContaining("sidewarp.sctp.associations")
+                    .hasMessageNotContaining("check the address");
+            assertFails(third, ConnectionFailedException.Kind.UNREACHABLE);
             peer.close().get(10, TimeUnit.SECONDS);
         }
     }

@@ -10,7 +10,11 @@ import org.jspecify.annotations.Nullable;
 /** Reads for people what an ABORT chunk says (RFC 4960 sections 3.3.7 and 3.3.10). */
 public final class AbortCause {
 
-    private static final int CAUSE_HEADER_LENGTH = 4;
+    /** What {@link #describe} says of a peer that cannot have the association. */
+    public static final String NO_ROOM = "the peer has no room for the association (Out of Resource)";
+
+    static final int CAUSE_HEADER_LENGTH = 4;
+    static final int OUT_OF_RESOURCE = 4;
     private static final int USER_INITIATED_ABORT = 12;
     private static final int PROTOCOL_VIOLATION = 13;
     private static final int LONGEST_REASON = 128;
@@ -24,7 +28,9 @@ public final class AbortCause {
      * @param end offset behind the last one
      */
     public static String describe(WireBuffer packet, int cause, int end) {
-        return "the peer aborted the association" + particulars(packet, cause, end);
+        return cause + CAUSE_HEADER_LENGTH <= end && packet.getUnsignedShort(cause) == OUT_OF_RESOURCE
+                ? NO_ROOM
+                : "the peer aborted the association" + particulars(packet, cause, end);
     }
 
     /**

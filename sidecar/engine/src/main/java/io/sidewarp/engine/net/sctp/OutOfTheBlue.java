@@ -10,6 +10,9 @@ final class OutOfTheBlue {
 
     static final int ANSWER_LENGTH = SctpPacketFlyweight.COMMON_HEADER_LENGTH + SctpPacketFlyweight.CHUNK_HEADER_LENGTH;
 
+    /** Of {@link #answer} with {@link #addOutOfResource}; shorter than an INIT, whose sender may be forged. */
+    static final int REFUSAL_LENGTH = ANSWER_LENGTH + AbortCause.CAUSE_HEADER_LENGTH;
+
     private OutOfTheBlue() {}
 
     /** Whether the packet is an INIT and nothing else, as the first of an association is (RFC 4960 section 8.5.1). */
@@ -63,5 +66,17 @@ final class OutOfTheBlue {
                 tag);
         SctpPacketFlyweight.chunk(answer, first, type, flags, SctpPacketFlyweight.CHUNK_HEADER_LENGTH);
         return true;
+    }
+
+    /** Adds to the answer to an INIT that there is no room for the association (RFC 9260 sections 5.1, 3.3.10.4). */
+    static void addOutOfResource(WireBuffer answer) {
+        SctpPacketFlyweight.chunk(
+                answer,
+                SctpPacketFlyweight.COMMON_HEADER_LENGTH,
+                SctpPacketFlyweight.ABORT,
+                0,
+                SctpPacketFlyweight.CHUNK_HEADER_LENGTH + AbortCause.CAUSE_HEADER_LENGTH);
+        answer.putShort(ANSWER_LENGTH, AbortCause.OUT_OF_RESOURCE);
+        answer.putShort(ANSWER_LENGTH + Short.BYTES, AbortCause.CAUSE_HEADER_LENGTH);
     }
 }

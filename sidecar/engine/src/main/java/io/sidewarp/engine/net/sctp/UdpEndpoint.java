@@ -382,22 +382,28 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     /** Of no association: the first packet of one, perhaps. */
     private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
         UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
+        boolean full = false;
         if (listener != null && OutOfTheBlue.isInit(packet, length)) {
             if (incoming() < settings.maxAssociations()) {
                 return admit(listener, packet, sender);
             }
+            full = true;
             counters.refused.increment();
             listener.handler()
                     .onRefused(new InetSocketAddress(sender.getAddress(), SctpPacketFlyweight.sourcePort(packet)));
         } else {
             counters.outOfTheBlue.increment();
         }
-        StagingBuffer answer = channel().acquire(OutOfTheBlue.ANSWER_LENGTH);
+        int answerLength = full ? OutOfTheBlue.REFUSAL_LENGTH : OutOfTheBlue.ANSWER_LENGTH;
+        StagingBuffer answer = channel().acquire(answerLength);
         if (answer == null) {
             counters.outputDropped.increment();
         } else if (OutOfTheBlue.answer(packet, length, answer.wire())) {
-            checksum.fill(answer.wire(), OutOfTheBlue.ANSWER_LENGTH);
-            channel().write(answer, OutOfTheBlue.ANSWER_LENGTH, sender);
+            if (full) {
+                OutOfTheBlue.addOutOfResource(answer.wire());
+            }
+            checksum.fill(answer.wire(), answerLength);
+            channel().write(answer, answerLength, sender);
             counters.sentPackets.increment();
         } else {
             channel().release(answer);

@@ -198,6 +198,27 @@ final class SctpStrangersTest {
         assertThat(endpoint.counters().refused()).isPositive();
     }
 
+    /** With the cause Out of Resource (RFC 9260 section 3.3.10.4), and no longer than what may have a forged source. */
+    @Test
+    void anInitAboveTheLimitIsAnsweredWithTheCause() throws Exception {
+        SctpEndpoint endpoint = bed.open(
+                SctpBed.DDP, SctpBed.settings().toBuilder().maxAssociations(1).build());
+        int port = bed.listen(endpoint).port();
+        bed.connect(bed.open(SctpBed.DDP, SctpBed.settings()), port, endpoint.udpPort());
+        bed.takeAccepted();
+        DatagramSocket peer = stranger();
+        send(peer, init(port), endpoint);
+
+        WireBuffer answer = receive(peer);
+
+        assertThat(SctpPacketFlyweight.verificationTag(answer)).isEqualTo(StrangersPackets.TAG);
+        assertThat(SctpPacketFlyweight.chunkType(answer, HEADERS)).isEqualTo(SctpPacketFlyweight.ABORT);
+        assertThat(SctpPacketFlyweight.chunkFlags(answer, HEADERS)).isZero();
+        assertThat(SctpPacketFlyweight.chunkLength(answer, HEADERS)).isEqualTo(8);
+        assertThat(answer.getInt(HEADERS + 4)).isEqualTo(4 << 16 | 4);
+        assertThat(init(port)).hasSizeGreaterThan(HEADERS + 8);
+    }
+
     @Test
     void associationsOfPeersLeaveRoomForThoseThatBeginHere() throws Exception {
         SctpSettings one = SctpBed.settings().toBuilder().maxAssociations(1).build();
