@@ -73,6 +73,10 @@ final class GrpcWorkQueue implements WorkQueue {
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
     static GrpcWorkQueue open(GrpcSession session, int outstanding, List<Connection> receiveConnections) {
+        if (outstanding < 0) {
+            throw new IllegalArgumentException("outstanding is " + outstanding
+                    + "; allowed: 1 and more, or 0 for as many as the sidecar grants by default");
+        }
         Transport.checkMayBlock();
         session.checkOpen();
         Map<Long, GrpcConnection> claimed = receiveConnections.stream()

@@ -127,6 +127,7 @@ public interface Session extends AutoCloseable {
      *
      * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant fewer.
      * @param receiveConnections connections whose initial receives (of connect or accept) complete in this queue
+     * @throws IllegalArgumentException when {@code outstanding} is negative
      */
     WorkQueue openQueue(int outstanding, Connection... receiveConnections);
 

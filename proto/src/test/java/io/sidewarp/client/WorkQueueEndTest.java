@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.grpc.Status;
@@ -37,6 +38,14 @@ class WorkQueueEndTest extends WorkQueueFixture {
 
         assertThat(queue.drain(LONG)).isTrue();
         assertThat(FakeSidecar.next(completions).id()).isOne();
+    }
+
+    @Test
+    void aNegativeNumberOfRequestsIsRefusedBeforeTheSidecarIsAsked() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> session.openQueue(-1))
+                .withMessageContaining("outstanding is -1; allowed: ");
+        assertThat(sidecar.transfer.queues).isEmpty();
     }
 
     @Test

@@ -10,15 +10,22 @@ import io.sidewarp.service.error.ApiError;
 public final class RequestLimit {
 
     private final String setting;
+    private final long least;
     private final long limit;
     private final QuotaRefusals refusals;
 
+    RequestLimit(String setting, long limit, QuotaRefusals refusals) {
+        this(setting, 0, limit, refusals);
+    }
+
     /**
      * @param setting that holds the limit
+     * @param least that can be asked for, which others check; for the text of a refusal
      * @param refusals counts what is refused
      */
-    RequestLimit(String setting, long limit, QuotaRefusals refusals) {
+    RequestLimit(String setting, long least, long limit, QuotaRefusals refusals) {
         this.setting = setting;
+        this.least = least;
         this.limit = limit;
         this.refusals = refusals;
         refusals.expect(setting);
@@ -44,7 +51,8 @@ public final class RequestLimit {
             refusals.add(setting);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    field + " is " + Long.toUnsignedString(value) + "; allowed: 0 to " + limit + " (setting " + setting
+                    field + " is " + Long.toUnsignedString(value) + "; allowed: "
+                            + (limit < least ? "none" : least + " to " + limit) + " (setting " + setting
                             + "); ask for less, or raise the setting");
         }
     }

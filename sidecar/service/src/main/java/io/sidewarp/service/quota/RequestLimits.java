@@ -19,6 +19,6 @@ public record RequestLimits(
                 new RequestLimit("sidewarp.limits.ird", limits.ird(), refusals),
                 new RequestLimit("sidewarp.limits.ord", limits.ord(), refusals),
                 new RequestLimit("sidewarp.limits.backlog", limits.backlog(), refusals),
-                new RequestLimit("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), refusals));
+                new RequestLimit("sidewarp.limits.managed-region-octets", 1, limits.managedRegionOctets(), refusals));
     }
 }

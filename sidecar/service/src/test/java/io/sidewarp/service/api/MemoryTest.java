@@ -168,7 +168,8 @@ class MemoryTest {
     @Test
     void octetsAreLimitedByRegionSidecarAndSession() {
         assertThat(Waiting.status(() -> session.managed(9_000_001)).getDescription())
-                .contains("sidewarp.limits.managed-region-octets");
+                .contains(
+                        "managed.length is 9000001; allowed: 1 to 9000000 (setting sidewarp.limits.managed-region-octets)");
         session.managed(9_000_000);
         assertThat(Waiting.status(() -> session.managed(9_000_000)).getDescription())
                 .contains("sidewarp.limits.managed-octets");
