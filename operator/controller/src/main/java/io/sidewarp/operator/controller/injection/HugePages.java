@@ -45,7 +45,27 @@ final class HugePages {
                     "resources has huge pages, which Kubernetes gives only with cpu or memory; add a request or"
                             + " limit of one of them");
         }
-        return Optional.empty();
+        return all.entrySet().stream()
+                .filter(resource -> isResource(resource.getKey()))
+                .flatMap(resource -> pagesWrong(resource.getKey(), resource.getValue()).stream())
+                .findFirst();
+    }
+
+    private static Optional<String> pagesWrong(String name, Quantity quantity) {
+        Optional<Quantity> size = ProfileRules.amount(name.substring(RESOURCE.length()));
+        if (size.isEmpty()) {
+            return Optional.of("resources has " + Excerpt.quoted(name)
+                    + ", which names no size of huge pages; name one that the nodes have, for instance hugepages-2Mi");
+        }
+        boolean whole = ProfileRules.isNumber(quantity)
+                && quantity.getNumericalAmount()
+                                .remainder(size.get().getNumericalAmount())
+                                .signum()
+                        == 0;
+        return whole
+                ? Optional.empty()
+                : Optional.of("resources has " + quantity + " of " + name
+                        + ", which is no whole number of pages; give a multiple of " + size.get());
     }
 
     /** What is wrong with a pod whose volume for shared regions is of huge pages, and what to do; empty for other pods. */

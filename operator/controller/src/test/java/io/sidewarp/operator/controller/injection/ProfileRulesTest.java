@@ -52,6 +52,11 @@ class ProfileRulesTest {
                 "{requests: {hugepages-2Mi: 1Gi, cpu: 1}, limits: {hugepages-2Mi: 2Gi}}; request of hugepages-2Mi (1Gi)"
                         + " without a limit of the same amount",
                 "{requests: {}, limits: {hugepages-2Mi: 2Gi}}; only with cpu or memory",
+                "{limits: {hugepages-2Mi: 3Mi}}; 'resources has 3Mi of hugepages-2Mi, which is no whole number of pages;"
+                        + " give a multiple of 2Mi'",
+                "{limits: {hugepages-1Gi: 1G}}; 1G of hugepages-1Gi, which is no whole number of pages",
+                "{limits: {hugepages-2Mi: 2500m}}; 2500m of hugepages-2Mi, which is no whole number of pages",
+                "{limits: {hugepages-big: 2Mi}}; \"hugepages-big\", which names no size of huge pages",
             })
     void hugePagesThatTheApiServerWouldRefuseAreWrong(String resources, String wrong) {
         assertThat(whatIsWrong("{resources: " + resources + "}"))
@@ -64,6 +69,7 @@ class ProfileRulesTest {
     @ValueSource(
             strings = {
                 "{limits: {hugepages-2Mi: 2Gi}}",
+                "{limits: {hugepages-2Mi: 0, hugepages-1Gi: 1024Mi}}",
                 "{requests: {hugepages-2Mi: 2048Mi, cpu: 1}, limits: {hugepages-2Mi: 2Gi}}",
                 "{requests: {}, limits: {hugepages-2Mi: 2Gi, memory: 2Gi}}",
             })
