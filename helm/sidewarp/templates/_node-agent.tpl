@@ -33,7 +33,7 @@ apiVersion: apps/v1
 kind: DaemonSet
 metadata:
   name: sidewarp-node-agent
-  namespace: {{ .Release.Namespace }}
+  namespace: {{ .Release.Namespace | quote }}
   labels:
     {{- include "sidewarp.labels" (dict "root" $ "component" "node-agent" "manager" "sidewarp-controller") | nindent 4 }}
 spec:

@@ -10,7 +10,7 @@ clientConfig:
   url: {{ .Values.webhook.url }}
   {{- else }}
   service:
-    namespace: {{ .Release.Namespace }}
+    namespace: {{ .Release.Namespace | quote }}
     name: sidewarp-webhook
     port: 443
     path: /mutate-pods

@@ -490,4 +490,28 @@ class ChartTest {
         assertThat(installation.getMetadata().getLabels()).containsEntry("app.kubernetes.io/component", "installation");
         return installation.getData();
     }
+
+    /** To YAML 1e3 is a number, and to Kubernetes a name like others. */
+    @Test
+    void namesThatLookLikeNumbersStayNames(@TempDir Path scratch) throws IOException {
+        Path values = Files.writeString(scratch.resolve("values.yaml"), """
+                {createNamespace: true, networks: {multus: {namespace: "1e3"}}, image: {pullSecrets: ["1e3"]},
+                 webhook: {certManager: {enabled: true}}, monitoring: {podMonitor: {enabled: true},
+                 rules: {enabled: true}, dashboard: {enabled: true}}}
+                """);
+
+        String rendered = Chart.helm()
+                .template()
+                .withName("1e3")
+                .withNamespace("1e3")
+                .withKubeVersion(Chart.RECENT)
+                .withValuesFile(values)
+                .call();
+
+        assertThat(rendered.lines()).noneMatch(line -> line.endsWith(": 1e3"));
+        assertThat(Chart.find(rendered, Deployment.class, "sidewarp-controller")
+                        .getMetadata()
+                        .getNamespace())
+                .isEqualTo("1e3");
+    }
 }

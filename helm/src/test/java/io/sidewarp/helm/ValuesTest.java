@@ -81,6 +81,27 @@ class ValuesTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"900, 15m", "60, 1h", "86400, 1d", "60, 60000ms"})
+    void refusesACleanUpThatEndsBeforeTheTimeForNodesIsOver(int deadline, String timeout) {
+        assertThatThrownBy(() -> render(deadline, timeout))
+                .hasMessageContaining("uninstall.deadlineSeconds is " + deadline
+                        + ": it must be longer than controller.restoreTimeout, which is " + timeout);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"901, 15m", "3601, 1h", "60, 59s", "60, 59999ms"})
+    void takesACleanUpThatIsLonger(int deadline, String timeout) throws IOException {
+        assertThat(render(deadline, timeout)).contains("value: \"" + timeout + "\"");
+    }
+
+    private String render(int deadline, String timeout) throws IOException {
+        return Chart.renderWith(
+                Chart.RECENT,
+                "{controller: {restoreTimeout: %s}, uninstall: {deadlineSeconds: %d}}".formatted(timeout, deadline),
+                scratch);
+    }
+
+    @ParameterizedTest
     @CsvSource({
         "controller, sidewarp.operator.restore-timeout",
         "controller, sidewarp.operator.webhook.manage.certificate",
