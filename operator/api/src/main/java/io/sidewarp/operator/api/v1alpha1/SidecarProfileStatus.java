@@ -22,8 +22,8 @@ public record SidecarProfileStatus(
         Long observedGeneration,
 
         @JsonPropertyDescription(
-                "Ready: pods can use the profile. Degraded: they cannot, and are refused; the message says what"
-                        + " to change.")
+                "Ready: pods can use the profile. Progressing: they are refused until its IwarpNicPolicy has a network."
+                        + " Degraded: they cannot use it, and are refused; the message says what to change.")
         List<StatusCondition> conditions) {
 
     public SidecarProfileStatus {

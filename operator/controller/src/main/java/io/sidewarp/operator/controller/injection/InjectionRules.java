@@ -179,9 +179,7 @@ public final class InjectionRules {
         boolean asNative = profile.placement() == SidecarPlacement.NATIVE
                 || (profile.placement() == SidecarPlacement.AUTO && nativeSidecars && facts.nodesHaveNativeSidecars());
         if (asNative && !nativeSidecars) {
-            throw new RefusedException(
-                    "the SidecarProfile " + profileName + " asks for a native sidecar, which takes Kubernetes"
-                            + " 1.29 or later; set its placement to Auto or Container");
+            throw new RefusedException("the SidecarProfile " + profileName + " " + ProfileRules.NO_NATIVE_SIDECARS);
         }
         if (!asNative && endsByItself(pod)) {
             return without(
@@ -396,9 +394,8 @@ public final class InjectionRules {
 
     private static PodNetwork network(String nicPolicy, String profileName, InjectionFacts facts) {
         return facts.network(nicPolicy)
-                .orElseThrow(() -> new RefusedException("the SidecarProfile " + profileName
-                        + " takes devices of the IwarpNicPolicy " + nicPolicy
-                        + ", which has no network (yet); see its conditions, or remove nicPolicy from the profile"));
+                .orElseThrow(() -> new RefusedException(
+                        "the SidecarProfile " + profileName + " " + ProfileRules.noNetwork(nicPolicy)));
     }
 
     private static String networks(@Nullable String annotation, String namespace, PodNetwork network, int rnics) {

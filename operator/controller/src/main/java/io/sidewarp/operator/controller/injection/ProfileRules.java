@@ -35,7 +35,17 @@ public final class ProfileRules {
             .map(PodMutator::variableOf)
             .collect(Collectors.toUnmodifiableSet());
 
+    /** Of a profile for native sidecars where there are none. */
+    public static final String NO_NATIVE_SIDECARS =
+            "asks for a native sidecar, which takes Kubernetes 1.29 or later; set its placement to Auto or Container";
+
     private ProfileRules() {}
+
+    /** Of a profile for devices of a policy that has none for pods. */
+    public static String noNetwork(String nicPolicy) {
+        return "takes devices of the IwarpNicPolicy " + nicPolicy
+                + ", which has no network (yet); see its conditions, or remove nicPolicy from the profile";
+    }
 
     /** What is wrong with a profile and what to do, or empty when nothing is. */
     public static Optional<String> whatIsWrong(SidecarProfileSpec profile) {

@@ -4,29 +4,64 @@
 package io.sidewarp.operator.controller.profile;
 
 import io.fabric8.kubernetes.api.model.ObjectMetaBuilder;
+import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.ControllerConfiguration;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.event.source.informer.InformerEventSource;
 import io.javaoperatorsdk.operator.processing.retry.GradualRetry;
 import io.sidewarp.operator.api.events.EventRecorder;
+import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
+import io.sidewarp.operator.api.v1alpha1.SidecarPlacement;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfile;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileSpec;
 import io.sidewarp.operator.api.v1alpha1.SidecarProfileStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.config.Retries;
+import io.sidewarp.operator.controller.injection.PodNetwork;
 import io.sidewarp.operator.controller.injection.ProfileRules;
+import io.sidewarp.operator.controller.webhook.NativeSidecars;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Says in the status of a profile whether pods can use it, before one of them is refused. */
 @ControllerConfiguration(name = "profile")
 @GradualRetry(maxAttempts = Retries.FOR_EVER, maxInterval = Retries.MAX_INTERVAL_MILLIS)
 public class ProfileReconciler implements Reconciler<SidecarProfile> {
     private final EventRecorder events;
+    private @Nullable InformerEventSource<IwarpNicPolicy, SidecarProfile> policies;
 
     public ProfileReconciler(EventRecorder events) {
         this.events = events;
+    }
+
+    @Override
+    public List<EventSource<?, SidecarProfile>> prepareEventSources(EventSourceContext<SidecarProfile> context) {
+        policies = new InformerEventSource<>(
+                InformerEventSourceConfiguration.from(IwarpNicPolicy.class, SidecarProfile.class)
+                        .withName("policies")
+                        .withSecondaryToPrimaryMapper(policy -> context.getPrimaryCache()
+                                .list(profile -> policy.getMetadata()
+                                        .getName()
+                                        .equals(specification(profile).nicPolicy()))
+                                .map(ResourceID::fromResource)
+                                .collect(Collectors.toSet()))
+                        .withOnUpdateFilter(
+                                (updated, former) -> PodNetwork.of(updated).isPresent()
+                                        != PodNetwork.of(former).isPresent())
+                        .build(),
+                context);
+        return List.of(policies);
+    }
+
+    private static SidecarProfileSpec specification(SidecarProfile profile) {
+        return Optional.ofNullable(profile.getSpec()).orElseGet(SidecarProfileSpec::defaults);
     }
 
     @Override
@@ -35,14 +70,10 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
         Optional<SidecarProfileStatus> former = Optional.ofNullable(profile.getStatus());
         List<StatusCondition> conditions =
                 former.map(SidecarProfileStatus::conditions).orElseGet(List::of);
-        Optional<String> wrong = ProfileRules.whatIsWrong(
-                Optional.ofNullable(profile.getSpec()).orElseGet(SidecarProfileSpec::defaults));
+        State state = state(specification(profile), context);
         SidecarProfileStatus status = new SidecarProfileStatus(
                 generation,
-                wrong.isPresent()
-                        ? StatusCondition.of(conditions, StatusCondition.DEGRADED, "Invalid", wrong.get(), generation)
-                        : StatusCondition.of(
-                                conditions, StatusCondition.READY, "Valid", "pods can use the profile", generation));
+                StatusCondition.of(conditions, state.condition(), state.reason(), state.message(), generation));
         if (former.isPresent() && former.get().equals(status)) {
             return UpdateControl.noUpdate();
         }
@@ -54,5 +85,33 @@ public class ProfileReconciler implements Reconciler<SidecarProfile> {
                 .build());
         patch.setStatus(status);
         return UpdateControl.patchStatus(patch);
+    }
+
+    /** The condition that holds, and why. */
+    private record State(String condition, String reason, String message) {}
+
+    private State state(SidecarProfileSpec profile, Context<SidecarProfile> context) {
+        Optional<String> wrong = ProfileRules.whatIsWrong(profile);
+        if (wrong.isPresent()) {
+            return new State(StatusCondition.DEGRADED, "Invalid", wrong.get());
+        }
+        if (profile.placement() == SidecarPlacement.NATIVE
+                && !NativeSidecars.areIn(context.getClient().getKubernetesVersion())) {
+            return new State(
+                    StatusCondition.DEGRADED, "NoNativeSidecars", "the profile " + ProfileRules.NO_NATIVE_SIDECARS);
+        }
+        String nicPolicy = profile.nicPolicy();
+        if (nicPolicy != null && profile.rnics() > 0 && !hasNetwork(nicPolicy)) {
+            return new State(
+                    StatusCondition.PROGRESSING, "NoNetwork", "the profile " + ProfileRules.noNetwork(nicPolicy));
+        }
+        return new State(StatusCondition.READY, "Valid", "pods can use the profile");
+    }
+
+    private boolean hasNetwork(String nicPolicy) {
+        return Optional.ofNullable(policies)
+                .flatMap(known -> known.get(new ResourceID(nicPolicy)))
+                .flatMap(PodNetwork::of)
+                .isPresent();
     }
 }

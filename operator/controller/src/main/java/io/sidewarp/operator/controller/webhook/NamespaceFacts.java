@@ -108,9 +108,7 @@ public class NamespaceFacts implements AutoCloseable {
                 .or(() -> Optional.ofNullable(client.resources(IwarpNicPolicy.class)
                         .withName(nicPolicy)
                         .get()))
-                .map(IwarpNicPolicy::getStatus)
-                .filter(status -> status.network() != null && status.resourceName() != null)
-                .map(status -> PodNetwork.of(String.valueOf(status.network()), String.valueOf(status.resourceName())));
+                .flatMap(PodNetwork::of);
     }
 
     private Optional<SidecarProfileSpec> profile(String namespace, String name) {
