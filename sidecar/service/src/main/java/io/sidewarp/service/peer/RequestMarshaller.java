@@ -46,7 +46,7 @@ public final class RequestMarshaller<Q> implements MethodDescriptor.Marshaller<Q
         MethodDescriptor<Q, R> descriptor = method.getMethodDescriptor();
         return ServerMethodDefinition.create(
                 descriptor.toBuilder(
-                                new RequestMarshaller<>(descriptor.getRequestMarshaller()),
+                                new RequestMarshaller<>(BoundedMarshaller.of(descriptor.getRequestMarshaller())),
                                 descriptor.getResponseMarshaller())
                         .build(),
                 method.getServerCallHandler());

@@ -13,6 +13,7 @@ import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.Octets;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListSessionsRequest;
 import org.junit.jupiter.api.AfterEach;
@@ -74,6 +75,20 @@ class MalformedRequestsTest {
     void aNameThatIsNoUtf8IsRefused() {
         assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", NO_UTF_8).getDescription())
                 .contains("UTF-8");
+        assertThat(log.all()).isEmpty();
+    }
+
+    @Test
+    void oneOfTooManyMessagesIsRefused() {
+        byte[] receives = new byte[2 << 20];
+        for (int i = 0; i < receives.length; i += 2) {
+            receives[i] = ConnectRequest.RECEIVES_FIELD_NUMBER << 3 | 2;
+        }
+
+        Status status = refusal("sidewarp.v1.ConnectionService/Connect", receives);
+
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).endsWith("give fewer in one call");
         assertThat(log.all()).isEmpty();
     }
 
