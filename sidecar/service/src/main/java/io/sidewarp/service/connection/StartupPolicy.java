@@ -4,6 +4,7 @@
 package io.sidewarp.service.connection;
 
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.mpa.CrcPolicy;
 import io.sidewarp.engine.llp.mpa.DepthNegotiation;
@@ -14,10 +15,10 @@ import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.MpaOptions;
 import io.sidewarp.v1.ReadyIndication;
 import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.IntStream;
 
 /** How MPA start-up goes: what the caller says, within what the administrator permits, and his defaults for the rest. */
 final class StartupPolicy {
@@ -84,9 +85,16 @@ final class StartupPolicy {
         if (asked.isEmpty()) {
             return permitted;
         }
-        Set<Integer> revisions = new TreeSet<>(asked);
-        if (!MpaPolicy.SUPPORTED_REVISIONS.containsAll(revisions) || !revisions.contains(1) && !revisions.contains(2)) {
-            throw ApiError.invalid("options.mpa.revisions", revisions, "0, 1 and 2, and 1 or 2 among them");
+        // Nothing is kept of a list that cannot be, however long it is.
+        Set<Integer> revisions = new TreeSet<>();
+        for (int revision : asked) {
+            if (!MpaPolicy.SUPPORTED_REVISIONS.contains(revision)) {
+                throw noRevisions(Integer.toUnsignedString(revision));
+            }
+            revisions.add(revision);
+        }
+        if (!revisions.contains(1) && !revisions.contains(2)) {
+            throw noRevisions("0");
         }
         if (!permitted.containsAll(revisions)) {
             throw ApiError.of(
@@ -95,6 +103,10 @@ final class StartupPolicy {
                             + " (setting sidewarp.connection.mpa-revisions)");
         }
         return revisions;
+    }
+
+    private static StatusRuntimeException noRevisions(String revision) {
+        return ApiError.invalid("options.mpa.revisions", "[" + revision + "]", "0, 1 and 2, and 1 or 2 among them");
     }
 
     private static int requestRevision(MpaOptions mpa, Set<Integer> revisions, boolean peerToPeer, int byDefault) {
@@ -119,13 +131,16 @@ final class StartupPolicy {
         if (mpa.getReadyIndicationsCount() == 0) {
             return byDefault;
         }
-        List<RtrKind> kinds = IntStream.range(0, mpa.getReadyIndicationsCount())
-                .mapToObj(i -> rtr(mpa.getReadyIndications(i), mpa.getReadyIndicationsValue(i)))
-                .toList();
-        if (Set.copyOf(kinds).size() < kinds.size()) {
-            throw ApiError.invalid("options.mpa.ready_indications", mpa.getReadyIndicationsList(), "each kind once");
+        Set<RtrKind> kinds = new LinkedHashSet<>();
+        for (int i = 0; i < mpa.getReadyIndicationsCount(); i++) {
+            if (!kinds.add(rtr(mpa.getReadyIndications(i), mpa.getReadyIndicationsValue(i)))) {
+                throw ApiError.invalid(
+                        "options.mpa.ready_indications",
+                        mpa.getReadyIndicationsList().subList(0, i + 1),
+                        "each kind once");
+            }
         }
-        return kinds;
+        return List.copyOf(kinds);
     }
 
     private static RtrKind rtr(ReadyIndication kind, int value) {

@@ -22,7 +22,10 @@ import io.sidewarp.v1.MpaOptions;
 import io.sidewarp.v1.ReadDepthNegotiation;
 import io.sidewarp.v1.ReadyIndication;
 import io.sidewarp.v1.RejectRequest;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** How callers and administrators say how MPA start-up goes. */
@@ -220,5 +223,19 @@ class StartupOptionsTest extends TwoSidecars {
                         .getDescription())
                 .startsWith("options.mpa.ready_indications");
         assertThat(refusal(options().setMaxFpdu(-1)).getDescription()).startsWith("options.max_fpdu");
+    }
+
+    @Test
+    void ofALongListThatCannotBeTheWrongPartIsTold() {
+        List<Integer> revisions =
+                Stream.iterate(-1, revision -> revision - 1).limit(1000).toList();
+        List<ReadyIndication> indications = Collections.nCopies(1000, ReadyIndication.READY_INDICATION_WRITE);
+
+        assertThat(refusal(options().setMpa(MpaOptions.newBuilder().addAllRevisions(revisions)))
+                        .getDescription())
+                .startsWith("options.mpa.revisions is [4294967295];");
+        assertThat(refusal(options().setMpa(MpaOptions.newBuilder().addAllReadyIndications(indications)))
+                        .getDescription())
+                .startsWith("options.mpa.ready_indications is [READY_INDICATION_WRITE, READY_INDICATION_WRITE];");
     }
 }
