@@ -3,7 +3,9 @@
 
 package io.sidewarp.service.transfer;
 
+import com.google.protobuf.DiscardUnknownFieldsParser;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Parser;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.CompareSwapWork;
@@ -93,6 +95,9 @@ final class QueueDecoder {
 
     private static final byte[] NOTHING = {};
 
+    /** Keeps no fields that are not known, which would take the heap many times their octets. */
+    private static final Parser<QueueOpen> OPENS = DiscardUnknownFieldsParser.wrap(QueueOpen.parser());
+
     private final ProtoReader reader = new ProtoReader();
     /** End of the message while inside a post, else -1. */
     private int messageEnd = -1;
@@ -137,7 +142,8 @@ final class QueueDecoder {
                     if (builder == null) {
                         builder = QueueOpen.newBuilder();
                     }
-                    builder.mergeFrom(reader.array(), reader.position(), reader.limit() - reader.position());
+                    builder.mergeFrom(
+                            OPENS.parseFrom(reader.array(), reader.position(), reader.limit() - reader.position()));
                 } catch (InvalidProtocolBufferException e) {
                     throw new ProtoReader.MalformedMessage("open");
                 }

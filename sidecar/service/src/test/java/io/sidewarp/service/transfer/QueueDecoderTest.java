@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.UnknownFieldSet;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.v1.CompareSwapWork;
 import io.sidewarp.v1.EnableWork;
@@ -75,6 +76,19 @@ class QueueDecoderTest {
                 .addReceiveConnections(9)
                 .build();
         begin(QueueRequest.newBuilder().setOpen(open).build().toByteArray());
+
+        assertThat(decoder.open()).isEqualTo(open);
+    }
+
+    @Test
+    void keepsNoFieldOfAnOpenThatNobodyKnows() {
+        QueueOpen open = QueueOpen.newBuilder().setSession("abc").build();
+        UnknownFieldSet unknown =
+                UnknownFieldSet.newBuilder().mergeVarintField(1000, 1).build();
+        begin(QueueRequest.newBuilder()
+                .setOpen(open.toBuilder().setUnknownFields(unknown))
+                .build()
+                .toByteArray());
 
         assertThat(decoder.open()).isEqualTo(open);
     }
