@@ -317,7 +317,9 @@ public final class SharedVolume {
                     RegionException.Reason.OUT_OF_BOUNDS,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
                             + " are not possible for " + path
-                            + (create ? "; a file to create needs a length of at least 1" : ""));
+                            + (create && length == 0
+                                    ? "; a file to create needs a length of at least 1"
+                                    : "; a file has less than 2^63 octets"));
         }
     }
 

@@ -291,6 +291,12 @@ class SharedVolumeTest {
         assertThat(root.resolve("new")).doesNotExist();
     }
 
+    @ParameterizedTest
+    @CsvSource({"0, 0, needs a length of at least 1", "0, -1, less than 2^63", "-4096, 1, less than 2^63"})
+    void saysWhatCannotBeOfAFileToCreate(long offset, long length, String reason) {
+        assertRefused("new", offset, length, true, RegionException.Reason.OUT_OF_BOUNDS, reason);
+    }
+
     @Test
     void refusesOneOctetBeyondTheEndOfTheFile() throws Exception {
         Files.write(root.resolve("file"), new byte[2 * PAGE]);
