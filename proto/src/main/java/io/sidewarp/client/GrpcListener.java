@@ -120,14 +120,21 @@ final class GrpcListener implements Listener {
         try {
             handler.accept(incoming);
         } catch (RuntimeException | Error e) {
-            // The end of the session fails whatever a handler does, and is told elsewhere.
-            Level level = session.isEnded() ? Level.DEBUG : Level.WARNING;
-            LOG.log(
-                    level,
-                    "the handler of incoming connections failed for " + incoming.remoteAddress() + ":"
-                            + incoming.remotePort(),
-                    e);
+            log(incoming, e);
             incoming.rejectUndecided();
+        }
+    }
+
+    private void log(Incoming incoming, Throwable failure) {
+        String message = "the handler of incoming connections failed for " + incoming.remoteAddress() + ":"
+                + incoming.remotePort();
+        // The end of the session fails whatever a handler does, and is told elsewhere.
+        Level level = session.isEnded() ? Level.DEBUG : Level.WARNING;
+        if (failure instanceof SidewarpException && !LOG.isLoggable(Level.DEBUG)) {
+            // What any peer can bring about, by leaving: one line.
+            LOG.log(level, message + ": " + failure.getMessage());
+        } else {
+            LOG.log(level, message, failure);
         }
     }
 

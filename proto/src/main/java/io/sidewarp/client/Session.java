@@ -111,7 +111,7 @@ public interface Session extends AutoCloseable {
      * may serve the connection until it ends.
      *
      * <p>When the handler throws before it decided, or after a decision that the sidecar refused, the request is
-     * rejected.
+     * rejected. What it throws goes to the log ({@link System.Logger}), a {@link SidewarpException} in one line.
      *
      * @param address IP address; empty for all that the sidecar's configuration permits
      * @param port 0 for any free port; {@link Listener#port()} tells which
