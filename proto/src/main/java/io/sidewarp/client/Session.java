@@ -141,8 +141,9 @@ public interface Session extends AutoCloseable {
     CompletableFuture<Void> closed();
 
     /**
-     * Ends the session; the sidecar releases everything that it created. Shared regions that were not closed are unmapped
-     * here, also when the session was lost before. Their memory must not be used any more.
+     * Ends the session; the sidecar releases everything that it created, which this does not wait for: close a region whose
+     * file's name is wanted again at once. Shared regions that were not closed are unmapped here, also when the session was
+     * lost before. Their memory must not be used any more.
      */
     @Override
     void close();
