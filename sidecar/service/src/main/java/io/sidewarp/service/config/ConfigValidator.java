@@ -44,6 +44,9 @@ public final class ConfigValidator {
     /** Of those that are left to it, a session can have a connection with one entry in each queue. */
     private static final int MIN_WORK_ENTRIES = 6;
 
+    /** Of those that are left to it, a session can have one. */
+    private static final int MIN_TOTAL_REGIONS = 3;
+
     private static final Pattern CONGESTION_CONTROL =
             Pattern.compile("[A-Za-z0-9_-]{1," + CongestionControl.MAX_NAME + "}");
 
@@ -135,6 +138,7 @@ public final class ConfigValidator {
         range("sidewarp.limits.load-octets", limits.loadOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);
+        range("sidewarp.limits.total-regions", limits.totalRegions(), MIN_TOTAL_REGIONS, StagTable.MAX_REGIONS);
         range("sidewarp.limits.registered-octets", limits.registeredOctets(), 1, Long.MAX_VALUE);
         range("sidewarp.limits.managed-region-octets", limits.managedRegionOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.managed-octets", limits.managedOctets(), 0, Long.MAX_VALUE / 4);

@@ -152,6 +152,13 @@ public interface SidewarpConfig {
         @WithDefault("1024")
         int regions();
 
+        /**
+         * Regions of all sessions: file descriptors, mappings and heap of the sidecar. Users, and sessions of a user, have no
+         * more than they leave to others.
+         */
+        @WithDefault("16384")
+        int totalRegions();
+
         /** Octets registered by a session, over all regions. */
         @WithDefault("68719476736")
         long registeredOctets();

@@ -5,7 +5,6 @@ package io.sidewarp.service.lifecycle;
 
 import io.netty.channel.EventLoopGroup;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
-import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.net.PeerLimit;
@@ -49,7 +48,7 @@ final class Providers {
                 limits.ird(),
                 limits.ord(),
                 config.extensions(),
-                (int) Math.min(StagTable.MAX_REGIONS, (long) limits.sessions() * limits.regions()),
+                limits.totalRegions(),
                 limits.shortSegments(),
                 defaults.terminateTimeout(),
                 config.connection().firstFpduDelay());

@@ -48,12 +48,12 @@ final class RegionRegistration {
             BooleanSupplier wanted,
             Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
         SessionQuotas quotas = context.quotas();
-        quotas.regions().take(1);
+        quotas.takeRegion();
         CompletableFuture<RegisteredRegion> result =
                 CompletableFuture.supplyAsync(() -> prepare(plan, wanted), context.workers());
         return track(result.whenComplete((region, failure) -> {
                     if (failure != null) {
-                        quotas.regions().give(1);
+                        quotas.giveRegion();
                     }
                 })
                 .thenComposeAsync(onRegistered, context.loop()));
@@ -67,7 +67,7 @@ final class RegionRegistration {
                         (ignored, failure) -> {
                             if (failure == null) {
                                 giveOctets(region.region().length(), region.managed());
-                                context.quotas().regions().give(1);
+                                context.quotas().giveRegion();
                             } else {
                                 LOG.errorf(failure, "event=deregistration-failed region=%d", region.id());
                             }

@@ -11,6 +11,7 @@ import io.sidewarp.v1.Limits;
 public record EffectiveLimits(
         int sessions,
         int regions,
+        int totalRegions,
         long registeredOctets,
         long managedRegionOctets,
         long managedOctets,
@@ -40,6 +41,7 @@ public record EffectiveLimits(
         return new EffectiveLimits(
                 config.sessions(),
                 config.regions(),
+                config.totalRegions(),
                 config.registeredOctets(),
                 config.managedRegionOctets(),
                 config.managedOctets(),

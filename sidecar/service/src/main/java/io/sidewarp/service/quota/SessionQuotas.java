@@ -6,11 +6,13 @@ package io.sidewarp.service.quota;
 /**
  * What one session may use (the resource manager of RFC 5040 section 8.1.2).
  *
+ * @param totalRegions what it has of those of all sessions
  * @param managedOctets what it has of those of all sessions
  * @param workEntries what it has of those of all sessions
  */
 public record SessionQuotas(
         Quota regions,
+        SessionShare totalRegions,
         Quota registeredOctets,
         SessionShare managedOctets,
         Quota connections,
@@ -24,9 +26,14 @@ public record SessionQuotas(
 
     /** New quotas of a session. */
     public static SessionQuotas of(
-            EffectiveLimits limits, SessionShare managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
+            EffectiveLimits limits,
+            SessionShare totalRegions,
+            SessionShare managedOctets,
+            SessionShare workEntries,
+            QuotaRefusals refusals) {
         return new SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
+                totalRegions,
                 new Quota(
                         "octets registered by a session",
                         "sidewarp.limits.registered-octets",
@@ -62,13 +69,39 @@ public record SessionQuotas(
 
     /** Has the refusals of all sessions counted before there is one. */
     public static void expect(
-            EffectiveLimits limits, SessionShare managedOctets, SessionShare workEntries, QuotaRefusals refusals) {
-        of(limits, managedOctets, workEntries, refusals);
+            EffectiveLimits limits,
+            SessionShare totalRegions,
+            SessionShare managedOctets,
+            SessionShare workEntries,
+            QuotaRefusals refusals) {
+        of(limits, totalRegions, managedOctets, workEntries, refusals);
+    }
+
+    /**
+     * Takes a region.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken then
+     */
+    public void takeRegion() {
+        regions.take(1);
+        try {
+            totalRegions.take(1);
+        } catch (RuntimeException e) {
+            regions.give(1);
+            throw e;
+        }
+    }
+
+    /** Gives a region back. */
+    public void giveRegion() {
+        totalRegions.give(1);
+        regions.give(1);
     }
 
     /** Whether nothing of this session's own is taken. */
     public boolean isUnused() {
         return regions.used() == 0
+                && totalRegions.used() == 0
                 && registeredOctets.used() == 0
                 && managedOctets.used() == 0
                 && connections.used() == 0

@@ -35,6 +35,15 @@ public final class SessionShare {
                     new SharedQuota<>(limit));
         }
 
+        /** Regions. */
+        public static Shared totalRegions(long limit) {
+            return new Shared(
+                    "regions of all sessions",
+                    "sidewarp.limits.total-regions",
+                    "release some, register larger ones, or raise the setting and the limit of open files",
+                    new SharedQuota<>(limit));
+        }
+
         /** Octets of managed regions. */
         public static Shared managedOctets(long limit) {
             return new Shared(

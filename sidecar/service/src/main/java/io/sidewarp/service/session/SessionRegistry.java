@@ -64,6 +64,7 @@ public final class SessionRegistry implements QueueSessions {
     private final QuotaRefusals refusals = new QuotaRefusals();
     private final RequestLimits requests;
     private final SharedQuota<Long> sessionQuota;
+    private final SessionShare.Shared totalRegions;
     private final SessionShare.Shared managedOctets;
     private final SessionShare.Shared workEntries;
     private final PeerQuotas peers;
@@ -94,6 +95,7 @@ public final class SessionRegistry implements QueueSessions {
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
         this.requests = RequestLimits.of(limits, refusals);
         this.sessionQuota = new SharedQuota<>(limits.sessions());
+        this.totalRegions = SessionShare.Shared.totalRegions(limits.totalRegions());
         this.managedOctets = SessionShare.Shared.managedOctets(limits.managedOctets());
         this.workEntries = SessionShare.Shared.workEntries(limits.workEntries());
         this.peers = new PeerQuotas(limits.peerConnections(), limits.peerReadRequests(), refusals);
@@ -103,6 +105,7 @@ public final class SessionRegistry implements QueueSessions {
         refusals.expect(SESSIONS);
         SessionQuotas.expect(
                 limits,
+                new SessionShare(totalRegions, ownUid, refusals),
                 new SessionShare(managedOctets, ownUid, refusals),
                 new SessionShare(workEntries, ownUid, refusals),
                 refusals);
@@ -182,6 +185,7 @@ public final class SessionRegistry implements QueueSessions {
                 requests,
                 SessionQuotas.of(
                         limits,
+                        new SessionShare(totalRegions, peer.uid(), refusals),
                         new SessionShare(managedOctets, peer.uid(), refusals),
                         new SessionShare(workEntries, peer.uid(), refusals),
                         refusals),

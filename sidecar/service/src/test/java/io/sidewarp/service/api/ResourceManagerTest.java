@@ -249,11 +249,7 @@ class ResourceManagerTest {
             modest.connectTo(server);
 
             assertThat(Waiting.status(() -> modest.managed(1)).getDescription()).contains("sidewarp.limits.regions");
-            greedy.memory()
-                    .deregisterRegion(DeregisterRegionRequest.newBuilder()
-                            .setSession(greedy.token())
-                            .setRegion(all.getId())
-                            .build());
+            deregister(greedy, all);
             greedy.managed(1000);
         }
     }
@@ -269,6 +265,29 @@ class ResourceManagerTest {
                     .contains("the limit is 3000 (setting sidewarp.limits.managed-octets), this session has 1000");
 
             assertThat(modest.managed(300).getLength()).isEqualTo(300);
+        }
+    }
+
+    @Test
+    void aSessionWithAllTheRegionsThatItMayHaveLeavesSomeToAnother() {
+        String setting = "sidewarp.limits.total-regions";
+        try (TestSidecar sidecar = TestSidecar.start(setting, "9");
+                TestSession greedy = sidecar.session("greedy");
+                TestSession modest = sidecar.session("modest")) {
+            Region first = greedy.managed(1);
+            Region second = greedy.managed(1);
+            greedy.managed(1);
+
+            Status status = Waiting.status(() -> greedy.managed(1));
+
+            assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(status.getDescription())
+                    .contains("the limit is 9 (setting " + setting + "), this session has 3");
+            assertThat(refusals(sidecar)).containsEntry(setting, 1.0);
+            modest.managed(1);
+            deregister(greedy, first);
+            deregister(greedy, second);
+            greedy.managed(1);
         }
     }
 
@@ -478,6 +497,14 @@ class ResourceManagerTest {
                 .setConnection(connection.getId())
                 .setWork(Works.write(1, connection.getId(), from, to, SIZE).getWrite())
                 .build();
+    }
+
+    private static void deregister(TestSession session, Region region) {
+        session.memory()
+                .deregisterRegion(DeregisterRegionRequest.newBuilder()
+                        .setSession(session.token())
+                        .setRegion(region.getId())
+                        .build());
     }
 
     private static void disconnect(TestSession session, Connection connection) {

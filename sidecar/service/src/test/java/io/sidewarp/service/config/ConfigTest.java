@@ -76,6 +76,7 @@ class ConfigTest {
         "sidewarp.limits.work-entries, 5",
         "sidewarp.limits.reassembly-octets, 131071",
         "sidewarp.limits.regions, 0",
+        "sidewarp.limits.total-regions, 2",
         "sidewarp.limits.send-queue, 100000",
         "sidewarp.limits.lookups, 0",
         "sidewarp.limits.shared-receive-queues, -1",

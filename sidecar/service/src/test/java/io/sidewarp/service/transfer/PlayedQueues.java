@@ -99,6 +99,8 @@ abstract class PlayedQueues {
                 SessionQuotas.of(
                         limits,
                         new SessionShare(
+                                SessionShare.Shared.totalRegions(limits.totalRegions()), Peer.UNKNOWN, refusals),
+                        new SessionShare(
                                 SessionShare.Shared.managedOctets(limits.managedOctets()), Peer.UNKNOWN, refusals),
                         new SessionShare(SessionShare.Shared.workEntries(limits.workEntries()), Peer.UNKNOWN, refusals),
                         refusals),
