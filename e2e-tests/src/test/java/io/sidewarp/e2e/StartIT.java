@@ -4,6 +4,7 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.ExitCodes;
@@ -138,6 +139,44 @@ class StartIT {
                 "/proc/sidewarp",
                 "mount a volume there",
                 "sidewarp.shared-volume");
+    }
+
+    @Test
+    void aFileInTheVolumesPlaceIsRefused() throws IOException {
+        Path directory = Directories.temporary("volume");
+        Path file = Files.createFile(directory.resolve("file"));
+        try {
+            assertRefused(
+                    SidecarProcess.with("volume").set("sidewarp.shared-volume", file.toString()),
+                    file + " is no directory",
+                    "sidewarp.shared-volume");
+        } finally {
+            Directories.delete(directory);
+        }
+    }
+
+    @Test
+    void aReadOnlyVolumeIsRefused() throws IOException {
+        assumeTrue("root".equals(System.getProperty("user.name")), "only root can mount one");
+        Path volume = Directories.temporary("read-only");
+        try {
+            assertRefused(
+                    SidecarProcess.with("read-only")
+                            .prefix(List.of(
+                                    "unshare",
+                                    "--mount",
+                                    "--propagation",
+                                    "private",
+                                    "sh",
+                                    "-c",
+                                    "mount -t tmpfs -o ro none \"$0\" && exec \"$@\"",
+                                    volume.toString()))
+                            .set("sidewarp.shared-volume", volume.toString()),
+                    volume + " is read-only",
+                    "sidewarp.shared-volume");
+        } finally {
+            Directories.delete(volume);
+        }
     }
 
     @Test

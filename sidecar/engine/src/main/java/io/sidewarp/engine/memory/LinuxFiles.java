@@ -33,6 +33,8 @@ final class LinuxFiles {
     static final int ENOTDIR = 20;
     static final int EISDIR = 21;
     static final int EINVAL = 22;
+    static final int ENFILE = 23;
+    static final int EMFILE = 24;
     static final int EFBIG = 27;
     static final int ENOSPC = 28;
     static final int EROFS = 30;

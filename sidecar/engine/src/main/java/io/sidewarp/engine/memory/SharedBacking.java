@@ -87,7 +87,8 @@ public final class SharedBacking implements RegionBacking {
         return errno == LinuxFiles.ENOMEM
                 ? new RegionException(
                         RegionException.Reason.NO_SPACE,
-                        "no address space to map " + length + " octets of " + path + "; register less")
+                        "no address space to map " + length + " octets of " + path
+                                + "; register less, or raise vm.max_map_count where there are many regions")
                 : new RegionException(
                         RegionException.Reason.IO,
                         "cannot map " + length + " octets of " + path + " (error " + errno

@@ -285,6 +285,9 @@ public final class SharedVolume {
 
     private int openRoot() {
         int directory = LinuxFiles.openRoot(root.toString());
+        if (directory == -LinuxFiles.EMFILE || directory == -LinuxFiles.ENFILE) {
+            throw noDescriptor("the shared volume " + root);
+        }
         if (directory < 0) {
             throw new RegionException(
                     RegionException.Reason.IO,
@@ -332,7 +335,7 @@ public final class SharedVolume {
     }
 
     /** @param name the component that could not be opened, in the open directory */
-    private static RegionException failure(int errno, String path, int directory, String name) {
+    static RegionException failure(int errno, String path, int directory, String name) {
         return switch (errno) {
             case LinuxFiles.ENOENT ->
                 new RegionException(
@@ -353,7 +356,13 @@ public final class SharedVolume {
                 new RegionException(
                         RegionException.Reason.NO_SPACE,
                         "the shared volume has no room for " + path + "; register less, or raise its size limit");
-            case LinuxFiles.EACCES, LinuxFiles.EPERM, LinuxFiles.EROFS ->
+            case LinuxFiles.EMFILE, LinuxFiles.ENFILE -> noDescriptor(path);
+            case LinuxFiles.EROFS ->
+                new RegionException(
+                        RegionException.Reason.NO_PERMISSION,
+                        "the shared volume is read-only, so that " + path
+                                + " cannot be a region; mount it for reading and writing");
+            case LinuxFiles.EACCES, LinuxFiles.EPERM ->
                 new RegionException(
                         RegionException.Reason.NO_PERMISSION,
                         "no permission to open " + path + " for reading and writing; give this process's user or group"
@@ -362,6 +371,13 @@ public final class SharedVolume {
                 new RegionException(
                         RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
         };
+    }
+
+    private static RegionException noDescriptor(String what) {
+        return new RegionException(
+                RegionException.Reason.NO_SPACE,
+                "no file descriptor is left to open " + what
+                        + "; release regions or connections, or raise the process's limit of open files");
     }
 
     private static boolean isSymbolicLink(int directory, String name) {

@@ -339,6 +339,20 @@ class SharedVolumeTest {
                 .isEqualTo(RegionException.Reason.IO);
     }
 
+    @ParameterizedTest
+    @CsvSource({
+        LinuxFiles.EROFS + ", NO_PERMISSION, mount it for reading and writing",
+        LinuxFiles.EMFILE + ", NO_SPACE, limit of open files",
+        LinuxFiles.EACCES + ", NO_PERMISSION, mode 0660"
+    })
+    void saysWhyTheOperatingSystemRefusesAFile(int errno, RegionException.Reason reason, String remedy) {
+        assertThat(SharedVolume.failure(errno, "file", -1, "file"))
+                .hasMessageContaining("file")
+                .hasMessageContaining(remedy)
+                .extracting(RegionException::reason)
+                .isEqualTo(reason);
+    }
+
     @Test
     void noticesThatItsFileBecameTooShort() throws Exception {
         Files.write(root.resolve("file"), new byte[2 * PAGE]);

@@ -25,6 +25,7 @@ import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.service.telemetry.Telemetry;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -224,11 +225,21 @@ public final class Sidecar implements AutoCloseable {
         Path path = Path.of(setting.get());
         try {
             Files.createDirectories(path);
+        } catch (FileAlreadyExistsException e) {
+            throw new IOException(
+                    e.getFile() + " is no directory for shared regions; remove it, or set sidewarp.shared-volume to"
+                            + " another place or to nothing",
+                    e);
         } catch (IOException e) {
             throw new IOException(
                     "the directory for shared regions " + path + " is missing and cannot be created (" + e
                             + "); mount a volume there, or set sidewarp.shared-volume to another one or to nothing",
                     e);
+        }
+        if (Files.getFileStore(path).isReadOnly()) {
+            throw new IOException(
+                    "the volume for shared regions " + path + " is read-only; mount it for reading and writing, or set"
+                            + " sidewarp.shared-volume to another one or to nothing");
         }
         SharedVolume volume = new SharedVolume(path);
         try {
