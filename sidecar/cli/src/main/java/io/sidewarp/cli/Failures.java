@@ -20,6 +20,11 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
 
     @Override
     public int handleExecutionException(Exception exception, CommandLine command, CommandLine.ParseResult result) {
+        return report(exception, command);
+    }
+
+    /** Tells of what a command threw; the exit code. */
+    static int report(Throwable exception, CommandLine command) {
         Failure failure = of(exception);
         PrintWriter err = command.getErr();
         if (failure.exitCode() == ExitCode.INTERRUPTED || Interruption.requested()) {
@@ -49,8 +54,20 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
             case FileSystemException e -> new Failure(ExitCode.IO_ERROR, e.getFile() + ": " + reasonOf(e), e);
             case IOException e -> new Failure(ExitCode.IO_ERROR, "input or output failed: " + e.getMessage(), e);
             case IllegalArgumentException e -> new Failure(ExitCode.USAGE, String.valueOf(e.getMessage()), e);
+            case InternalError e
+            when isFaultOfMappedMemory(e) ->
+                new Failure(
+                        ExitCode.IO_ERROR,
+                        "a file that is mapped here, in the shared volume for instance, became shorter or cannot be read",
+                        e);
             default -> new Failure(ExitCode.INTERNAL, "internal error: " + exception, exception);
         };
+    }
+
+    /** As HotSpot words it. */
+    private static boolean isFaultOfMappedMemory(InternalError e) {
+        String message = e.getMessage();
+        return message != null && message.contains("unsafe memory access");
     }
 
     /** What the operating system says, or at least the kind of the failure. */

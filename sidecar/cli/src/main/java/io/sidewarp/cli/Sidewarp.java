@@ -121,7 +121,13 @@ public final class Sidewarp implements Runnable {
 
     /** Runs a command. What it did is no success when its output went nowhere. */
     static int execute(CommandLine commandLine, String... arguments) {
-        int exitCode = commandLine.execute(arguments);
+        int exitCode;
+        try {
+            exitCode = commandLine.execute(arguments);
+        } catch (Error e) {
+            // Picocli has its handler called for exceptions only.
+            return Failures.report(e, commandLine);
+        }
         if (exitCode == ExitCode.OK && commandLine.getOut().checkError()) {
             Failure failure = Failure.noOutput();
             commandLine.getErr().println("sidewarp: " + failure.getMessage());

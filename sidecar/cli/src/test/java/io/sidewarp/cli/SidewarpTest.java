@@ -9,9 +9,13 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.io.UncheckedIOException;
+import java.nio.MappedByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -148,6 +152,32 @@ class SidewarpTest {
 
         assertThat(Sidewarp.execute(commandLine, "--version")).isEqualTo(ExitCode.IO_ERROR);
         assertThat(err.toString()).startsWith("sidewarp: standard output cannot be written");
+    }
+
+    @Test
+    void aFileThatBecomesShorterWhileItIsMappedIsAFailureAndNoBug() throws IOException {
+        Path file = Files.write(directory.resolve("mapped"), new byte[1]);
+        CommandLine commandLine = Sidewarp.commandLine(Map.of("NO_COLOR", "1"));
+        commandLine.setErr(new PrintWriter(err, true));
+        commandLine.addSubcommand(
+                "touch", CommandLine.Model.CommandSpec.wrapWithoutInspection((Runnable) () -> touchTruncated(file)));
+
+        assertThat(Sidewarp.execute(commandLine, "touch")).isEqualTo(ExitCode.IO_ERROR);
+        assertThat(err.toString().lines())
+                .singleElement()
+                .asString()
+                .startsWith("sidewarp: a file that is mapped here")
+                .contains("became shorter");
+    }
+
+    private static void touchTruncated(Path file) {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            MappedByteBuffer mapped = channel.map(FileChannel.MapMode.READ_ONLY, 0, 1);
+            channel.truncate(0);
+            mapped.get(new byte[1]);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     /** Takes nothing. */
