@@ -32,7 +32,8 @@ public interface Session extends AutoCloseable {
     Subscription onEvent(SessionListener listener);
 
     /**
-     * Creates a file in the shared volume, registers it, and maps it here. The file is removed with the region.
+     * Creates a file in the shared volume, registers it, and maps it here. The file is removed with the region; a
+     * sidecar that is killed leaves it.
      *
      * @param path relative to the shared volume; must not exist
      * @param length octets, at least 1
