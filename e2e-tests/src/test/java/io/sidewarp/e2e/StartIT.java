@@ -102,6 +102,25 @@ class StartIT {
                 "the kernel does not have it");
     }
 
+    @ParameterizedTest
+    @CsvSource({"sidewarp.api.allowed-uids, 0", "sidewarp.connection.congestion-control, reno"})
+    void whatTakesNativeEpollIsRefusedWithTheReasonThatThereIsNone(String setting, String value) throws IOException {
+        assertRefused(withoutPlaceForLibraries("place").set(setting, value), setting, "/proc", "1 MiB");
+    }
+
+    @Test
+    void aSidecarWithoutNativeEpollSaysWhy() {
+        try (SidecarProcess sidecar = withoutPlaceForLibraries("slow").start()) {
+            assertThat(sidecar.process().awaitLine(line -> line.contains("event=no-native-epoll")))
+                    .contains("level=WARN", "/proc", "1 MiB");
+        }
+    }
+
+    /** Netty has its libraries unpacked to a directory in which nobody can make files. */
+    private static SidecarProcess.Builder withoutPlaceForLibraries(String name) {
+        return SidecarProcess.with(name).jvmFlags(List.of("-Djava.io.tmpdir=/proc"));
+    }
+
     @Test
     void aSocketThatAnotherSidecarServesIsRefused() throws IOException {
         try (SidecarProcess first = SidecarProcess.start("first")) {

@@ -6,7 +6,6 @@ package io.sidewarp.engine.net;
 import static java.nio.charset.StandardCharsets.US_ASCII;
 
 import io.netty.channel.ChannelException;
-import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.RawUnixChannelOption;
@@ -15,6 +14,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,9 +60,10 @@ public final class CongestionControl {
         if (name.equals(AUTOMATIC)) {
             return;
         }
-        if (!Epoll.isAvailable()) {
-            throw new IllegalArgumentException("without the native transport (Linux epoll) a connection has that of the"
-                    + " machine; leave the setting out");
+        Optional<String> noEpoll = EngineLoops.whyNoEpoll();
+        if (noEpoll.isPresent()) {
+            throw new IllegalArgumentException("without native epoll a connection has that of the machine; leave the"
+                    + " setting out, or see to it that there is native epoll: " + noEpoll.get());
         }
         EpollSocketChannel probe = new EpollSocketChannel();
         try {

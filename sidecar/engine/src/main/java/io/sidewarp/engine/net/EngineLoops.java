@@ -27,11 +27,13 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.ThreadPerTaskExecutor;
 import io.sidewarp.engine.memory.Quiescence;
+import java.io.IOException;
 import java.nio.channels.spi.SelectorProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -83,6 +85,24 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return Epoll.isAvailable()
                 ? new EpollEventLoopGroup(loops, threads, waiting)
                 : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);
+    }
+
+    /** Why there is no native epoll, in words for people, or nothing where there is. */
+    public static Optional<String> whyNoEpoll() {
+        Throwable cause = Epoll.unavailabilityCause();
+        if (cause == null) {
+            return Optional.empty();
+        }
+        while (cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        // Of some the message is but the name of a file.
+        String reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
+        return Optional.of(
+                cause instanceof IOException
+                        ? reason + "; its library has to be unpacked: give the directory of temporary files, "
+                                + System.getProperty("java.io.tmpdir") + ", 1 MiB that can be written"
+                        : reason);
     }
 
     /**

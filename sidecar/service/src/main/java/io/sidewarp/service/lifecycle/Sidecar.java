@@ -7,6 +7,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.opentelemetry.sdk.autoconfigure.spi.ConfigurationException;
 import io.sidewarp.engine.memory.RegionException;
 import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
 import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
@@ -134,6 +135,7 @@ public final class Sidecar implements AutoCloseable {
         api = server;
         health.outbound(true);
         health.ready(true);
+        EngineLoops.whyNoEpoll().ifPresent(reason -> LOG.warnf("event=no-native-epoll reason=\"%s\"", reason));
         LOG.infof(
                 "event=started version=%s provider=%s socket=%s tcp=%s management=%s loops=%d epoll=%b",
                 version,

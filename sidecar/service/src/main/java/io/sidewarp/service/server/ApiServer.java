@@ -8,6 +8,7 @@ import io.grpc.ServerInterceptor;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.netty.NettyServerBuilder;
 import io.netty.channel.ServerChannel;
+import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.service.config.ConfigValidator;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.ApiConnections;
@@ -23,6 +24,7 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -69,11 +71,11 @@ public final class ApiServer implements AutoCloseable {
 
     /** Binds. Fails with a message that says what to change. */
     public void start() throws IOException {
-        if (!transports.isEpoll()
+        Optional<String> noEpoll = EngineLoops.whyNoEpoll();
+        if (noEpoll.isPresent()
                 && (config.allowedUids().isPresent() || config.allowedGids().isPresent())) {
-            throw new IOException(
-                    "sidewarp.api.allowed-uids and -gids need native epoll, which is not available on this"
-                            + " platform; unset them, or run where it is");
+            throw new IOException("sidewarp.api.allowed-uids and -gids need native epoll; unset them, or see to it that"
+                    + " there is native epoll: " + noEpoll.get());
         }
         Path path = Path.of(config.socket());
         UnixSocketFile file = new UnixSocketFile(path, ConfigValidator.socketMode(config));
