@@ -51,6 +51,11 @@ final class SocketTable {
         free.addLast(address);
     }
 
+    /** The library still has a former socket of that address, for who knows how long: nobody gets it again. */
+    synchronized void withdraw(long address) {
+        sockets.set((int) address - 1, null);
+    }
+
     @Nullable
     UsrsctpSocket get(long address) {
         AtomicReferenceArray<@Nullable UsrsctpSocket> current = sockets;

@@ -9,6 +9,7 @@ import java.nio.ByteOrder;
 /** Numbers and structure layouts of usrsctp.h on Linux, version 0.9.5. Offsets and lengths are octets. */
 final class UsrsctpConstants {
 
+    static final int EADDRINUSE = 98;
     static final int EINPROGRESS = 115;
 
     static final int AF_CONN = 123;

@@ -65,13 +65,19 @@ final class UsrsctpSocket implements SctpSocket {
             OptionalInt adaptation,
             SctpSettings settings,
             SctpPacketOutput output) {
-        UsrsctpSocket opened = new UsrsctpSocket(table, output);
-        try {
-            opened.open(localPort, packetSize, adaptation, settings);
-            return opened;
-        } catch (RuntimeException | Error e) {
-            opened.close();
-            throw e;
+        while (true) {
+            UsrsctpSocket opened = new UsrsctpSocket(table, output);
+            boolean bound;
+            try {
+                bound = opened.open(localPort, packetSize, adaptation, settings);
+            } catch (RuntimeException | Error e) {
+                opened.close();
+                throw e;
+            }
+            if (bound) {
+                return opened;
+            }
+            opened.closeAndWithdraw();
         }
     }
 
@@ -79,7 +85,8 @@ final class UsrsctpSocket implements SctpSocket {
         return output;
     }
 
-    private void open(int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings) {
+    /** Whether the address is this socket's: the library may still have the one that was closed there before. */
+    private boolean open(int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings) {
         long opened = UsrsctpCalls.socket(
                 callState, UsrsctpConstants.AF_CONN, UsrsctpConstants.SOCK_SEQPACKET, UsrsctpConstants.IPPROTO_SCTP);
         if (opened > -4096 && opened < 0) {
@@ -88,7 +95,12 @@ final class UsrsctpSocket implements SctpSocket {
         socket = opened;
         check("set_non_blocking", UsrsctpCalls.setNonBlocking(callState, socket));
         new UsrsctpOptions(callState, socket, scratch.asSlice(VALUE_OFFSET)).apply(packetSize, adaptation, settings);
-        check("bind", UsrsctpCalls.bind(callState, socket, sockaddr(localPort), UsrsctpConstants.SOCKADDR_LENGTH));
+        int result = UsrsctpCalls.bind(callState, socket, sockaddr(localPort), UsrsctpConstants.SOCKADDR_LENGTH);
+        if (result == -UsrsctpConstants.EADDRINUSE) {
+            return false;
+        }
+        check("bind", result);
+        return true;
     }
 
     private static IllegalStateException failure(String call, int error) {
@@ -275,13 +287,23 @@ final class UsrsctpSocket implements SctpSocket {
     @Override
     public void close() {
         if (arena.scope().isAlive()) {
-            if (socket != 0) {
-                // Without lingering the library aborts what is still up, and never waits.
-                UsrsctpCalls.close(socket);
-                socket = 0;
-            }
+            closeSocket();
             table.release(address);
             arena.close();
+        }
+    }
+
+    private void closeAndWithdraw() {
+        closeSocket();
+        table.withdraw(address);
+        arena.close();
+    }
+
+    private void closeSocket() {
+        if (socket != 0) {
+            // Without lingering the library aborts what is still up, and never waits.
+            UsrsctpCalls.close(socket);
+            socket = 0;
         }
     }
 }
