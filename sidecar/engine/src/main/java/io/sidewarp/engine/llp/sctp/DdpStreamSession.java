@@ -34,6 +34,7 @@ public final class DdpStreamSession implements LowerLayer {
     private final SessionOutput output;
     private final InitialExchange exchange;
     private final Linger linger;
+    private final SessionTally tally;
     private Phase phase = Phase.STARTING;
     private @Nullable UpperLayer upper;
 
@@ -48,9 +49,6 @@ public final class DdpStreamSession implements LowerLayer {
     private boolean closing;
     private boolean aborted;
     private boolean lastWordDue;
-    private boolean abandoned;
-    private boolean countedUnopened;
-    private boolean countedBroken;
 
     /** @param former what the stream carried before, if chunks of it may be in flight */
     DdpStreamSession(DdpAssociation association, int stream, EarlyBudget budget, @Nullable DdpStreamSession former) {
@@ -60,6 +58,7 @@ public final class DdpStreamSession implements LowerLayer {
         this.output = new SessionOutput(association, this, former == null ? null : former.output);
         this.exchange = new InitialExchange(association, this, output);
         this.linger = new Linger(association);
+        this.tally = new SessionTally(association);
     }
 
     /** Identifier of the pair of SCTP streams. */
@@ -274,10 +273,7 @@ public final class DdpStreamSession implements LowerLayer {
     /** The peer sent what fits no legal sequence: the session is terminated (section 6.1). */
     void violate(String what) {
         association.mutableCounters().violations++;
-        if (!countedBroken) {
-            countedBroken = true;
-            association.onBroken();
-        }
+        tally.broken();
         String cause = "the peer broke RFC 5043 on stream " + stream + ": " + what;
         if (phase == Phase.OVER) {
             // This side has said its last word, unless that depends on the answer to its Initiate.
@@ -501,7 +497,7 @@ public final class DdpStreamSession implements LowerLayer {
         }
         if (phase == Phase.OVER) {
             if (output.isFinished() && (!output.isTerminateSent() || isLastWordThrough())) {
-                abandon();
+                tally.over();
             } else {
                 awaitLastWord();
             }
@@ -561,7 +557,7 @@ public final class DdpStreamSession implements LowerLayer {
         phase = Phase.OVER;
         outputEnded = true;
         if (!input.isConsented()) {
-            countedUnopened = association.onUnopened();
+            tally.unopened();
         }
         discard();
         association.enqueue(this);
@@ -570,34 +566,15 @@ public final class DdpStreamSession implements LowerLayer {
     /** The stream has no chunks of it any more, or is another session's. */
     void onReleased() {
         input.clear();
-        countNoMore();
-        abandon();
-    }
-
-    private void countNoMore() {
-        if (countedUnopened) {
-            countedUnopened = false;
-            association.onUnopenedGone();
-        }
-        if (countedBroken) {
-            countedBroken = false;
-            association.onBrokenGone();
-        }
-    }
-
-    /** Nobody waits for the rest of the session any more. */
-    private void abandon() {
-        if (!abandoned) {
-            abandoned = true;
-            association.onOver();
-        }
+        tally.gone();
+        tally.over();
     }
 
     /** The association is gone, and with it the session (section 11.3). */
     void onAssociationClosed(boolean graceful, String cause) {
         boolean orderly = graceful && isEndedByATerminate();
         input.clear();
-        countNoMore();
+        tally.gone();
         Phase before = phase;
         phase = Phase.OVER;
         outputEnded = true;
