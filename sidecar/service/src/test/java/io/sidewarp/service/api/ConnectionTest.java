@@ -8,45 +8,28 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.protobuf.ByteString;
 import com.google.protobuf.Duration;
-import io.grpc.CallOptions;
-import io.grpc.ClientCall;
-import io.grpc.ManagedChannel;
-import io.grpc.Metadata;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
-import io.grpc.protobuf.StatusProto;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
-import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
-import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ConnectionRequest;
-import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.DisconnectRequest;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListSessionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.MpaOptions;
-import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.Region;
-import io.sidewarp.v1.RejectRequest;
 import io.sidewarp.v1.SendRequest;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WatchConnectionRequest;
 import io.sidewarp.v1.WatchConnectionResponse;
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -54,6 +37,7 @@ import java.util.concurrent.CompletableFuture;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
+/** What connections and listeners are made of, their limits, and their end. */
 class ConnectionTest extends TwoSidecars {
 
     @Override
@@ -63,7 +47,7 @@ class ConnectionTest extends TwoSidecars {
 
     @Override
     TestSidecar startRight() {
-        return TestSidecar.start("sidewarp.limits.listeners", "1", "sidewarp.connection.timeout", "3s");
+        return TestSidecar.start("sidewarp.limits.listeners", "1");
     }
 
     @Test
@@ -101,29 +85,6 @@ class ConnectionTest extends TwoSidecars {
     }
 
     @Test
-    void aRejectionCarriesThePrivateDataOfThePeer() {
-        try (TestSession.Listening listening = server.listen()) {
-            CompletableFuture<Connection> connecting =
-                    client.connect(client.connectRequest(listening.port()).build());
-            server.connections()
-                    .reject(RejectRequest.newBuilder()
-                            .setSession(server.token())
-                            .setRequest(listening.next().getId())
-                            .setPrivateData(ByteString.copyFromUtf8("no room"))
-                            .build());
-
-            StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
-
-            assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.ABORTED);
-            assertThat(Waiting.detail(failure, ConnectionRejected.class)
-                            .getPrivateData()
-                            .toStringUtf8())
-                    .isEqualTo("no room");
-            assertThat(connections(client)).isEmpty();
-        }
-    }
-
-    @Test
     void aRequestIsAnsweredOnce() {
         try (TestSession.Listening listening = server.listen()) {
             CompletableFuture<Connection> connecting =
@@ -137,133 +98,6 @@ class ConnectionTest extends TwoSidecars {
 
             assertThat(Waiting.status(() -> server.connections().accept(accept)).getCode())
                     .isEqualTo(Status.Code.NOT_FOUND);
-        }
-    }
-
-    @Test
-    void aRequestThatNobodyAnswersLapses() {
-        try (TestSession.Listening listening = server.listen()) {
-            CompletableFuture<Connection> connecting =
-                    client.connect(client.connectRequest(listening.port()).build());
-            long request = listening.next().getId();
-
-            assertThat(Waiting.status(() -> Waiting.join(connecting)).getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-            Status late = Waiting.status(() -> server.connections()
-                    .accept(AcceptRequest.newBuilder()
-                            .setSession(server.token())
-                            .setRequest(request)
-                            .build()));
-            assertThat(late.getCode()).isEqualTo(Status.Code.NOT_FOUND);
-            assertThat(connections(server)).isEmpty();
-        }
-    }
-
-    @Test
-    void connectingToAPortWhereNobodyListensIsUnavailable() throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
-
-        Status status = Waiting.status(
-                () -> client.connections().connect(client.connectRequest(port).build()));
-
-        assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-        assertThat(connections(client)).isEmpty();
-    }
-
-    @Test
-    void aPeerThatNeverAnswersTimesOut() throws IOException {
-        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            Status status = Waiting.status(() -> client.connections()
-                    .connect(client.connectRequest(silent.getLocalPort())
-                            .setOptions(ConnectionOptions.newBuilder()
-                                    .setTimeout(Duration.newBuilder().setNanos(200_000_000)))
-                            .build()));
-
-            assertThat(status.getCode()).isEqualTo(Status.Code.DEADLINE_EXCEEDED);
-        }
-    }
-
-    @Test
-    void aPeerThatIsNotIwarpIsToldByAnErrorOfTheLowerLayer() throws IOException {
-        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Connection> connecting =
-                    client.connect(client.connectRequest(other.getLocalPort()).build());
-            try (Socket greeting = other.accept()) {
-                greeting.getOutputStream().write("SSH-2.0-OpenSSH_9.2p1\r\n".getBytes(StandardCharsets.US_ASCII));
-
-                StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
-
-                assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-                assertThat(Waiting.detail(failure, RdmaError.class))
-                        .isEqualTo(RdmaError.newBuilder()
-                                .setLayer(2)
-                                .setCode(4)
-                                .setName("Invalid MPA Request or Response frame")
-                                .build());
-            }
-        }
-    }
-
-    @Test
-    void aPeerThatOnlyGoesAwayIsNoErrorOfTheProtocol() throws IOException {
-        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Connection> connecting =
-                    client.connect(client.connectRequest(other.getLocalPort()).build());
-            other.accept().close();
-
-            StatusRuntimeException failure = Waiting.failure(() -> Waiting.join(connecting));
-
-            assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.UNAVAILABLE);
-            assertThat(StatusProto.fromThrowable(failure).getDetailsList()).isEmpty();
-        }
-    }
-
-    @Test
-    void aCancelledConnectLeavesNothingBehind() throws IOException {
-        try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            var call = io.sidewarp.v1.ConnectionServiceGrpc.newFutureStub(client.channel())
-                    .connect(client.connectRequest(silent.getLocalPort()).build());
-            Awaitility.await().until(() -> connections(client).size() == 1);
-
-            call.cancel(true);
-
-            Awaitility.await().until(() -> connections(client).isEmpty());
-        }
-    }
-
-    @Test
-    void aConnectThatIsCancelledBeforeItsAnswerWasSentLeavesNothingBehind() {
-        // Takes the headers of the answer, and nothing of the rest.
-        ManagedChannel narrow = left.channel(1);
-        try (TestSession.Listening listening = server.listen()) {
-            ClientCall<ConnectRequest, ConnectResponse> call =
-                    narrow.newCall(ConnectionServiceGrpc.getConnectMethod(), CallOptions.DEFAULT);
-            CompletableFuture<Metadata> answered = new CompletableFuture<>();
-            call.start(
-                    new ClientCall.Listener<>() {
-                        @Override
-                        public void onHeaders(Metadata headers) {
-                            answered.complete(headers);
-                        }
-                    },
-                    new Metadata());
-            call.sendMessage(client.connectRequest(listening.port()).build());
-            call.halfClose();
-            server.connections()
-                    .accept(AcceptRequest.newBuilder()
-                            .setSession(server.token())
-                            .setRequest(listening.next().getId())
-                            .build());
-            Waiting.join(answered);
-            assertThat(connections(client)).hasSize(1);
-
-            call.cancel("given up", null);
-
-            Awaitility.await().until(() -> connections(client).isEmpty());
-        } finally {
-            TestSidecar.close(narrow);
         }
     }
 
@@ -396,7 +230,7 @@ class ConnectionTest extends TwoSidecars {
         assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(status.getDescription()).contains("sidewarp.limits.connections");
         // The server's side is limited as well, and learns of the end a moment later.
-        Awaitility.await().until(() -> connections(server).size() == 1);
+        Awaitility.await().until(() -> server.listConnections().size() == 1);
         client.connectTo(server);
     }
 
@@ -483,7 +317,7 @@ class ConnectionTest extends TwoSidecars {
         client.connections().disconnect(disconnect);
         client.connections().disconnect(disconnect);
 
-        assertThat(connections(client)).isEmpty();
+        assertThat(client.listConnections()).isEmpty();
     }
 
     @Test
@@ -493,11 +327,11 @@ class ConnectionTest extends TwoSidecars {
         // The Listen call was cancelled by connectTo.
         Awaitility.await()
                 .until(() -> server.device()
-                                .listSessions(io.sidewarp.v1.ListSessionsRequest.getDefaultInstance())
+                                .listSessions(ListSessionsRequest.getDefaultInstance())
                                 .getSessions(0)
                                 .getListeners()
                         == 0);
-        assertThat(connections(server))
+        assertThat(server.listConnections())
                 .extracting(Connection::getId)
                 .containsExactly(pair.there().getId());
     }
@@ -505,13 +339,5 @@ class ConnectionTest extends TwoSidecars {
     private String refused(ConnectRequest.Builder request) {
         return Waiting.status(() -> client.connections().connect(request.build()))
                 .getDescription();
-    }
-
-    private static List<Connection> connections(TestSession session) {
-        return session.connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(session.token())
-                        .build())
-                .getConnectionsList();
     }
 }

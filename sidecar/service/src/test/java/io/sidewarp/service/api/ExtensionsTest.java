@@ -20,7 +20,6 @@ import io.sidewarp.v1.ConnectionCounters;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.ImmediateWork;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.ReceiveWork;
@@ -113,12 +112,7 @@ class ExtensionsTest extends TwoSidecars {
                     .extracting(WorkCompletion::getOpcode)
                     .containsExactly(Opcode.OPCODE_IMMEDIATE, Opcode.OPCODE_WRITE_WITH_IMMEDIATE);
         }
-        ConnectionCounters counters = client.connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(client.token())
-                        .build())
-                .getConnections(0)
-                .getCounters();
+        ConnectionCounters counters = client.listConnections().getFirst().getCounters();
         assertThat(counters.getImmediatesSent()).isEqualTo(2);
         assertThat(counters.getWritesSent()).isEqualTo(1);
     }

@@ -16,7 +16,6 @@ import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.RejectRequest;
 import java.io.IOException;
@@ -48,7 +47,7 @@ class PeerAddressesTest extends TwoSidecars {
             accept(listening);
 
             assertThat(Waiting.join(connecting).getRemoteAddress()).isEqualTo(SECOND);
-            assertThat(connections()).hasSize(1);
+            assertThat(client.listConnections()).hasSize(1);
         }
     }
 
@@ -87,7 +86,7 @@ class PeerAddressesTest extends TwoSidecars {
                                 .build());
                 assertThat(Waiting.status(() -> Waiting.join(rejected)).getCode())
                         .isEqualTo(Status.Code.ABORTED);
-                Awaitility.await().until(() -> connections().isEmpty());
+                Awaitility.await().until(() -> client.listConnections().isEmpty());
 
                 // The next one that the second is asked for is another.
                 ByteString own = ByteString.copyFromUtf8("for the second");
@@ -127,14 +126,6 @@ class PeerAddressesTest extends TwoSidecars {
                         .setSession(server.token())
                         .setRequest(listening.next().getId())
                         .build());
-    }
-
-    private List<Connection> connections() {
-        return client.connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(client.token())
-                        .build())
-                .getConnectionsList();
     }
 
     /** A port of the first address that answers no SYN: the kernel drops them while the backlog of a listener is full. */

@@ -17,7 +17,6 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReceiveRequest;
@@ -167,13 +166,7 @@ class QueueClaimTest extends TwoSidecars {
     }
 
     private long delivered() {
-        return server
-                .connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(server.token())
-                        .build())
-                .getConnectionsList()
-                .stream()
+        return server.listConnections().stream()
                 .mapToLong(connection -> connection.getCounters().getSendsReceived())
                 .sum();
     }

@@ -16,11 +16,9 @@ import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
-import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
-import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
@@ -303,7 +301,7 @@ class QueueTest extends TwoSidecars {
                         .setSession(client.token())
                         .setConnection(pair.here().getId())
                         .build());
-        Awaitility.await().until(() -> connections(server).isEmpty());
+        Awaitility.await().until(() -> server.listConnections().isEmpty());
         try (TestQueue queue = server.queue(10)) {
             queue.credits();
             queue.post(receive(1, pair.there().getId(), target, 0, 16).build());
@@ -396,7 +394,7 @@ class QueueTest extends TwoSidecars {
             sender.next();
         }
         Awaitility.await()
-                .until(() -> connections(server).stream()
+                .until(() -> server.listConnections().stream()
                                 .mapToLong(
                                         connection -> connection.getCounters().getSendsReceived())
                                 .sum()
@@ -418,19 +416,11 @@ class QueueTest extends TwoSidecars {
     }
 
     private long written(long connection) {
-        return connections(client).stream()
+        return client.listConnections().stream()
                 .filter(candidate -> candidate.getId() == connection)
                 .findFirst()
                 .orElseThrow()
                 .getCounters()
                 .getWritesSent();
-    }
-
-    private static List<Connection> connections(TestSession session) {
-        return session.connections()
-                .listConnections(ListConnectionsRequest.newBuilder()
-                        .setSession(session.token())
-                        .build())
-                .getConnectionsList();
     }
 }

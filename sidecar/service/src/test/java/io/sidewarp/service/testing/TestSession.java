@@ -15,6 +15,7 @@ import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.DeviceServiceGrpc;
+import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.LoadRequest;
@@ -230,6 +231,14 @@ public final class TestSession implements AutoCloseable {
                     .getConnection();
             return new Pair(Waiting.join(connecting), accepted);
         }
+    }
+
+    /** The connections that the session has, in any state. */
+    public List<Connection> listConnections() {
+        return connections()
+                .listConnections(
+                        ListConnectionsRequest.newBuilder().setSession(token).build())
+                .getConnectionsList();
     }
 
     /** The two ends of a connection. */
