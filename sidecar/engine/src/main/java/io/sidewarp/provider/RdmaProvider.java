@@ -6,8 +6,8 @@ package io.sidewarp.provider;
 import io.sidewarp.engine.verbs.Device;
 
 /**
- * A way to carry out verbs: the software engine, or a kernel verbs device. What an application sees
- * ({@link io.sidewarp.engine.verbs}) is the same over all of them.
+ * A way to carry out verbs, such as the software engine. What an application sees ({@link io.sidewarp.engine.verbs}) is
+ * the same over all of them.
  */
 public interface RdmaProvider extends AutoCloseable {
 

@@ -3,7 +3,18 @@
 
 package io.sidewarp.engine.verbs;
 
-/** States of a queue pair. */
+/**
+ * States of a queue pair, in the words of verbs (RFC 5040 section 6.2). No state comes twice.
+ *
+ * <pre>
+ *   IDLE         --> CONNECTING   connect, or the accept of a request
+ *   CONNECTING   --> RTS          start-up is complete
+ *   CONNECTING   --> TERMINATE    start-up ends with a Terminate (RFC 6581 section 9)
+ *   RTS          --> CLOSING      a graceful close, of this side or the peer
+ *   RTS, CLOSING --> TERMINATE    an error, found here or told by the peer
+ *   any          --> CLOSED       the end: also an abort, a lost stream, a failed start-up
+ * </pre>
+ */
 public enum QueuePairState {
     /** Created: takes receives, no send work. */
     IDLE,

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** Health and metrics over HTTP, for probes and scrapers. */
+@NullMarked
+package io.sidewarp.service.management;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,8 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+/** Protection domains and regions of a session, registered and revoked against its quotas. */
+@NullMarked
+package io.sidewarp.service.memory;
+
+import org.jspecify.annotations.NullMarked;
