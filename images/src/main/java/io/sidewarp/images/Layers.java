@@ -16,9 +16,9 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * The layers of an image, those that change least first: operating system and Java runtime, which all images share, libraries
- * of the program, classes of the sidecar as a JVM maps them, and the program. Files belong to root and have one time; of their modes only the executable bit counts, so
- * that nothing depends on the umask of who builds.
+ * The layers of an image, those that change least first: operating system and Java runtime, which all images share,
+ * libraries of the program, classes of the sidecar as a JVM maps them, and the program. Files belong to root and have one
+ * time; of their modes only the executable bit counts, so that nothing depends on the umask of who builds.
  */
 final class Layers {
     /** Begin of the names of our own jars among those that Quarkus packaged. */

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Posting encodes the request into a frame under the lock, and wakes the event loop unless it is awake already. The
  * event loop sends the frames when the call takes them. So what is posted until it comes to that travels together, and
- * what a handler posts travels after all completions of a response have been handed out. No objects are made per posted request once the frames have grown.
+ * what a handler posts travels after all completions of a response have been handed out. No objects are made per posted
+ * request once the frames have grown.
  */
 final class GrpcWorkQueue implements WorkQueue {
 

@@ -39,7 +39,8 @@ import java.util.stream.Stream;
 /**
  * Stands in for scheduler and kubelets in one namespace: gives pods a node, starts a process for the first container of each,
  * with the environment of its specification and the identity of its service account, probes it, starts it again when it has
- * ended, writes the pod's status, and ends it when the pod is deleted. Only what a process cannot have is changed: ports, and paths of the node.
+ * ended, writes the pod's status, and ends it when the pod is deleted. Only what a process cannot have is changed: ports, and
+ * paths of the node.
  */
 final class PodProcesses implements AutoCloseable {
 

@@ -45,7 +45,10 @@ public final class Capture implements AutoCloseable {
         return start(name, "tcp", ports, List.of());
     }
 
-    /** Starts to record SCTP in a UDP port, of which checksums are verified, or ends the test as skipped where that is not possible. */
+    /**
+     * Starts to record SCTP in a UDP port, of which checksums are verified, or ends the test as skipped where that is not
+     * possible.
+     */
     public static Capture startSctp(String name, int udpPort) {
         return start(
                 name,

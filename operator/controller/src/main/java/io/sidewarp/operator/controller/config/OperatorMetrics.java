@@ -11,7 +11,10 @@ import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
-/** Has the Java Operator SDK count per controller, and trace each reconciliation. Per resource there would be histograms for each of a thousand nodes. */
+/**
+ * Has the Java Operator SDK count per controller, and trace each reconciliation. Per resource there would be histograms for
+ * each of a thousand nodes.
+ */
 @Dependent
 final class OperatorMetrics {
     @Produces
