@@ -76,6 +76,8 @@ final class LinuxFiles {
     private static final long STATFS_SIZE = 120;
     private static final long STATFS_TYPE = 0;
     private static final long STATFS_BLOCK = 8;
+    private static final long STATFS_FLAGS = 80;
+    private static final long ST_RDONLY = 1;
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
@@ -331,6 +333,18 @@ final class LinuxFiles {
             return result == 0 && facts.get(LONG, STATFS_TYPE) == HUGETLBFS_MAGIC
                     ? facts.get(LONG, STATFS_BLOCK)
                     : pageSize();
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Whether a file system is mounted for reading only. */
+    static boolean isReadOnly(int descriptor) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment facts = arena.allocate(STATFS_SIZE, Long.BYTES);
+            int result = result(state, (int) FSTATFS.invokeExact(state, descriptor, facts));
+            return result == 0 && (facts.get(LONG, STATFS_FLAGS) & ST_RDONLY) != 0;
         } catch (Throwable e) {
             throw rethrown(e);
         }

@@ -82,6 +82,20 @@ public final class SharedVolume {
         }
     }
 
+    /**
+     * Whether the volume is mounted for reading only, so that none of its files becomes a region.
+     *
+     * @throws RegionException IO when the volume cannot be opened
+     */
+    public boolean isReadOnly() {
+        int directory = openRoot();
+        try {
+            return LinuxFiles.isReadOnly(directory);
+        } finally {
+            LinuxFiles.close(directory);
+        }
+    }
+
     /** Octets of the pages that hold so many octets from the beginning of a page on; as many where a long holds no more. */
     static long wholePages(long octets, long page) {
         long whole = Math.ceilDiv(octets, page) * page;

@@ -238,14 +238,13 @@ public final class Sidecar implements AutoCloseable {
                             + "); mount a volume there, or set sidewarp.shared-volume to another one or to nothing",
                     e);
         }
-        if (Files.getFileStore(path).isReadOnly()) {
-            throw new IOException(
-                    "the volume for shared regions " + path + " is read-only; mount it for reading and writing, or set"
-                            + " sidewarp.shared-volume to another one or to nothing");
-        }
         SharedVolume volume = new SharedVolume(path);
         try {
-            volume.pageSize();
+            if (volume.isReadOnly()) {
+                throw new IOException(
+                        "the volume for shared regions " + path + " is read-only; mount it for reading and writing, or"
+                                + " set sidewarp.shared-volume to another one or to nothing");
+            }
         } catch (RegionException e) {
             throw new IOException(
                     e.getMessage() + " (setting sidewarp.shared-volume); the sidecar's user has to be able to open it",
