@@ -33,8 +33,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The webhook's certificate as it is in the cluster. Every replica follows the Secret, and every one replaces a certificate
- * that is missing, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate that
- * replaces another one is served only after the webhook configuration tells the API server to trust its authority; until
+ * that is missing, useless, due or lacks a name: the API server's optimistic locking lets one of them win. A certificate
+ * that replaces another one is served only after the webhook configuration tells the API server to trust its authority; until
  * then the former one is.
  */
 @ApplicationScoped
@@ -79,7 +79,7 @@ public class CertificateStore implements AutoCloseable {
 
                 @Override
                 public void onDelete(Secret secret, boolean finalStateUnknown) {
-                    checks.execute(CertificateStore.this::checkSafely);
+                    checkSoon();
                 }
             });
             configurations = configuration().inform(new ResourceEventHandler<>() {
@@ -98,7 +98,7 @@ public class CertificateStore implements AutoCloseable {
                     // Nobody calls then.
                 }
             });
-            checks.execute(this::checkSafely);
+            checkSoon();
         }
         Optional.ofNullable(served.get()).ifPresent(server);
     }
@@ -134,8 +134,25 @@ public class CertificateStore implements AutoCloseable {
                 .withName(config.webhook().configuration());
     }
 
+    private void checkSoon() {
+        if (!checks.isShutdown()) {
+            checks.execute(this::checkSafely);
+        }
+    }
+
+    /** Whether there is nothing that could be served, in a Secret that this operator makes. */
+    private boolean mustBeMade(Optional<WebhookCertificate> certificate) {
+        return config.webhook().manageCertificate()
+                && !certificate.map(WebhookCertificate::isUsable).orElse(false);
+    }
+
     private void take(Secret secret) {
         Optional<WebhookCertificate> certificate = WebhookCertificate.of(secret);
+        if (mustBeMade(certificate)) {
+            // Somebody else wrote it. What is served and trusted goes on until it is replaced.
+            checkSoon();
+            return;
+        }
         if (certificate.isPresent() && !certificate.get().equals(newest.getAndSet(certificate.get()))) {
             LOG.infof("event=certificate-loaded secret=%s", config.webhook().certificateSecret());
             WebhookCertificate present = served.get();
@@ -207,7 +224,7 @@ public class CertificateStore implements AutoCloseable {
         return wait.compareTo(CHECK_INTERVAL) < 0 ? wait : CHECK_INTERVAL;
     }
 
-    /** Makes a certificate if there is none, or one that is due or lacks a name, and takes what is in the cluster then. */
+    /** Makes a certificate if there is none of use, or one that is due or lacks a name, and takes what is in the cluster. */
     private void check(Instant now) {
         Secret present = secret().get();
         Optional<WebhookCertificate> certificate = Optional.ofNullable(present).flatMap(WebhookCertificate::of);
@@ -217,7 +234,7 @@ public class CertificateStore implements AutoCloseable {
                         "the Secret is missing or lacks tls.crt, tls.key or ca.crt; whoever makes it has"
                                 + " not done so yet");
             }
-        } else if (certificate.isEmpty() || certificate.get().isDue(now, names())) {
+        } else if (mustBeMade(certificate) || certificate.get().isDue(now, names())) {
             present = replace(present, certificate, now);
         }
         if (present != null) {

@@ -9,8 +9,10 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.security.InvalidKeyException;
 import java.security.PrivateKey;
+import java.security.Signature;
 import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Duration;
@@ -93,6 +95,35 @@ record WebhookCertificate(String certificate, String privateKey, String authorit
             return now.isAfter(dueAt());
         } catch (IOException | CertificateException | RuntimeException e) {
             return true;
+        }
+    }
+
+    /** Whether a server can serve it to who trusts its authorities: they fit together. */
+    boolean isUsable() {
+        try {
+            X509Certificate server = chain().getFirst();
+            return isKeyOf(server) && parse(authorities).stream().anyMatch(authority -> isSignedBy(server, authority));
+        } catch (IOException | GeneralSecurityException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    private boolean isKeyOf(X509Certificate server) throws IOException, GeneralSecurityException {
+        PrivateKey key = key();
+        Signature signature =
+                Signature.getInstance(key.getAlgorithm().equals("RSA") ? "SHA256withRSA" : "SHA256withECDSA");
+        signature.initSign(key);
+        byte[] signed = signature.sign();
+        signature.initVerify(server.getPublicKey());
+        return signature.verify(signed);
+    }
+
+    private static boolean isSignedBy(X509Certificate server, X509Certificate authority) {
+        try {
+            server.verify(authority.getPublicKey());
+            return true;
+        } catch (GeneralSecurityException e) {
+            return false;
         }
     }
 

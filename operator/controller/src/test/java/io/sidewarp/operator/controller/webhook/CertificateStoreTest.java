@@ -6,6 +6,7 @@ package io.sidewarp.operator.controller.webhook;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.sidewarp.operator.controller.TestSettings;
 import io.sidewarp.operator.testing.RealApiServer;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,6 +54,63 @@ class CertificateStoreTest {
                         .anySatisfy(name -> assertThat(name.get(1)).isEqualTo("10.0.0.1"));
                 assertThat(former.isTrustedBy(present.authorities())).isTrue();
             });
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "tls.key, rubbish",
+        "tls.crt, rubbish",
+        "ca.crt, rubbish",
+        "ca.crt, ''",
+    })
+    void whatSomebodyElseMadeUselessIsReplacedAndNeverServed(
+            String part, String content, KubernetesClient client, TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+        List<WebhookCertificate> served = new CopyOnWriteArrayList<>();
+
+        try (CertificateStore store =
+                new CertificateStore(client, TestSettings.of(Map.of("sidewarp.operator.namespace", namespace)))) {
+            store.serve(served::add);
+            await().atMost(LIMIT).until(() -> !served.isEmpty());
+            WebhookCertificate first = served.getFirst();
+
+            client.secrets()
+                    .inNamespace(namespace)
+                    .withName(SECRET)
+                    .edit(secret -> new SecretBuilder(secret)
+                            .addToStringData(part, content)
+                            .build());
+
+            await().atMost(LIMIT).untilAsserted(() -> {
+                WebhookCertificate present = inSecret(client, namespace);
+                assertThat(present).isNotEqualTo(first);
+                assertThat(present.isUsable()).isTrue();
+                assertThat(store.authorities().orElseThrow())
+                        .contains(present.authorities())
+                        .contains(first.authorities().strip());
+            });
+            assertThat(served).containsExactly(first);
+        }
+    }
+
+    @Test
+    void aCertificateOfAnotherKeyIsReplacedAtTheStart(KubernetesClient client, TestNamespaces namespaces) {
+        String namespace = namespaces.create();
+        String service = "sidewarp-webhook." + namespace + ".svc";
+        List<String> names = List.of(service, service + ".cluster.local");
+        WebhookCertificate one = CertificateMaker.make(names, Instant.now(), VALIDITY, "");
+        WebhookCertificate other = CertificateMaker.make(names, Instant.now(), VALIDITY, "");
+        WebhookCertificate mixed = new WebhookCertificate(one.certificate(), other.privateKey(), one.authorities());
+        client.resource(mixed.toSecret(namespace, SECRET)).create();
+        List<WebhookCertificate> served = new CopyOnWriteArrayList<>();
+
+        try (CertificateStore store =
+                new CertificateStore(client, TestSettings.of(Map.of("sidewarp.operator.namespace", namespace)))) {
+            store.serve(served::add);
+
+            await().atMost(LIMIT).until(() -> !served.isEmpty());
+            assertThat(served.getFirst().isUsable()).isTrue();
         }
     }
 

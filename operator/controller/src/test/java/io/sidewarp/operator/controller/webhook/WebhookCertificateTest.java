@@ -120,6 +120,27 @@ class WebhookCertificateTest {
     }
 
     @Test
+    void onlyWithItsOwnKeyAndAuthorityIsItOfUse() {
+        WebhookCertificate one = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+        WebhookCertificate other = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
+
+        assertThat(one.isUsable()).isTrue();
+        assertThat(CertificateMaker.make(List.of("a"), NOW, VALIDITY, one.authorities())
+                        .isUsable())
+                .isTrue();
+        assertThat(new WebhookCertificate(one.certificate(), other.privateKey(), one.authorities()).isUsable())
+                .isFalse();
+        assertThat(new WebhookCertificate(one.certificate(), one.privateKey(), other.authorities()).isUsable())
+                .isFalse();
+        assertThat(new WebhookCertificate(one.certificate(), one.privateKey(), "").isUsable())
+                .isFalse();
+        assertThat(new WebhookCertificate(one.certificate(), "rubbish", one.authorities()).isUsable())
+                .isFalse();
+        assertThat(new WebhookCertificate("rubbish", one.privateKey(), one.authorities()).isUsable())
+                .isFalse();
+    }
+
+    @Test
     void aSecretHoldsAllOfIt() {
         WebhookCertificate made = CertificateMaker.make(List.of("a"), NOW, VALIDITY, "");
 
