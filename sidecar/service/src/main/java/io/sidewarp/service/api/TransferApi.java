@@ -6,6 +6,7 @@ package io.sidewarp.service.api;
 import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
+import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.QueueMethod;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.PerformRequest;
@@ -42,7 +43,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> transfers.write(request.getConnection(), request.getWork()),
+                transfers -> {
+                    requireWork(request.hasWork());
+                    return transfers.write(request.getConnection(), request.getWork());
+                },
                 completion ->
                         WriteResponse.newBuilder().setCompletion(completion).build());
     }
@@ -52,7 +56,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> transfers.read(request.getConnection(), request.getWork()),
+                transfers -> {
+                    requireWork(request.hasWork());
+                    return transfers.read(request.getConnection(), request.getWork());
+                },
                 completion ->
                         ReadResponse.newBuilder().setCompletion(completion).build());
     }
@@ -62,7 +69,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> transfers.send(request.getConnection(), request.getWork()),
+                transfers -> {
+                    requireWork(request.hasWork());
+                    return transfers.send(request.getConnection(), request.getWork());
+                },
                 completion ->
                         SendResponse.newBuilder().setCompletion(completion).build());
     }
@@ -85,6 +95,13 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
                 transfers -> transfers.perform(request.getWork()),
                 completion ->
                         PerformResponse.newBuilder().setCompletion(completion).build());
+    }
+
+    /** Without it an empty message would go out, and the call would succeed. */
+    private static void requireWork(boolean given) {
+        if (!given) {
+            throw ApiError.invalid("work is not set; an operation of no octets has it too, and no elements in it");
+        }
     }
 
     private <R> void transfer(

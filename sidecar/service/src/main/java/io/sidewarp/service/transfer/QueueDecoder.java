@@ -408,6 +408,7 @@ final class QueueDecoder {
 
     private void remote(WorkItem item) {
         int outer = reader.enter();
+        item.remote = true;
         while (reader.hasMore()) {
             int tag = reader.tag();
             if (tag == REMOTE_STAG) {

@@ -31,6 +31,9 @@ final class WorkItem {
     @Nullable
     Opcode opcode;
 
+    /** Whether the caller named memory of the peer at all. */
+    boolean remote;
+
     int remoteStag;
     long remoteTaggedOffset;
     boolean solicited;
@@ -70,6 +73,7 @@ final class WorkItem {
     /** Forgets the work but not whose it is: a later member of a oneof replaces an earlier one. */
     void resetWork(@Nullable Opcode newOpcode) {
         opcode = newOpcode;
+        remote = false;
         remoteStag = 0;
         remoteTaggedOffset = 0;
         solicited = false;
@@ -96,6 +100,7 @@ final class WorkItem {
 
     WorkItem of(WriteWork work, long newConnection) {
         begin(Opcode.RDMA_WRITE, newConnection, work.getLocalList());
+        remote = work.hasRemote();
         remoteStag = work.getRemote().getStag();
         remoteTaggedOffset = work.getRemote().getTaggedOffset();
         solicited = work.getSolicited();
@@ -108,6 +113,7 @@ final class WorkItem {
 
     WorkItem of(ReadWork work, long newConnection) {
         begin(Opcode.RDMA_READ, newConnection, work.getLocalList());
+        remote = work.hasRemote();
         remoteStag = work.getRemote().getStag();
         remoteTaggedOffset = work.getRemote().getTaggedOffset();
         return this;

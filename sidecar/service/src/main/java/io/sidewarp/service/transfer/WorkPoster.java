@@ -55,6 +55,10 @@ final class WorkPoster {
             return Refusal.invalid("the local element of an atomic operation gets the 8 octets that it found; give one"
                     + " element of length 8, or none");
         }
+        if (!item.remote && needsRemote(item, opcode)) {
+            return Refusal.invalid("remote is not set; give the STag and the tagged offset that the peer's application"
+                    + " advertised");
+        }
         boolean receive = opcode == Opcode.RECEIVE;
         SharedReceiveWork shared = work.sharedReceives();
         if (receive && shared != null) {
@@ -126,6 +130,24 @@ final class WorkPoster {
 
     private static boolean fitsResult(WorkItem item) {
         return item.sgeCount == 0 || item.sgeCount == 1 && item.lengths[0] == Long.BYTES;
+    }
+
+    /** A peer would take a member that was forgotten for an invalid STag, and end the connection. */
+    private static boolean needsRemote(WorkItem item, Opcode opcode) {
+        return switch (opcode) {
+            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> hasOctets(item);
+            case FETCH_ADD, COMPARE_SWAP -> true;
+            case SEND, RECEIVE, IMMEDIATE, LOCAL_INVALIDATE, ENABLE -> false;
+        };
+    }
+
+    private static boolean hasOctets(WorkItem item) {
+        for (int i = 0; i < item.sgeCount; i++) {
+            if (item.lengths[i] != 0) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private @Nullable Refusal fill(WorkItem item, int slot, Opcode opcode) {

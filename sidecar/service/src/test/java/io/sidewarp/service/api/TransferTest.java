@@ -15,8 +15,10 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.GetDeviceRequest;
 import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.ReadWork;
@@ -28,12 +30,15 @@ import io.sidewarp.v1.SendRequest;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.TransferServiceGrpc;
 import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteWork;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /** The simple calls, over two sidecars. */
@@ -187,6 +192,65 @@ class TransferTest extends TwoSidecars {
     }
 
     @Test
+    void aCallWithoutWorkIsRefusedAndSendsNothing() {
+        long connection = client.connectTo(server).here().getId();
+        WriteRequest.Builder write =
+                WriteRequest.newBuilder().setSession(client.token()).setConnection(connection);
+        ReadRequest.Builder read =
+                ReadRequest.newBuilder().setSession(client.token()).setConnection(connection);
+        SendRequest.Builder send =
+                SendRequest.newBuilder().setSession(client.token()).setConnection(connection);
+
+        assertThat(List.of(
+                        Waiting.status(() -> client.transfer().write(write.build())),
+                        Waiting.status(() -> client.transfer().read(read.build())),
+                        Waiting.status(() -> client.transfer().send(send.build()))))
+                .allSatisfy(status -> {
+                    assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+                    assertThat(status.getDescription()).contains("work is not set");
+                });
+        assertThat(client.listConnections().get(0).getCounters().getSegmentsSent())
+                .isZero();
+    }
+
+    @Test
+    void workThatNamesNoMemoryOfThePeerIsRefusedAndTheConnectionGoesOn() {
+        Region region = client.managed(64, Access.ACCESS_LOCAL_WRITE);
+        Region target = server.managed(64, Access.ACCESS_REMOTE_WRITE);
+        long connection = client.connectTo(server).here().getId();
+        WriteWork write = WriteWork.newBuilder().addLocal(sge(region, 0, 8)).build();
+        ReadWork read = ReadWork.newBuilder().addLocal(sge(region, 0, 8)).build();
+        WriteRequest call = write(connection, region, 0, 8, target, 0);
+
+        assertThat(List.of(
+                        Waiting.status(() -> client.transfer()
+                                .write(call.toBuilder().setWork(write).build())),
+                        perform(connection, work -> work.setWrite(write)),
+                        perform(connection, work -> work.setRead(read)),
+                        perform(connection, work -> work.setFetchAdd(FetchAddWork.newBuilder()))))
+                .allSatisfy(status -> {
+                    assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+                    assertThat(status.getDescription()).contains("remote is not set");
+                });
+        assertThat(client.transfer().write(call).getCompletion().getLength()).isEqualTo(8);
+    }
+
+    @Test
+    void aWriteOfNoOctetsNeedsNoMemoryOfThePeer() {
+        long connection = client.connectTo(server).here().getId();
+
+        WorkCompletion written = client.transfer()
+                .write(WriteRequest.newBuilder()
+                        .setSession(client.token())
+                        .setConnection(connection)
+                        .setWork(WriteWork.getDefaultInstance())
+                        .build())
+                .getCompletion();
+
+        assertThat(written.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
+    }
+
+    @Test
     void workOnAConnectionThatEndedSaysHowItEnded() {
         Region source = client.managed(64);
         Region target = server.managed(64, Access.ACCESS_REMOTE_WRITE);
@@ -211,6 +275,14 @@ class TransferTest extends TwoSidecars {
 
         assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
         assertThat(status.getDescription()).contains("connection 4711");
+    }
+
+    private Status perform(long connection, UnaryOperator<WorkRequest.Builder> work) {
+        return Waiting.status(() -> client.transfer()
+                .perform(PerformRequest.newBuilder()
+                        .setSession(client.token())
+                        .setWork(work.apply(WorkRequest.newBuilder().setConnection(connection)))
+                        .build()));
     }
 
     private WriteRequest write(long connection, Region from, long offset, long length, Region to, long at) {

@@ -12,6 +12,7 @@ import io.grpc.Status;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
@@ -157,7 +158,9 @@ class LeftBehindTest extends PlayedQueues {
                 1,
                 WorkRequest.newBuilder()
                         .setConnection(CONNECTION)
-                        .setWrite(WriteWork.newBuilder().addLocal(local())));
+                        .setWrite(WriteWork.newBuilder()
+                                .addLocal(local())
+                                .setRemote(RemoteAddress.newBuilder().setStag(1))));
     }
 
     private Sge local() {
