@@ -323,7 +323,8 @@ public final class SharedVolume {
             }
         }
         if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
-            throw invalidPath("the path", "it is longer than " + PATH_MAX + " octets");
+            throw new RegionException(
+                    RegionException.Reason.INVALID_PATH, "the path is longer than " + PATH_MAX + " octets");
         }
         return names;
     }
@@ -404,7 +405,7 @@ public final class SharedVolume {
 
     private static RegionException invalidPath(String path, String why) {
         return new RegionException(
-                RegionException.Reason.INVALID_PATH, "path " + path.replace('\0', '?') + " cannot be used: " + why);
+                RegionException.Reason.INVALID_PATH, "path \"" + path.replace('\0', '?') + "\" cannot be used: " + why);
     }
 
     private static RegionException notAFile(String path) {
