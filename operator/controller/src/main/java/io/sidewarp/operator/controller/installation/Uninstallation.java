@@ -9,12 +9,10 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNodeStatus;
 import io.sidewarp.operator.api.v1alpha1.StatusCondition;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /** Whether the chart is about to be uninstalled. Then nodes are asked for nothing, so that their agents remove what they made. */
 @ApplicationScoped
@@ -24,7 +22,9 @@ public class Uninstallation {
     private final KubernetesClient client;
     private final OperatorConfig config;
     private final List<Runnable> followers = new CopyOnWriteArrayList<>();
-    private volatile @Nullable Instant since;
+    private volatile boolean underWay;
+    /** By a clock that nobody sets, in nanoseconds. */
+    private volatile long begin;
 
     public Uninstallation(KubernetesClient client, OperatorConfig config) {
         this.client = client;
@@ -37,13 +37,14 @@ public class Uninstallation {
     }
 
     public boolean isUnderWay() {
-        return since != null;
+        return underWay;
     }
 
-    void set(boolean underWay) {
-        if (underWay != isUnderWay()) {
-            since = underWay ? Instant.now() : null;
-            if (underWay) {
+    void set(boolean begins) {
+        if (begins != underWay) {
+            begin = System.nanoTime();
+            underWay = begins;
+            if (begins) {
                 LOG.warnf(
                         "event=uninstalling configmap=%s action=\"none, if that is meant; else delete the Job"
                                 + " sidewarp-uninstall and set the annotation %s to false\"",
@@ -58,8 +59,7 @@ public class Uninstallation {
      * for as long as a deleted policy waits for its NICs.
      */
     boolean areNodesReleased() {
-        Instant begin = since;
-        if (begin == null) {
+        if (!underWay) {
             return false;
         }
         List<String> held = client.resources(IwarpNode.class).list().getItems().stream()
@@ -70,7 +70,7 @@ public class Uninstallation {
         if (held.isEmpty()) {
             return true;
         }
-        if (begin.plus(config.restoreTimeout()).isAfter(Instant.now())) {
+        if (System.nanoTime() - begin < config.restoreTimeout().toNanos()) {
             return false;
         }
         LOG.warnf(

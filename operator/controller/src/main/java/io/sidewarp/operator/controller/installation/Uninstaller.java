@@ -11,11 +11,11 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jboss.logging.Logger;
 
 /**
@@ -62,14 +62,17 @@ public class Uninstaller {
                 .list()
                 .getItems()
                 .forEach(policy -> client.resource(policy).delete());
-        Instant end = Instant.now().plus(config.restoreTimeout()).plus(MARGIN);
+        // By a clock that nobody sets.
+        long begin = System.nanoTime();
+        long patience = config.restoreTimeout().plus(MARGIN).toNanos();
+        BooleanSupplier inTime = () -> System.nanoTime() - begin < patience;
         List<String> left = left();
-        while (!left.isEmpty() && Instant.now().isBefore(end)) {
+        while (!left.isEmpty() && inTime.getAsBoolean()) {
             Thread.sleep(POLL);
             left = left();
         }
         if (left.isEmpty()) {
-            stopController(end);
+            stopController(inTime);
             deleteWhatTheControllerWouldMakeAgain();
         }
         if (left.isEmpty()) {
@@ -82,13 +85,13 @@ public class Uninstaller {
         return false;
     }
 
-    private void stopController(Instant end) throws InterruptedException {
+    private void stopController(BooleanSupplier inTime) throws InterruptedException {
         client.apps()
                 .deployments()
                 .inNamespace(config.namespace())
                 .withName(config.deployment())
                 .scale(0);
-        while (Instant.now().isBefore(end)
+        while (inTime.getAsBoolean()
                 && !client.pods()
                         .inNamespace(config.namespace())
                         .withLabel(COMPONENT_LABEL, "controller")

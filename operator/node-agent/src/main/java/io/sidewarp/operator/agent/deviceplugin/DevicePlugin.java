@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -40,8 +39,7 @@ public final class DevicePlugin implements AutoCloseable {
     private final Path socket;
     private final Path kubeletSocket;
     private final Backoff backoff;
-    private volatile PluginStatus status =
-            new PluginStatus(PluginStatus.State.STOPPED, "not started", 0, Instant.now());
+    private volatile PluginStatus status = new PluginStatus(PluginStatus.State.STOPPED, "not started", 0);
     private @Nullable Thread thread;
 
     public DevicePlugin(DevicePluginConfig config, DeviceInventory inventory) {
@@ -214,8 +212,7 @@ public final class DevicePlugin implements AutoCloseable {
     private void enter(PluginStatus.State state, String message) {
         PluginStatus former = status;
         boolean news = former.state() != state || !Objects.equals(former.message(), message);
-        status = new PluginStatus(
-                state, message, backoff.failures(), former.state() == state ? former.since() : Instant.now());
+        status = new PluginStatus(state, message, backoff.failures());
         if (news) {
             boolean fine = state == PluginStatus.State.REGISTERED || state == PluginStatus.State.STOPPED;
             LOG.log(fine ? System.Logger.Level.INFO : System.Logger.Level.WARNING, "device plugin: {0}", message);

@@ -3,17 +3,14 @@
 
 package io.sidewarp.operator.agent.deviceplugin;
 
-import java.time.Instant;
-
 /**
  * How the plugin stands with the kubelet.
  *
  * @param state what it does
  * @param message the same for people, with what to do where something is wrong
  * @param failedAttempts registrations that failed since the last one that succeeded
- * @param since when this state began
  */
-public record PluginStatus(State state, String message, int failedAttempts, Instant since) {
+public record PluginStatus(State state, String message, int failedAttempts) {
 
     /** What the plugin does. */
     public enum State {

@@ -9,7 +9,6 @@ import io.sidewarp.operator.agent.nic.PciAddress;
 import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.agent.nic.RdmaDevice;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +21,7 @@ import java.util.TreeMap;
  * RNICs: pods would be given what is not theirs. There are such NICs, so the time for it is limited.
  */
 final class AwaitedRdma {
-    private record Progress(int present, Instant since) {}
+    private record Progress(int present, Duration since) {}
 
     private final Duration patience;
     private final Map<PciAddress, Integer> knownFunctions = new HashMap<>();
@@ -38,9 +37,10 @@ final class AwaitedRdma {
      *
      * @param ruled addresses of NICs that a policy rules
      * @param results what was changed just now
+     * @param now by a clock that nobody sets
      */
     Map<PciAddress, String> of(
-            Inventory inventory, Set<PciAddress> ruled, List<ProvisioningResult> results, Instant now) {
+            Inventory inventory, Set<PciAddress> ruled, List<ProvisioningResult> results, Duration now) {
         Map<PciAddress, String> lacking = new TreeMap<>();
         for (Nic nic : inventory.nics()) {
             PciAddress address = nic.address();
@@ -62,7 +62,7 @@ final class AwaitedRdma {
         return lacking;
     }
 
-    private boolean lacksRdma(Nic nic, Instant now) {
+    private boolean lacksRdma(Nic nic, Duration now) {
         Progress progress = awaited.get(nic.address());
         int present = present(nic);
         if (progress == null || present >= expected(nic)) {
@@ -72,7 +72,7 @@ final class AwaitedRdma {
             awaited.put(nic.address(), new Progress(present, now));
             return true;
         }
-        return now.isBefore(progress.since().plus(patience));
+        return now.minus(progress.since()).compareTo(patience) < 0;
     }
 
     /** One of each virtual function, or of the NIC itself where it has none. */

@@ -10,7 +10,6 @@ import io.sidewarp.operator.agent.nic.ProvisioningResult;
 import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.api.v1alpha1.DrainSpec;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -38,14 +37,14 @@ final class Drain {
     }
 
     private final Evictions evictions;
-    private final Map<PciAddress, Instant> waitingSince = new HashMap<>();
+    private final Map<PciAddress, Duration> waitingSince = new HashMap<>();
 
     Drain(Evictions evictions) {
         this.evictions = evictions;
     }
 
     /** Evicts the users of a NIC that waits, if the policy says so. */
-    void evict(ProvisioningResult result, DrainSpec spec, Instant now) {
+    void evict(ProvisioningResult result, DrainSpec spec, Duration now) {
         waitingSince.putIfAbsent(result.nic(), now);
         if (!spec.enabled()) {
             return;
@@ -65,10 +64,9 @@ final class Drain {
     }
 
     /** Whether a NIC waits for longer than its policy allows. */
-    boolean isOverdue(PciAddress nic, DrainSpec spec, Instant now) {
-        Instant since = waitingSince.get(nic);
-        return since != null
-                && since.plus(Duration.ofSeconds(spec.timeoutSeconds())).isBefore(now);
+    boolean isOverdue(PciAddress nic, DrainSpec spec, Duration now) {
+        Duration since = waitingSince.get(nic);
+        return since != null && now.minus(since).compareTo(Duration.ofSeconds(spec.timeoutSeconds())) > 0;
     }
 
     private void evict(String namespace, String name, PciAddress nic) {

@@ -43,7 +43,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.io.IOException;
 import java.nio.file.Files;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -200,7 +200,7 @@ public class NodeAgent {
         try (Scope scope = span.makeCurrent()) {
             Look look;
             try {
-                look = looker.look(present.getSpec(), Instant.now());
+                look = looker.look(present.getSpec(), Duration.ofNanos(System.nanoTime()));
             } catch (HostException e) {
                 LOG.errorf("event=look-failed reason=%s", LogText.quoted(e.getMessage()));
                 fail(span, e);

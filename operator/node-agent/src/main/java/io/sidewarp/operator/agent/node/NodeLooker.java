@@ -29,7 +29,7 @@ import io.sidewarp.operator.api.v1alpha1.ProviderKind;
 import io.sidewarp.operator.api.v1alpha1.ProvisionedBy;
 import io.sidewarp.operator.api.v1alpha1.ProvisioningState;
 import java.io.IOException;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -77,7 +77,7 @@ final class NodeLooker {
      *
      * @throws HostException when not even the NICs can be found
      */
-    Look look(IwarpNodeSpec spec, Instant now) throws HostException {
+    Look look(IwarpNodeSpec spec, Duration now) throws HostException {
         List<String> failed = new ArrayList<>();
         List<String> waiting = new ArrayList<>();
         List<String> passedOver = new ArrayList<>();
@@ -222,7 +222,7 @@ final class NodeLooker {
     }
 
     /** Has pods leave where a NIC waits and its policy says so; returns whether that takes too long. */
-    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Set<PciAddress> drained, Instant now) {
+    private boolean await(ProvisioningResult result, IwarpNodeSpec spec, Set<PciAddress> drained, Duration now) {
         if (result.outcome() != Outcome.WAITING) {
             return false;
         }

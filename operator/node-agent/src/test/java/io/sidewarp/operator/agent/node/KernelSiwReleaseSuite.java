@@ -32,7 +32,6 @@ import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -54,8 +53,7 @@ final class KernelSiwReleaseSuite {
     private static final IwarpNodeSpec NOTHING =
             new IwarpNodeSpec(List.of(), List.of(), new SiwSpec(null, null), new SoftwareSpec(null));
 
-    private static final PluginStatus REGISTERED =
-            new PluginStatus(PluginStatus.State.REGISTERED, "", 0, Instant.EPOCH);
+    private static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0);
 
     @TempDir
     private Path directory;
@@ -84,29 +82,29 @@ final class KernelSiwReleaseSuite {
     @Test
     void uninstallationRemovesTheAgentsDeviceAndNoOther() throws Exception {
         NodeLooker looker = agent();
-        Look offered = looker.look(siwOn("fast0"), Instant.now());
+        Look offered = looker.look(siwOn("fast0"), Duration.ZERO);
         assertThat(offered.provider()).contains(ProviderKind.KERNEL_SIW);
         assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/sidewarp-fast0-0");
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other", "sidewarp-fast0");
         Path verbs =
                 Path.of(offered.devices().getFirst().deviceNodes().getFirst()).getFileName();
 
-        Look released = looker.look(NOTHING, Instant.now());
+        Look released = looker.look(NOTHING, Duration.ZERO);
 
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
         assertThat(NODES.resolve(verbs)).doesNotExist();
         assertThat(released.devices()).isEmpty();
         assertReleased(released);
 
-        assertReleased(looker.look(NOTHING, Instant.now()));
+        assertReleased(looker.look(NOTHING, Duration.ZERO));
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
     }
 
     @Test
     void uninstallationRemovesWhatAnEarlierAgentLeft() throws Exception {
-        agent().look(siwOn("fast0"), Instant.now());
+        agent().look(siwOn("fast0"), Duration.ZERO);
 
-        assertReleased(agent().look(NOTHING, Instant.now()));
+        assertReleased(agent().look(NOTHING, Duration.ZERO));
 
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
     }
@@ -114,10 +112,10 @@ final class KernelSiwReleaseSuite {
     @Test
     void aDeviceOfSomebodyElseThatWasOfferedStays() throws Exception {
         NodeLooker looker = agent();
-        Look offered = looker.look(siwOn("eth0"), Instant.now());
+        Look offered = looker.look(siwOn("eth0"), Duration.ZERO);
         assertThat(offered.devices()).extracting(RnicDevice::id).contains("siw/siw0-0");
 
-        assertReleased(looker.look(NOTHING, Instant.now()));
+        assertReleased(looker.look(NOTHING, Duration.ZERO));
 
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
     }
@@ -125,11 +123,11 @@ final class KernelSiwReleaseSuite {
     @Test
     void aPolicyThatNoLongerAsksForSiwRemovesTheDevice() throws Exception {
         NodeLooker looker = agent();
-        looker.look(siwOn("fast0"), Instant.now());
+        looker.look(siwOn("fast0"), Duration.ZERO);
 
         Look soft = looker.look(
                 new IwarpNodeSpec(List.of(), List.of(Fallback.SOFTWARE), new SiwSpec(null, null), new SoftwareSpec(2)),
-                Instant.now());
+                Duration.ZERO);
 
         assertThat(soft.provider()).contains(ProviderKind.SOFTWARE);
         assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
@@ -138,18 +136,18 @@ final class KernelSiwReleaseSuite {
     @Test
     void whatAPodUsesIsRemovedWhenThePodIsGone() throws Exception {
         NodeLooker looker = agent();
-        devices.publish(looker.look(siwOn("fast0"), Instant.now()).devices());
+        devices.publish(looker.look(siwOn("fast0"), Duration.ZERO).devices());
         try (DevicePlugin plugin = new DevicePlugin(new TestConfig(kubelet), devices)) {
             plugin.start();
             Awaitility.await().atMost(PATIENCE).until(() -> kubelet.allocatable(RNIC_RESOURCE) == 1);
             kubelet.allocate(new PodName("shop", "cart"), "sidewarp", RNIC_RESOURCE, 1);
 
-            Look used = looker.look(NOTHING, Instant.now());
+            Look used = looker.look(NOTHING, Duration.ZERO);
             assertThat(used.waiting()).singleElement().asString().contains("fast0");
             assertThat(links()).contains("sidewarp-fast0");
 
             kubelet.release(new PodName("shop", "cart"));
-            assertReleased(looker.look(NOTHING, Instant.now()));
+            assertReleased(looker.look(NOTHING, Duration.ZERO));
             assertThat(links()).containsExactlyInAnyOrder("siw0", "other");
         }
     }

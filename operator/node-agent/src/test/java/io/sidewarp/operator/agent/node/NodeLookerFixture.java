@@ -20,7 +20,6 @@ import io.sidewarp.operator.testing.kubelet.StandInKubelet;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -32,8 +31,10 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class NodeLookerFixture {
     static final Duration LONG_ENOUGH = Duration.ofSeconds(20);
     static final Duration PATIENCE = Duration.ofSeconds(15);
-    static final Instant NOW = Instant.parse("2030-01-01T00:00:00Z");
-    static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0, NOW);
+    /** By a clock whose times have no meaning. */
+    static final Duration NOW = Duration.ofDays(-1);
+
+    static final PluginStatus REGISTERED = new PluginStatus(PluginStatus.State.REGISTERED, "", 0);
 
     @TempDir
     Path directory;

@@ -87,7 +87,7 @@ class NodeLookerTest extends NodeLookerFixture {
     @Test
     void isNotReadyBeforeTheKubeletKnowsTheDevices() throws Exception {
         Look look = looker(host("virtio"), none()).look(spec("fallback: [Software]"), NOW);
-        PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet", 0, NOW);
+        PluginStatus waiting = new PluginStatus(PluginStatus.State.WAITING_FOR_KUBELET, "no kubelet", 0);
 
         assertThat(holding(look, waiting)).isEqualTo("Progressing WaitingForKubelet");
         assertThat(look.nodeState(waiting)).isEqualTo(ProvisioningState.WAITING);
