@@ -259,6 +259,19 @@ class ScriptIT {
     }
 
     @Test
+    void aCheckoutThatCannotBeWrittenToIsNamedWithWhatToDo() throws IOException {
+        Path target = Files.createFile(checkout.resolve("target"));
+
+        build().assertFailed(ExitCodes.UNAVAILABLE, "mkdir:", target.toString(), "SIDEWARP_BUILD=never");
+
+        Files.delete(target);
+        play(checkout.resolve("mvnw"), "");
+        play(programs.resolve("unzip"), "");
+        play(programs.resolve("mktemp"), "echo 'mktemp: Read-only file system' >&2; exit 1");
+        build().assertFailed(ExitCodes.UNAVAILABLE, "mktemp: Read-only file system", "SIDEWARP_BUILD=never");
+    }
+
+    @Test
     void testsAreSkippedWhoseApiServerCannotBeMade() throws IOException {
         playKubernetes("exit 69");
 
