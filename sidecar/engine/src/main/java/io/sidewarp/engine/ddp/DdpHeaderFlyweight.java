@@ -23,8 +23,6 @@ public class DdpHeaderFlyweight {
     public static final int TAGGED_FLAG = 0x80;
     /** Last flag. */
     public static final int LAST_FLAG = 0x40;
-    /** Reserved bits: sent as zero, not checked on reception. */
-    public static final int RESERVED_MASK = 0x3C;
     /** DDP Version. */
     public static final int VERSION_MASK = 0x03;
 

@@ -27,8 +27,6 @@ public enum RdmapError implements ProtocolError {
 
     /** Error type Remote Protection. */
     public static final int TYPE_REMOTE_PROTECTION = 0x1;
-    /** Error type Remote Operation. */
-    public static final int TYPE_REMOTE_OPERATION = 0x2;
 
     private final int type;
     private final int code;

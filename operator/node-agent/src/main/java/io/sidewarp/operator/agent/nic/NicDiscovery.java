@@ -119,8 +119,7 @@ public final class NicDiscovery {
                 name,
                 LinkState.parse(host.read(directory + "/operstate").orElse("")),
                 natural(directory + "/mtu"),
-                natural(directory + "/speed"),
-                host.read(directory + "/phys_port_name").filter(port -> !port.isEmpty()));
+                natural(directory + "/speed"));
     }
 
     private static List<RdmaDevice> of(PciAddress function, List<RdmaDevice> all) {

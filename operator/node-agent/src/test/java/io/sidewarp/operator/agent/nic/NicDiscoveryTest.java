@@ -96,18 +96,8 @@ class NicDiscoveryTest {
 
         assertThat(nic.interfaces())
                 .containsExactly(
-                        new NetworkInterface(
-                                "enp3s0f4",
-                                LinkState.UP,
-                                OptionalInt.of(1500),
-                                OptionalInt.of(100_000),
-                                Optional.empty()),
-                        new NetworkInterface(
-                                "enp3s0f4d1",
-                                LinkState.DOWN,
-                                OptionalInt.of(1500),
-                                OptionalInt.empty(),
-                                Optional.empty()));
+                        new NetworkInterface("enp3s0f4", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000)),
+                        new NetworkInterface("enp3s0f4d1", LinkState.DOWN, OptionalInt.of(1500), OptionalInt.empty()));
         assertThat(nic.rdmaDevices().getFirst())
                 .isEqualTo(new RdmaDevice(
                         "cxgb4_0",
@@ -134,11 +124,7 @@ class NicDiscoveryTest {
                                 "1889",
                                 Optional.of("iavf"),
                                 List.of(new NetworkInterface(
-                                        "ens1f1v0",
-                                        LinkState.UP,
-                                        OptionalInt.of(1500),
-                                        OptionalInt.of(100_000),
-                                        Optional.empty())),
+                                        "ens1f1v0", LinkState.UP, OptionalInt.of(1500), OptionalInt.of(100_000))),
                                 List.of()),
                         new VirtualFunction(
                                 1,
@@ -168,9 +154,6 @@ class NicDiscoveryTest {
                 .extracting(Nic::enableIwarp)
                 .containsExactly(Optional.of(false), Optional.of(true));
         assertThat(inventory.nics()).extracting(Nic::enableRoce).containsExactly(Optional.of(true), Optional.of(false));
-        assertThat(inventory.nics())
-                .extracting(nic -> nic.interfaces().getFirst().physicalPort())
-                .containsExactly(Optional.of("p0"), Optional.of("p1"));
     }
 
     @Test

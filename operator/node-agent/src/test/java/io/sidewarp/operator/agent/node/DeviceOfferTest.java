@@ -120,8 +120,7 @@ class DeviceOfferTest {
                 "1592",
                 Optional.of("ice"),
                 OptionalInt.empty(),
-                List.of(new NetworkInterface(
-                        "e0", LinkState.UP, OptionalInt.of(1500), OptionalInt.empty(), Optional.empty())),
+                List.of(new NetworkInterface("e0", LinkState.UP, OptionalInt.of(1500), OptionalInt.empty())),
                 List.of(rdma("iwp0", NIC)),
                 Optional.of(new SrIov(8, 1, List.of(function))),
                 Optional.of(true),

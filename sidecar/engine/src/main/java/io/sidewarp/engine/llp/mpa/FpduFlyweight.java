@@ -37,9 +37,6 @@ public final class FpduFlyweight {
     /** The largest ULPDU that DDP may hand over, in octets (RFC 5044 section 3). */
     public static final int MAX_ULPDU_LENGTH = 64768;
 
-    /** The largest value that ULPDU_Length can express. */
-    public static final int MAX_ULPDU_LENGTH_FIELD = 0xFFFF;
-
     private FpduFlyweight() {}
 
     /** Octets of PAD behind a ULPDU. */

@@ -96,11 +96,6 @@ final class SocketArea implements AutoCloseable {
         return base + OPTION_LENGTH;
     }
 
-    /** The length that came back. */
-    int optionLength() {
-        return memory.get(INT, OPTION_LENGTH);
-    }
-
     /** The header of a message to send; {@code payloadProtocol} in host order. */
     long outgoing(int association, int stream, int flags, int payloadProtocol, long data, int length) {
         memory.set(LONG, SEND_BUFFER, data);
