@@ -103,6 +103,8 @@ final class QueueDecoder {
     private int messageEnd = -1;
 
     private boolean mayOpen;
+    /** The message has something that this version knows. */
+    private boolean known;
 
     private static int tag(int field, int type) {
         return field << 3 | type;
@@ -122,12 +124,14 @@ final class QueueDecoder {
         reader.begin(frame.data(), frame.length());
         messageEnd = -1;
         mayOpen = first;
+        known = first;
     }
 
     /** Keeps nothing of the message, which may have 4 MiB; as if it were read to its end. */
     void end() {
         reader.begin(NOTHING, 0);
         messageEnd = -1;
+        known = true;
     }
 
     /** The `open` of the message, or null. For the first message of a call; begin it again to take its work. */
@@ -166,11 +170,16 @@ final class QueueDecoder {
                 messageEnd = -1;
             }
             if (!reader.hasMore()) {
+                if (!known) {
+                    throw ApiError.invalid(
+                            "each request of a Queue call behind open must be post; this one is nothing that is known");
+                }
                 end();
                 return false;
             }
             int tag = reader.tag();
             if (tag == POST) {
+                known = true;
                 messageEnd = reader.enter();
             } else if (tag == OPEN && !mayOpen) {
                 throw ApiError.invalid("open occurs again; only the first request of a Queue call may be open");

@@ -10,6 +10,8 @@ import static io.sidewarp.service.testing.Works.sge;
 import static io.sidewarp.service.testing.Works.write;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
 import io.grpc.Status;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
@@ -20,6 +22,7 @@ import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Opcode;
+import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
@@ -376,6 +379,26 @@ class QueueTest extends TwoSidecars {
             Status status = Status.fromThrowable(Waiting.join(queue.failed()));
             assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
             assertThat(status.getDescription()).contains("open occurs again");
+        }
+    }
+
+    @Test
+    void aRequestOfAnUnknownKindIsRefused() {
+        UnknownFieldSet kind = UnknownFieldSet.newBuilder()
+                .addField(
+                        3,
+                        UnknownFieldSet.Field.newBuilder()
+                                .addLengthDelimited(ByteString.EMPTY)
+                                .build())
+                .build();
+        try (TestQueue queue = client.queue(1)) {
+            queue.credits();
+
+            queue.send(QueueRequest.newBuilder().setUnknownFields(kind).build());
+
+            Status status = Status.fromThrowable(Waiting.join(queue.failed()));
+            assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+            assertThat(status.getDescription()).contains("must be post");
         }
     }
 
