@@ -4,6 +4,7 @@
 package io.sidewarp.client;
 
 import io.grpc.CallOptions;
+import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
@@ -22,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class CallFuture<R> extends CompletableFuture<R> {
 
     private final ClientCall<?, R> call;
+    /** Takes a response that comes when this has ended. */
+    private volatile Consumer<? super R> late = _ -> {};
 
     private CallFuture(ClientCall<?, R> call) {
         this.call = call;
@@ -29,7 +32,12 @@ final class CallFuture<R> extends CompletableFuture<R> {
 
     static <Q, R> CallFuture<R> start(
             Transport transport, String target, MethodDescriptor<Q, R> method, Q request, CallOptions options) {
-        ClientCall<Q, R> call = transport.channel().newCall(method, options);
+        return start(transport.channel(), target, method, request, options);
+    }
+
+    static <Q, R> CallFuture<R> start(
+            Channel channel, String target, MethodDescriptor<Q, R> method, Q request, CallOptions options) {
+        ClientCall<Q, R> call = channel.newCall(method, options);
         CallFuture<R> future = new CallFuture<>(call);
         call.start(new ResponseListener<>(future, target), new Metadata());
         call.request(2);
@@ -56,15 +64,21 @@ final class CallFuture<R> extends CompletableFuture<R> {
 
     /** A future of what {@code conversion} makes of the response. When it ends before the call, the call is cancelled. */
     <T> CompletableFuture<T> converted(Function<? super R, ? extends T> conversion) {
-        return this.<T, T>converted(conversion::apply, _ -> {});
+        return this.<T, T>convert(conversion::apply, _ -> {});
     }
 
     /**
      * As {@link #converted(Function)}, where something has to be done with what nobody gets.
      *
-     * @param undo takes what was made of the response when the future had ended meanwhile
+     * @param undo takes what was made of the response when the future had ended meanwhile, also of one that was here
+     *     before gRPC heard of the cancellation
      */
     <T, V extends T> CompletableFuture<T> converted(Function<? super R, V> conversion, Consumer<? super V> undo) {
+        late = response -> undo.accept(conversion.apply(response));
+        return convert(conversion, undo);
+    }
+
+    private <T, V extends T> CompletableFuture<T> convert(Function<? super R, V> conversion, Consumer<? super V> undo) {
         CompletableFuture<T> converted = new CompletableFuture<>();
         converted.whenComplete((value, failure) -> {
             // Cancelled, timed out, or completed by the caller: nobody waits for the call any more.
@@ -174,8 +188,8 @@ final class CallFuture<R> extends CompletableFuture<R> {
             } else if (message == null) {
                 future.completeExceptionally(
                         Errors.of(Status.INTERNAL.withDescription("the sidecar gave no response"), null, target));
-            } else {
-                future.complete(message);
+            } else if (!future.complete(message)) {
+                future.late.accept(message);
             }
         }
     }

@@ -47,7 +47,7 @@ public interface IncomingConnection {
 
     /**
      * As {@link #accept(ConnectionOptions)}, without waiting. The attempt ends with the future, also when the future is
-     * cancelled or times out.
+     * cancelled or times out; too late as with {@link Session#connectAsync(String, int, ConnectionOptions)}.
      *
      * @throws SidewarpException FAILED_PRECONDITION while another decision is under way
      */

@@ -103,7 +103,8 @@ public interface Session extends AutoCloseable {
 
     /**
      * As {@link #connect(String, int, ConnectionOptions)}, without waiting. The attempt ends with the future, also when the
-     * future is cancelled or times out.
+     * future is cancelled or times out. When that crosses the sidecar's answer on its way here, it comes too late: the
+     * connection is among {@link #listConnections()}, until it or the session is closed.
      */
     CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options);
 
