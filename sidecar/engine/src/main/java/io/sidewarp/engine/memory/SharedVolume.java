@@ -367,7 +367,12 @@ public final class SharedVolume {
                         : invalidPath(path, name + " is not a directory");
             case LinuxFiles.ENAMETOOLONG, LinuxFiles.EINVAL -> invalidPath(path, "the volume does not take that name");
             case LinuxFiles.EISDIR, LinuxFiles.ENXIO -> notAFile(path);
-            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.EFBIG, LinuxFiles.ENOMEM ->
+            case LinuxFiles.EFBIG ->
+                new RegionException(
+                        RegionException.Reason.OUT_OF_BOUNDS,
+                        "offset and length are not possible for " + path + "; a file of the shared volume cannot be so"
+                                + " long, or this process may write none that is (ulimit -f)");
+            case LinuxFiles.ENOSPC, LinuxFiles.EDQUOT, LinuxFiles.ENOMEM ->
                 new RegionException(
                         RegionException.Reason.NO_SPACE,
                         "the shared volume has no room for " + path + "; register less, or raise its size limit");

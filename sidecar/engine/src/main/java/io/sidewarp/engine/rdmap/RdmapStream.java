@@ -48,6 +48,8 @@ public final class RdmapStream implements UpperLayer {
     private boolean outputClosed;
     private boolean peerClosed;
     private boolean aborted;
+    /** Who closed the stream first. */
+    private String closedBy = "";
     /** The lower layer's is the event loop's to ask for. */
     private volatile int mulpdu;
 
@@ -136,7 +138,8 @@ public final class RdmapStream implements UpperLayer {
     /** Carries out everything posted, then closes the outbound direction (RFC 5041 section 6.2.1). */
     public void close() {
         if (state == StreamState.OPEN) {
-            changeState(StreamState.CLOSING, "closed by this side");
+            closedBy = "closed by this side";
+            changeState(StreamState.CLOSING, closedBy);
         }
         finishClosing();
     }
@@ -390,7 +393,8 @@ public final class RdmapStream implements UpperLayer {
     public void onPeerClosed() {
         peerClosed = true;
         if (state == StreamState.OPEN) {
-            changeState(StreamState.CLOSING, "closed by the peer");
+            closedBy = "closed by the peer";
+            changeState(StreamState.CLOSING, closedBy);
         }
         if (state == StreamState.CLOSING) {
             if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
@@ -424,7 +428,7 @@ public final class RdmapStream implements UpperLayer {
         sender.abandon();
         work.retire(llp.transferredPosition());
         flush(null, CompletionStatus.FLUSHED);
-        changeState(StreamState.CLOSED, cause);
+        changeState(StreamState.CLOSED, orderly && state == StreamState.CLOSING ? closedBy : cause);
         completions.onCompletionsDone();
     }
 

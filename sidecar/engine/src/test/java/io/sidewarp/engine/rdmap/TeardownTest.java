@@ -110,6 +110,7 @@ class TeardownTest {
         stream.wire().over(true, "closed");
 
         assertThat(stream.events().states()).containsExactly(StreamState.CLOSING, StreamState.CLOSED);
+        assertThat(stream.events().messages()).containsOnly("closed by this side");
         assertThat(stream.events().errors()).isEmpty();
         assertThat(closedWithoutError()).isTrue();
         assertThat(stream.completions().receiveStatuses()).containsExactly(CompletionStatus.FLUSHED);

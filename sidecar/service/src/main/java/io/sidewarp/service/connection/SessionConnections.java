@@ -113,7 +113,7 @@ public final class SessionConnections implements ConnectionLookup {
         ConnectionStateChange end = closed.end;
         return ApiError.of(
                 Status.Code.FAILED_PRECONDITION,
-                "connection " + id + " is closed: " + end.getMessage() + "; connect again",
+                "connection " + id + " has ended: " + end.getMessage() + "; connect again",
                 end.hasError() ? end.getError() : null);
     }
 

@@ -77,7 +77,7 @@ class ClosedConnectionTest extends TwoSidecars {
                                         .setConnection(connection.getId())
                                         .build()))
                         .getDescription())
-                .startsWith("connection " + connection.getId() + " is closed: ");
+                .isEqualTo("connection " + connection.getId() + " has ended: closed by this side; connect again");
     }
 
     @Test

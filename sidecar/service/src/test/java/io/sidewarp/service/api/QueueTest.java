@@ -311,7 +311,7 @@ class QueueTest extends TwoSidecars {
 
             WorkCompletion refused = queue.next();
             assertThat(refused.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_FLUSHED);
-            assertThat(refused.getMessage()).contains("is closed");
+            assertThat(refused.getMessage()).contains("has ended: closed by the peer");
         }
         try (TestQueue receiver = server.queue(1, pair.there().getId())) {
             receiver.credits();

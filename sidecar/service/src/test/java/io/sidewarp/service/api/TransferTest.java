@@ -264,7 +264,8 @@ class TransferTest extends TwoSidecars {
         Status status = Waiting.status(() -> client.transfer().write(write(connection, source, 0, 5, target, 0)));
 
         assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(status.getDescription()).contains("is closed");
+        assertThat(status.getDescription())
+                .isEqualTo("connection " + connection + " has ended: closed by this side; connect again");
     }
 
     @Test
