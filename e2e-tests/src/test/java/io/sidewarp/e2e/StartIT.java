@@ -276,6 +276,24 @@ class StartIT {
     }
 
     @Test
+    void whatKubernetesTellsOfAServiceIsNoSetting() {
+        // All that there is of a Service with this name.
+        List<String> variables = List.of(
+                "env",
+                "SIDEWARP_API_TCP_SERVICE_HOST=10.96.0.7",
+                "SIDEWARP_API_TCP_SERVICE_PORT=80",
+                "SIDEWARP_API_TCP_PORT=tcp://10.96.0.7:80",
+                "SIDEWARP_API_TCP_PORT_80_TCP=tcp://10.96.0.7:80",
+                "SIDEWARP_API_TCP_PORT_80_TCP_PROTO=tcp",
+                "SIDEWARP_API_TCP_PORT_80_TCP_PORT=80",
+                "SIDEWARP_API_TCP_PORT_80_TCP_ADDR=10.96.0.7");
+        try (SidecarProcess sidecar =
+                SidecarProcess.with("service").prefix(variables).start()) {
+            assertThat(sidecar.process().output()).noneMatch(line -> line.contains("level=WARN"));
+        }
+    }
+
+    @Test
     void anEmptyVariableOfOpenTelemetryCountsAsNotSet() {
         List<String> variables = List.of("env", "OTEL_EXPORTER_OTLP_ENDPOINT=", "OTEL_TRACES_SAMPLER=");
         try (SidecarProcess sidecar =
