@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.VersionInfo;
 import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
+import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.annotations.QuarkusMain;
 import io.sidewarp.operator.api.config.UnknownVariables;
 import io.sidewarp.operator.api.log.LogText;
@@ -16,8 +17,14 @@ import io.sidewarp.operator.controller.installation.Uninstaller;
 import io.sidewarp.operator.controller.network.InstalledNetworks;
 import io.sidewarp.operator.controller.webhook.NativeSidecars;
 import io.sidewarp.operator.controller.webhook.WebhookServer;
+import jakarta.annotation.Priority;
+import jakarta.enterprise.event.Observes;
+import jakarta.interceptor.Interceptor;
 import java.util.List;
+import java.util.logging.Level;
+import java.util.stream.Stream;
 import org.jboss.logging.Logger;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The program. Without arguments it is the operator: every replica answers the API server's admission calls, and the one that
@@ -29,6 +36,14 @@ public class Controller implements QuarkusApplication {
     private static final int USAGE_ERROR = 64;
     private static final int CONFIGURATION_ERROR = 78;
     private static final long START_END_MILLIS = 5_000;
+    /** They tell, with stack traces, of all that the end interrupts or closes. */
+    private static final List<java.util.logging.Logger> QUIET_AT_THE_END = Stream.of(
+                    "io.fabric8.kubernetes.client.informers",
+                    "io.javaoperatorsdk.operator.api.config.ExecutorServiceManager")
+            .map(java.util.logging.Logger::getLogger)
+            .toList();
+
+    private static final int FIRST = Interceptor.Priority.PLATFORM_BEFORE - 1;
 
     private final OperatorConfig config;
     private final Operator operator;
@@ -37,6 +52,9 @@ public class Controller implements QuarkusApplication {
     private final ApiServer apiServer;
     private final InstalledNetworks networks;
     private volatile int exitCode;
+    private volatile boolean ending;
+    private volatile boolean operating;
+    private @Nullable Thread start;
 
     public Controller(
             OperatorConfig config,
@@ -74,14 +92,16 @@ public class Controller implements QuarkusApplication {
             problems.forEach(problem -> LOG.fatalf("event=setting-unusable reason=\"%s\"", problem));
             return CONFIGURATION_ERROR;
         }
-        // Not in this thread, which has to hear of the end at any time.
-        Thread start = Thread.ofPlatform().name("start").start(this::start);
+        begin();
         Quarkus.waitForExit();
-        start.interrupt();
-        start.join(START_END_MILLIS);
-        operator.stop();
-        networks.close();
         return exitCode;
+    }
+
+    /** Not in the thread of the program, which has to hear of the end at any time. */
+    private synchronized void begin() {
+        if (!ending) {
+            start = Thread.ofPlatform().name("start").start(this::start);
+        }
     }
 
     private void start() {
@@ -90,14 +110,52 @@ public class Controller implements QuarkusApplication {
             LOG.infof("event=started kubernetes=%s.%s", version.getMajor(), version.getMinor());
             webhook.start(NativeSidecars.areIn(version));
             networks.start();
-            operator.start();
+            startOperator();
             networks.tell();
         } catch (InterruptedException e) {
             LOG.debug("event=stopped-before-it-started");
         } catch (RuntimeException e) {
+            if (ending) {
+                LOG.debug("event=stopped-before-it-started", e);
+                return;
+            }
             LOG.fatal("event=start-failed", e);
             exitCode = 1;
             Quarkus.asyncExit(exitCode);
         }
+    }
+
+    private void startOperator() throws InterruptedException {
+        if (ending) {
+            throw new InterruptedException();
+        }
+        operating = true;
+        operator.start();
+    }
+
+    /** First of all: what fails from now on is no failure to start. */
+    synchronized void interrupt(@Observes @Priority(FIRST) ShutdownEvent event) {
+        ending = true;
+        QUIET_AT_THE_END.forEach(logger -> logger.setLevel(Level.OFF));
+        if (start != null) {
+            start.interrupt();
+        }
+    }
+
+    /** While there is all that this needs: the end by a signal does not wait for the thread of the program. */
+    void end(@Observes ShutdownEvent event) throws InterruptedException {
+        Thread interrupted = begun();
+        if (interrupted == null) {
+            return;
+        }
+        interrupted.join(START_END_MILLIS);
+        if (operating) {
+            operator.stop();
+        }
+        networks.close();
+    }
+
+    private synchronized @Nullable Thread begun() {
+        return start;
     }
 }

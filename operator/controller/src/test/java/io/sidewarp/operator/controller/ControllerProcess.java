@@ -53,7 +53,7 @@ public final class ControllerProcess implements AutoCloseable {
     private final Remains remains;
     private final Path log;
 
-    private ControllerProcess(KubeApiServer server, String namespace, Map<String, String> settings) throws IOException {
+    private ControllerProcess(Path kubeconfig, String namespace, Map<String, String> settings) throws IOException {
         this.namespace = namespace;
         Path jar = Path.of(System.getProperty("user.dir"), "target/quarkus-app/quarkus-run.jar");
         log = Files.createTempFile(Path.of("target"), "controller", ".log");
@@ -68,7 +68,7 @@ public final class ControllerProcess implements AutoCloseable {
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> environment = builder.environment();
         environment.put("MALLOC_ARENA_MAX", "2");
-        environment.put("KUBECONFIG", server.kubeconfig().toString());
+        environment.put("KUBECONFIG", kubeconfig.toString());
         environment.put("POD_NAMESPACE", namespace);
         environment.put("QUARKUS_HTTP_HOST", "127.0.0.1");
         environment.put("QUARKUS_HTTP_PORT", Integer.toString(httpPort));
@@ -85,7 +85,7 @@ public final class ControllerProcess implements AutoCloseable {
     /** Starts it, and returns when it is ready. */
     public static ControllerProcess start(KubeApiServer server, String namespace, Map<String, String> settings)
             throws IOException {
-        ControllerProcess started = new ControllerProcess(server, namespace, settings);
+        ControllerProcess started = begin(server.kubeconfig(), namespace, settings);
         try {
             await().atMost(START_LIMIT)
                     .failFast(() -> !started.process.isAlive())
@@ -96,6 +96,11 @@ public final class ControllerProcess implements AutoCloseable {
                 throw new IllegalStateException(Files.readString(started.log), e);
             }
         }
+    }
+
+    /** Starts it, and does not wait. */
+    static ControllerProcess begin(Path kubeconfig, String namespace, Map<String, String> settings) throws IOException {
+        return new ControllerProcess(kubeconfig, namespace, settings);
     }
 
     private Optional<String> get(String path) throws InterruptedException {

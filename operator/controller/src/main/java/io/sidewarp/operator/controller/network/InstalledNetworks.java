@@ -24,7 +24,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jboss.logging.Logger;
@@ -52,6 +54,8 @@ public class InstalledNetworks implements AutoCloseable {
 
     private boolean telling;
     private boolean missed;
+
+    private volatile boolean closed;
 
     public InstalledNetworks(KubernetesClient client, OperatorConfig config) {
         this.client = client;
@@ -90,10 +94,12 @@ public class InstalledNetworks implements AutoCloseable {
                 .withName(upstream.definition())
                 .runnableInformer(0)
                 .exceptionHandler((started, failure) -> {
-                    LOG.warnf(
-                            "event=definition-not-followed name=%s cause=%s",
-                            upstream.definition(), LogText.quoted(failure));
-                    return true;
+                    if (!closed) {
+                        LOG.warnf(
+                                "event=definition-not-followed name=%s cause=%s",
+                                upstream.definition(), LogText.quoted(failure));
+                    }
+                    return !closed;
                 })
                 .addEventHandler(new ResourceEventHandler<>() {
                     @Override
@@ -112,7 +118,14 @@ public class InstalledNetworks implements AutoCloseable {
                     }
                 });
         definitions.add(informer);
-        informer.start().toCompletableFuture().join();
+        try {
+            informer.start().toCompletableFuture().get();
+        } catch (ExecutionException e) {
+            throw new CompletionException(e.getCause());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(e);
+        }
         CustomResourceDefinition present = informer.getStore().getByKey(upstream.definition());
         use(upstream, present != null && isServed(present));
     }
@@ -138,10 +151,12 @@ public class InstalledNetworks implements AutoCloseable {
                         .withLabel(MANAGED_LABEL, MANAGER)
                         .runnableInformer(0)
                         .exceptionHandler((started, failure) -> {
-                            LOG.warnf(
-                                    "event=network-not-followed kind=%s cause=%s",
-                                    upstream.kind(), LogText.quoted(failure));
-                            return true;
+                            if (!closed) {
+                                LOG.warnf(
+                                        "event=network-not-followed kind=%s cause=%s",
+                                        upstream.kind(), LogText.quoted(failure));
+                            }
+                            return !closed;
                         })
                         .addEventHandler(new ResourceEventHandler<>() {
                             @Override
@@ -243,6 +258,7 @@ public class InstalledNetworks implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         definitions.forEach(SharedIndexInformer::close);
         synchronized (written) {
             written.values().forEach(SharedIndexInformer::close);

@@ -36,6 +36,7 @@ public class NamespaceFacts implements AutoCloseable {
     private @Nullable SharedIndexInformer<SidecarProfile> profiles;
     private @Nullable SharedIndexInformer<IwarpNicPolicy> policies;
     private @Nullable SharedIndexInformer<Node> nodes;
+    private volatile boolean closed;
 
     public NamespaceFacts(KubernetesClient client) {
         this.client = client;
@@ -58,12 +59,14 @@ public class NamespaceFacts implements AutoCloseable {
     }
 
     /** One that tries again: by itself, it would give up when its first list fails. */
-    private static <T> SharedIndexInformer<T> persistent(SharedIndexInformer<T> informer) {
+    private <T> SharedIndexInformer<T> persistent(SharedIndexInformer<T> informer) {
         return informer.exceptionHandler((started, failure) -> {
-            LOG.warnf(
-                    "event=not-followed kind=%s cause=%s",
-                    informer.getApiTypeClass().getSimpleName(), LogText.quoted(failure));
-            return true;
+            if (!closed) {
+                LOG.warnf(
+                        "event=not-followed kind=%s cause=%s",
+                        informer.getApiTypeClass().getSimpleName(), LogText.quoted(failure));
+            }
+            return !closed;
         });
     }
 
@@ -125,6 +128,7 @@ public class NamespaceFacts implements AutoCloseable {
 
     @Override
     public void close() {
+        closed = true;
         if (namespaces != null) {
             namespaces.close();
         }
