@@ -87,6 +87,25 @@ class LeaderElectionIT {
         }
     }
 
+    @Test
+    void oneThatLosesTheApiServerTellsItWithoutStackTraces(TestNamespaces namespaces) throws Exception {
+        OwnDefinitions.install(client);
+        String namespace = namespaces.create();
+        try (ControllerProcess leader = ControllerProcess.start(
+                server, namespace, Map.of("HOSTNAME", "leader", "SIDEWARP_OPERATOR_LEADER_ELECTION_DURATION", "5s"))) {
+            awaitHolder(namespace, "leader");
+
+            server.stopApiServer();
+
+            await().atMost(LIMIT).until(() -> !leader.isAlive());
+            assertThat(leader.log())
+                    .contains("Exception occurred while acquiring lock", "Connection refused")
+                    .doesNotContain("\tat ");
+        } finally {
+            server.startApiServer();
+        }
+    }
+
     private ControllerProcess replica(String namespace, String name) throws IOException {
         return ControllerProcess.start(server, namespace, Map.of("HOSTNAME", name));
     }
