@@ -38,6 +38,26 @@ public record ConnectionAttributes(
         long association,
         int stream) {
 
+    /** Of a queue pair that is not connected: addresses are unresolved. */
+    public static final ConnectionAttributes UNCONNECTED = new ConnectionAttributes(
+            Llp.TCP,
+            false,
+            InetSocketAddress.createUnresolved("unconnected", 0),
+            InetSocketAddress.createUnresolved("unconnected", 0),
+            new byte[0],
+            0,
+            0,
+            ReadDepths.UNKNOWN,
+            false,
+            false,
+            false,
+            false,
+            0,
+            1,
+            0,
+            0,
+            0);
+
     /** The attributes with another segment size. */
     public ConnectionAttributes withMulpdu(int octets) {
         return new ConnectionAttributes(

@@ -10,11 +10,9 @@ import io.sidewarp.engine.llp.UpperLayer;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.rdmap.StreamSettings;
-import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
-import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.ReadDepths;
 import java.net.InetSocketAddress;
 import java.util.OptionalInt;
@@ -23,26 +21,6 @@ import org.jspecify.annotations.Nullable;
 
 /** What set-up has in common in both directions and on all lower layers: limits, options, and the step into RDMA mode. */
 abstract class ConnectionSetup {
-
-    /** Of a queue pair that is not connected. */
-    static final ConnectionAttributes NO_ATTRIBUTES = new ConnectionAttributes(
-            Llp.TCP,
-            false,
-            InetSocketAddress.createUnresolved("unconnected", 0),
-            InetSocketAddress.createUnresolved("unconnected", 0),
-            new byte[0],
-            0,
-            0,
-            ReadDepths.UNKNOWN,
-            false,
-            false,
-            false,
-            false,
-            0,
-            1,
-            0,
-            0,
-            0);
 
     private final SoftwareDevice device;
 

@@ -31,6 +31,7 @@ import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.PostChecks;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
@@ -82,7 +83,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         this.receiveQueue = new WorkQueue(wanted.receiveQueue());
         this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
-        this.attributes = ConnectionSetup.NO_ATTRIBUTES;
+        this.attributes = ConnectionAttributes.UNCONNECTED;
         protectionDomain.retainQueuePair();
         sendCompletions.retain();
         receiveCompletions.retain();
@@ -124,7 +125,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             return PostResult.QUEUE_FULL;
         }
         Wqe wqe = sendQueue.slot(sequence);
-        wqe.begin(request.id(), PostChecks.rdmapOpcode(request), request.isSignaled(), request.isFence());
+        wqe.begin(request.id(), Opcodes.rdmapOpcode(request), request.isSignaled(), request.isFence());
         wqe.remote(request.remoteStag(), request.remoteTaggedOffset());
         wqe.invalidate(request.isInvalidate() ? request.invalidateStag() : 0);
         copyOperands(request, wqe);
@@ -223,7 +224,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             onOverrun();
             return;
         }
-        Opcode opcode = PostChecks.verbsOpcode(wqe);
+        Opcode opcode = Opcodes.verbsOpcode(wqe);
         boolean success = status == CompletionStatus.SUCCESS;
         long length = opcode.isAtomic() ? Long.BYTES : wqe.length();
         WorkCompletion entry = sendCompletions.entry(sequence);

@@ -8,6 +8,7 @@ import io.sidewarp.engine.rdmap.SharedReceives;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.PostChecks;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A shared receive queue over the engine. */

@@ -21,6 +21,7 @@ import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Endpoint;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.DatagramSocket;

@@ -33,6 +33,7 @@ import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
+import io.sidewarp.provider.Endpoint;
 import java.net.DatagramSocket;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

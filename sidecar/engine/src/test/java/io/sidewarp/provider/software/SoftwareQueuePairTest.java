@@ -12,10 +12,12 @@ import io.sidewarp.engine.rdmap.StreamListener;
 import io.sidewarp.engine.rdmap.StreamSettings;
 import io.sidewarp.engine.rdmap.StreamState;
 import io.sidewarp.engine.testing.WireEnd;
+import io.sidewarp.engine.verbs.ConnectionAttributes;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Endpoint;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -54,7 +56,7 @@ final class SoftwareQueuePairTest {
                         queuePair,
                         listener));
         wire.attach(stream);
-        queuePair.onEstablished(stream, ConnectionSetup.NO_ATTRIBUTES);
+        queuePair.onEstablished(stream, ConnectionAttributes.UNCONNECTED);
     }
 
     @Test

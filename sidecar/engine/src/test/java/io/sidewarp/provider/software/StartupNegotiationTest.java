@@ -27,6 +27,7 @@ import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.ReadDepths;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Endpoint;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;

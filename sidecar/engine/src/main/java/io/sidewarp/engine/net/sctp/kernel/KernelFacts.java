@@ -3,6 +3,7 @@
 
 package io.sidewarp.engine.net.sctp.kernel;
 
+import io.sidewarp.engine.net.linux.SocketAddresses;
 import io.sidewarp.engine.net.sctp.SctpAssociationFacts;
 import io.sidewarp.engine.net.sctp.SctpPathFacts;
 import java.lang.foreign.MemorySegment;

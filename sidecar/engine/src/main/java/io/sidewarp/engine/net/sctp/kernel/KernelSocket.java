@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp.kernel;
 
 import io.sidewarp.engine.memory.WireBuffer;
+import io.sidewarp.engine.net.linux.SocketAddresses;
 import io.sidewarp.engine.net.sctp.MessageSocket;
 import io.sidewarp.engine.net.sctp.SctpReceived;
 import io.sidewarp.engine.net.sctp.SctpSettings;

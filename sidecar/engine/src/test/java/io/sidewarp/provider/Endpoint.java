@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.provider.software;
+package io.sidewarp.provider;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,28 +28,28 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
 /** One side of a connection in tests: a queue pair with its completion queue and a region. */
-final class Endpoint {
+public final class Endpoint {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    final Device device;
-    final ProtectionDomain domain;
-    final CompletionQueue completions;
-    final QueuePair queuePair;
-    final MemoryRegion region;
+    public final Device device;
+    public final ProtectionDomain domain;
+    public final CompletionQueue completions;
+    public final QueuePair queuePair;
+    public final MemoryRegion region;
     private final WorkRequest request = new WorkRequest();
 
-    Endpoint(Device device, long regionLength) {
+    public Endpoint(Device device, long regionLength) {
         this(device, regionLength, 1024);
     }
 
     /** @param completionEntries of its completion queue */
-    Endpoint(Device device, long regionLength, int completionEntries) {
+    public Endpoint(Device device, long regionLength, int completionEntries) {
         this(device, regionLength, completionEntries, device.allocateProtectionDomain(), null);
     }
 
     /** @param shared receives that it takes instead of its own, null for its own */
-    Endpoint(
+    public Endpoint(
             Device device,
             long regionLength,
             int completionEntries,
@@ -66,39 +66,39 @@ final class Endpoint {
     }
 
     /** Fills the region with octets that a seed determines. */
-    void fill(long seed) {
+    public void fill(long seed) {
         byte[] octets = new byte[(int) region.length()];
         new Random(seed).nextBytes(octets);
         region.segment().asByteBuffer().put(octets);
     }
 
-    byte[] octets(long offset, int length) {
+    public byte[] octets(long offset, int length) {
         byte[] octets = new byte[length];
         region.segment().asSlice(offset, length).asByteBuffer().get(octets);
         return octets;
     }
 
-    void postSend(WorkRequest work) {
+    public void postSend(WorkRequest work) {
         assertThat(queuePair.postSend(work)).isEqualTo(PostResult.POSTED);
     }
 
-    void postReceive(long id, long offset, long length) {
+    public void postReceive(long id, long offset, long length) {
         request.reset(id, Opcode.RECEIVE).addSge(region, offset, length);
         assertThat(queuePair.postReceive(request)).isEqualTo(PostResult.POSTED);
     }
 
     /** The next completion, awaited. */
-    WorkCompletion awaitCompletion() {
+    public WorkCompletion awaitCompletion() {
         WorkCompletion[] one = {new WorkCompletion()};
         Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(1)).until(() -> completions.poll(one) == 1);
         return one[0];
     }
 
-    void awaitState(QueuePairState state) {
+    public void awaitState(QueuePairState state) {
         Awaitility.await().atMost(PATIENCE).until(() -> queuePair.state() == state);
     }
 
-    void disconnect() throws Exception {
+    public void disconnect() throws Exception {
         queuePair.disconnect().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
 }

@@ -1,23 +1,20 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.provider.software;
+package io.sidewarp.provider;
 
 import io.sidewarp.engine.ddp.DdpSender;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionState;
-import io.sidewarp.engine.rdmap.AtomicOperation;
-import io.sidewarp.engine.rdmap.RdmapControl;
-import io.sidewarp.engine.rdmap.Wqe;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /** What is checked of a work request when it is posted. Allocates nothing. */
-final class PostChecks {
+public final class PostChecks {
 
     private static final int MAX_KEY = 0xFF;
 
@@ -33,7 +30,7 @@ final class PostChecks {
     }
 
     /** @param extensions whether the stream has the operations of RFC 7306 */
-    static PostResult checkSend(
+    public static PostResult checkSend(
             WorkRequest request, ProtectionDomain domain, long queuePair, int ord, boolean extensions) {
         int elements = request.sgeCount();
         boolean possible = switch (request.opcode()) {
@@ -58,7 +55,8 @@ final class PostChecks {
         return checkElements(request, domain, queuePair, writes ? AccessRight.LOCAL_WRITE.bit() : 0);
     }
 
-    static PostResult checkReceive(WorkRequest request, ProtectionDomain domain, long queuePair) {
+    /** @param queuePair 0 for a shared receive queue */
+    public static PostResult checkReceive(WorkRequest request, ProtectionDomain domain, long queuePair) {
         return request.opcode() == Opcode.RECEIVE
                 ? checkElements(request, domain, queuePair, AccessRight.LOCAL_WRITE.bit())
                 : PostResult.INVALID_REQUEST;
@@ -85,31 +83,5 @@ final class PostChecks {
             }
         }
         return PostResult.POSTED;
-    }
-
-    static int rdmapOpcode(WorkRequest request) {
-        return switch (request.opcode()) {
-            case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
-            case RDMA_READ -> RdmapControl.RDMA_READ_REQUEST;
-            case LOCAL_INVALIDATE -> Wqe.LOCAL_INVALIDATE;
-            case ENABLE -> Wqe.ENABLE;
-            case IMMEDIATE -> RdmapControl.immediateOpcode(request.isSolicited());
-            case FETCH_ADD, COMPARE_SWAP -> RdmapControl.ATOMIC_REQUEST;
-            case SEND, RECEIVE -> RdmapControl.sendOpcode(request.isSolicited(), request.isInvalidate());
-        };
-    }
-
-    static Opcode verbsOpcode(Wqe wqe) {
-        return switch (wqe.opcode()) {
-            case RdmapControl.RDMA_WRITE ->
-                wqe.isWriteWithImmediate() ? Opcode.RDMA_WRITE_WITH_IMMEDIATE : Opcode.RDMA_WRITE;
-            case RdmapControl.RDMA_READ_REQUEST -> Opcode.RDMA_READ;
-            case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> Opcode.IMMEDIATE;
-            case RdmapControl.ATOMIC_REQUEST ->
-                wqe.atomicOperation() == AtomicOperation.FETCH_ADD ? Opcode.FETCH_ADD : Opcode.COMPARE_SWAP;
-            case Wqe.LOCAL_INVALIDATE -> Opcode.LOCAL_INVALIDATE;
-            case Wqe.ENABLE -> Opcode.ENABLE;
-            default -> Opcode.SEND;
-        };
     }
 }

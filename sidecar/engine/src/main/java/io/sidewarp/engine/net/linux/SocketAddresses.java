@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.net.sctp.kernel;
+package io.sidewarp.engine.net.linux;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -12,8 +12,13 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** Writes and reads struct sockaddr_in and sockaddr_in6, alone and behind each other as the SCTP options want several. */
-final class SocketAddresses {
+/** Writes and reads struct sockaddr_in and sockaddr_in6, alone and behind each other as the options of SCTP want several. */
+public final class SocketAddresses {
+
+    /** AF_INET and AF_INET6. */
+    private static final int IPV4_FAMILY = 2;
+
+    private static final int IPV6_FAMILY = 10;
 
     private static final ValueLayout.OfShort FAMILY = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfShort PORT = ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -31,10 +36,8 @@ final class SocketAddresses {
     private SocketAddresses() {}
 
     /** The domain of a socket that can have all these addresses. */
-    static int domain(List<InetAddress> addresses) {
-        return addresses.stream().anyMatch(Inet6Address.class::isInstance)
-                ? KernelConstants.AF_INET6
-                : KernelConstants.AF_INET;
+    public static int domain(List<InetAddress> addresses) {
+        return addresses.stream().anyMatch(Inet6Address.class::isInstance) ? IPV6_FAMILY : IPV4_FAMILY;
     }
 
     /**
@@ -42,7 +45,7 @@ final class SocketAddresses {
      *
      * @return octets written
      */
-    static int write(MemorySegment into, List<InetAddress> addresses, int port) {
+    public static int write(MemorySegment into, List<InetAddress> addresses, int port) {
         int length = 0;
         for (InetAddress address : addresses) {
             length += write(into, length, address, port);
@@ -55,7 +58,7 @@ final class SocketAddresses {
         boolean six = octets.length == IPV6_LENGTH;
         int length = six ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
         into.asSlice(offset, length).fill((byte) 0);
-        into.set(FAMILY, offset, (short) (six ? KernelConstants.AF_INET6 : KernelConstants.AF_INET));
+        into.set(FAMILY, offset, (short) (six ? IPV6_FAMILY : IPV4_FAMILY));
         into.set(PORT, offset + PORT_OFFSET, (short) port);
         int start = offset + (six ? IPV6_OFFSET : IPV4_OFFSET);
         MemorySegment.copy(MemorySegment.ofArray(octets), 0, into, start, octets.length);
@@ -66,8 +69,8 @@ final class SocketAddresses {
     }
 
     /** The address at an offset; one of IPv4 also where it is mapped into IPv6. */
-    static InetSocketAddress read(MemorySegment from, int offset) {
-        boolean six = from.get(FAMILY, offset) == KernelConstants.AF_INET6;
+    public static InetSocketAddress read(MemorySegment from, int offset) {
+        boolean six = from.get(FAMILY, offset) == IPV6_FAMILY;
         byte[] octets = new byte[six ? IPV6_LENGTH : IPV4_LENGTH];
         MemorySegment.copy(
                 from, offset + (six ? IPV6_OFFSET : IPV4_OFFSET), MemorySegment.ofArray(octets), 0, octets.length);
@@ -80,7 +83,7 @@ final class SocketAddresses {
     }
 
     /** Octets of the address at an offset. */
-    static int length(MemorySegment from, int offset) {
-        return from.get(FAMILY, offset) == KernelConstants.AF_INET6 ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
+    public static int length(MemorySegment from, int offset) {
+        return from.get(FAMILY, offset) == IPV6_FAMILY ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
     }
 }

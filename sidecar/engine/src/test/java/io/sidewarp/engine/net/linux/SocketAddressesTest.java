@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package io.sidewarp.engine.net.sctp.kernel;
+package io.sidewarp.engine.net.linux;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -56,7 +56,7 @@ final class SocketAddressesTest {
         InetAddress four = InetAddress.getByName("192.0.2.7");
         InetAddress six = InetAddress.getByName("2001:db8::9");
 
-        assertThat(SocketAddresses.domain(List.of(four))).isEqualTo(KernelConstants.AF_INET);
-        assertThat(SocketAddresses.domain(List.of(four, six))).isEqualTo(KernelConstants.AF_INET6);
+        assertThat(SocketAddresses.domain(List.of(four))).isEqualTo(2);
+        assertThat(SocketAddresses.domain(List.of(four, six))).isEqualTo(10);
     }
 }
