@@ -39,6 +39,7 @@ class ArchitectureTest {
     private static final String KERNEL_SCTP = "io.sidewarp.engine.net.sctp.kernel";
     private static final String SOCKETS = "io.sidewarp.engine.net.linux";
     private static final String PROVIDER = "io.sidewarp.provider..";
+    private static final String KERNEL_VERBS = "io.sidewarp.provider.kernel";
     private static final String SOFTWARE = "io.sidewarp.provider.software..";
     private static final String[] PROTOCOL = {MEMORY, LLP, DDP, RDMAP};
 
@@ -101,10 +102,10 @@ class ArchitectureTest {
     }
 
     @Test
-    void nativeCodeIsCalledByMemoryAndByTheBindingsOfSocketsAndSctpOnly() {
+    void nativeCodeIsCalledByMemoryAndByTheBindingsOfSocketsSctpAndVerbsOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(MEMORY, SOCKETS, USRSCTP, KERNEL_SCTP)
+                .resideOutsideOfPackages(MEMORY, SOCKETS, USRSCTP, KERNEL_SCTP, KERNEL_VERBS)
                 .should()
                 .dependOnClassesThat()
                 .belongToAnyOf(Linker.class, SymbolLookup.class, Arena.class)

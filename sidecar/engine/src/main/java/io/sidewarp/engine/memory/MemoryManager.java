@@ -74,7 +74,7 @@ public final class MemoryManager {
             // Not on the event loop that was last to finish: unmapping a large region takes long.
             quiescence.afterCurrentWork().whenCompleteAsync((ignored, failure) -> {
                 if (failure == null) {
-                    release(region, CLOSE_ATTEMPTS);
+                    release(region);
                 } else {
                     // Somebody may still be using the memory: leaving it mapped is the lesser evil.
                     region.released().completeExceptionally(failure);
@@ -106,7 +106,12 @@ public final class MemoryManager {
         return broken;
     }
 
-    private void release(MemoryRegion region, int attempts) {
+    /** Last step of deregistration, when nobody uses the region any more. */
+    static void release(MemoryRegion region) {
+        release(region, CLOSE_ATTEMPTS);
+    }
+
+    private static void release(MemoryRegion region, int attempts) {
         try {
             region.backing().close();
         } catch (IllegalStateException e) {

@@ -6,7 +6,7 @@ package io.sidewarp.engine.memory;
 import java.lang.foreign.MemorySegment;
 
 /** The memory under a region. */
-public sealed interface RegionBacking extends AutoCloseable permits SharedBacking, ManagedBacking {
+public sealed interface RegionBacking extends AutoCloseable permits SharedBacking, ManagedBacking, RegisteredBacking {
 
     /** All of the memory, accessible from every thread until {@link #close()}. */
     MemorySegment segment();

@@ -1,0 +1,80 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.kernel;
+
+import static io.sidewarp.provider.kernel.Native.INT;
+import static io.sidewarp.provider.kernel.Native.LONG;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * A device's functions to post and to poll, which its driver has put into its context. No objects are made. Those that fail
+ * return a positive error number, but for {@link #poll}.
+ */
+final class DataPath {
+
+    private static final FunctionDescriptor POST = FunctionDescriptor.of(INT, LONG, LONG, LONG);
+
+    private final MethodHandle pollCq;
+    private final MethodHandle requestNotify;
+    private final MethodHandle postSend;
+    private final MethodHandle postReceive;
+    private final MethodHandle postSharedReceive;
+
+    /** @param context struct ibv_context */
+    DataPath(long context) {
+        pollCq = function(context, VerbsLayout.CONTEXT_POLL_CQ, FunctionDescriptor.of(INT, LONG, INT, LONG));
+        requestNotify = function(context, VerbsLayout.CONTEXT_REQ_NOTIFY_CQ, FunctionDescriptor.of(INT, LONG, INT));
+        postSend = function(context, VerbsLayout.CONTEXT_POST_SEND, POST);
+        postReceive = function(context, VerbsLayout.CONTEXT_POST_RECV, POST);
+        postSharedReceive = function(context, VerbsLayout.CONTEXT_POST_SRQ_RECV, POST);
+    }
+
+    private static MethodHandle function(long context, int offset, FunctionDescriptor descriptor) {
+        return Native.fastFunction(Native.getLong(context + offset), descriptor);
+    }
+
+    /** @return completions taken, or negative when the queue is broken */
+    int poll(long cq, int limit, long completions) {
+        try {
+            return (int) pollCq.invokeExact(cq, limit, completions);
+        } catch (Throwable e) {
+            throw Native.impossible(e);
+        }
+    }
+
+    int requestNotification(long cq, boolean solicitedOnly) {
+        try {
+            return (int) requestNotify.invokeExact(cq, solicitedOnly ? 1 : 0);
+        } catch (Throwable e) {
+            throw Native.impossible(e);
+        }
+    }
+
+    /** @param failed gets the request that was refused */
+    int postSend(long qp, long request, long failed) {
+        try {
+            return (int) postSend.invokeExact(qp, request, failed);
+        } catch (Throwable e) {
+            throw Native.impossible(e);
+        }
+    }
+
+    int postReceive(long qp, long request, long failed) {
+        try {
+            return (int) postReceive.invokeExact(qp, request, failed);
+        } catch (Throwable e) {
+            throw Native.impossible(e);
+        }
+    }
+
+    int postSharedReceive(long srq, long request, long failed) {
+        try {
+            return (int) postSharedReceive.invokeExact(srq, request, failed);
+        } catch (Throwable e) {
+            throw Native.impossible(e);
+        }
+    }
+}

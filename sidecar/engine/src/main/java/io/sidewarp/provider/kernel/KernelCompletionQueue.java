@@ -1,0 +1,207 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.kernel;
+
+import static io.sidewarp.provider.kernel.Native.INT;
+import static io.sidewarp.provider.kernel.Native.LONG;
+
+import io.sidewarp.engine.verbs.CompletionQueue;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Completions of the device. Some wait here instead, and come first: those found when notification was asked for, and those
+ * of queue pairs that have ended. Work that nobody wants to be told of takes room in the device's queue as well, until it is
+ * polled.
+ */
+final class KernelCompletionQueue implements CompletionQueue {
+
+    private static final int BATCH = 32;
+    private static final WorkCompletion[] NOTHING = {};
+
+    private final KernelDevice device;
+    private final int capacity;
+    private final Arena arena = Arena.ofShared();
+    private final MemorySegment batch = arena.allocate((long) VerbsLayout.WC_LENGTH * BATCH, Long.BYTES);
+    private final Queue<WorkCompletion> waiting = new ArrayDeque<>();
+    private final WorkCompletion scratch = new WorkCompletion();
+    private final AtomicInteger users = new AtomicInteger();
+    private final Lifetime lifetime = new Lifetime(this::destroy);
+    private final long cq;
+    private final long cookie;
+    /** Where completions go while somebody polls. */
+    private WorkCompletion[] target = NOTHING;
+
+    private int filled;
+    private @Nullable Runnable listener;
+    private boolean closed;
+    private volatile boolean overrun;
+
+    /** @param cookie with which the device tells of it */
+    KernelCompletionQueue(KernelDevice device, int capacity, long cookie, long cq) {
+        this.device = device;
+        this.capacity = capacity;
+        this.cookie = cookie;
+        this.cq = cq;
+    }
+
+    long handle() {
+        return cq;
+    }
+
+    Lifetime lifetime() {
+        return lifetime;
+    }
+
+    @Override
+    public synchronized int poll(WorkCompletion[] into) {
+        int count = 0;
+        while (count < into.length && !waiting.isEmpty()) {
+            into[count++].set(waiting.remove());
+        }
+        target = into;
+        filled = count;
+        boolean more = true;
+        while (more && filled < into.length) {
+            more = pollDevice(Math.min(BATCH, into.length - filled));
+        }
+        target = NOTHING;
+        return filled;
+    }
+
+    /** Takes everything from the device, so that those of a queue pair that ends are seen even if nobody polls. */
+    synchronized void drain() {
+        filled = 0;
+        boolean more = true;
+        while (more) {
+            more = pollDevice(BATCH);
+        }
+        if (!waiting.isEmpty()) {
+            signal();
+        }
+    }
+
+    /** @return whether the device may have more */
+    private boolean pollDevice(int limit) {
+        int found = closed ? 0 : device.dataPath().poll(cq, limit, batch.address());
+        for (int i = 0; i < found; i++) {
+            long offset = (long) i * VerbsLayout.WC_LENGTH;
+            boolean hasInvalidated =
+                    (batch.get(INT, offset + VerbsLayout.WC_FLAGS) & VerbsLayout.WC_FLAG_WITH_INV) != 0;
+            device.complete(
+                    batch.get(LONG, offset + VerbsLayout.WC_WR_ID),
+                    batch.get(INT, offset + VerbsLayout.WC_QP_NUM),
+                    KernelErrors.status(batch.get(INT, offset + VerbsLayout.WC_STATUS)),
+                    Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_BYTE_LEN)),
+                    hasInvalidated
+                            ? Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_INVALIDATED_RKEY))
+                            : PostedWork.NOT_INVALIDATED,
+                    this);
+        }
+        return found == limit;
+    }
+
+    /** One that waits to be written by {@link #deliver}. For who holds the lock of this queue. */
+    WorkCompletion scratch() {
+        return scratch;
+    }
+
+    /** Gives what is in {@link #scratch} to who polls, or keeps it for the next one. */
+    void deliver() {
+        if (filled < target.length) {
+            target[filled++].set(scratch);
+        } else {
+            WorkCompletion copy = new WorkCompletion();
+            copy.set(scratch);
+            waiting.add(copy);
+        }
+    }
+
+    /** Delivers what is due of a queue whose work has ended. */
+    synchronized void deliverAll(PostedWork work, long queuePair) {
+        while (work.next(queuePair, scratch)) {
+            deliver();
+        }
+        if (!waiting.isEmpty()) {
+            signal();
+        }
+    }
+
+    @Override
+    public synchronized void requestNotification(Runnable newListener, boolean solicitedOnly) {
+        listener = newListener;
+        if (closed) {
+            return;
+        }
+        int ignored = device.dataPath().requestNotification(cq, solicitedOnly);
+        // The device tells of what comes from now on only.
+        drain();
+    }
+
+    private void signal() {
+        if (listener != null) {
+            device.loop().execute(this::onEvent);
+        }
+    }
+
+    /** The device, or something here, has completions. On the loop. */
+    void onEvent() {
+        Runnable told;
+        synchronized (this) {
+            told = listener;
+            listener = null;
+        }
+        if (told != null) {
+            told.run();
+        }
+    }
+
+    /** The device had no room for a completion. On the loop. */
+    void onOverrun() {
+        overrun = true;
+    }
+
+    @Override
+    public int capacity() {
+        return capacity;
+    }
+
+    @Override
+    public boolean isOverrun() {
+        return overrun;
+    }
+
+    void retain() {
+        users.incrementAndGet();
+        lifetime.retain();
+    }
+
+    /** The application's queue pair is gone; the device may still have it. */
+    void release() {
+        users.decrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        if (users.get() > 0) {
+            throw new IllegalStateException("queue pairs use this completion queue; close them first");
+        }
+        synchronized (this) {
+            listener = null;
+        }
+        lifetime.close();
+    }
+
+    private synchronized void destroy() {
+        closed = true;
+        device.onClosed(this, cookie);
+        int ignored = VerbsCalls.destroyCq(cq);
+        arena.close();
+    }
+}

@@ -1,0 +1,430 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.kernel;
+
+import static io.sidewarp.provider.kernel.Native.INT;
+import static io.sidewarp.provider.kernel.Native.LONG;
+
+import io.sidewarp.engine.verbs.ConnectionAttributes;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.QueuePair;
+import io.sidewarp.engine.verbs.QueuePairAttributes;
+import io.sidewarp.engine.verbs.QueuePairCounters;
+import io.sidewarp.engine.verbs.QueuePairEventListener;
+import io.sidewarp.engine.verbs.QueuePairState;
+import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.PostChecks;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A queue pair of the device. */
+final class KernelQueuePair implements QueuePair {
+
+    /** How often the end of what is under way is looked for. */
+    private static final Duration LOOK = Duration.ofMillis(2);
+    /** For the device to flush what is posted; behind that it is flushed here. */
+    private static final Duration FLUSH_LIMIT = Duration.ofSeconds(1);
+    /** From an error, or from a close of this side, to the end of the stream. */
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
+
+    private final KernelDevice device;
+    private final KernelDomain domain;
+    private final long number;
+    private final KernelCompletionQueue sendCompletions;
+    private final KernelCompletionQueue receiveCompletions;
+    private final @Nullable KernelSharedReceiveQueue sharedReceives;
+    private final int maxSge;
+    private final long qp;
+    private final int qpNumber;
+    private final Arena arena = Arena.ofShared();
+    private final PostedWork sends;
+    private final PostedWork receives;
+    private final WorkCounters counters = new WorkCounters();
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+
+    private volatile QueuePairState state = QueuePairState.IDLE;
+    private volatile boolean ending;
+    private volatile boolean gone;
+    private volatile ConnectionAttributes attributes = ConnectionAttributes.UNCONNECTED;
+    private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
+    /** Keeps work from being posted behind the last look at it. */
+    private final Object posting = new Object();
+
+    // The loop's own.
+    private @Nullable Connecting setup;
+    private @Nullable CmId connection;
+    private String cause = "closed";
+
+    KernelQueuePair(KernelDevice device, KernelDomain domain, long number, QueuePairAttributes wanted, int maxSge) {
+        this.device = device;
+        this.domain = domain;
+        this.number = number;
+        this.sendCompletions = (KernelCompletionQueue) wanted.sendCompletions();
+        this.receiveCompletions = (KernelCompletionQueue) wanted.receiveCompletions();
+        this.sharedReceives = (KernelSharedReceiveQueue) wanted.sharedReceives();
+        this.maxSge = maxSge;
+        this.qp = create(wanted);
+        this.qpNumber = Native.getInt(qp + VerbsLayout.QP_NUM);
+        this.sends = new PostedWork(
+                arena,
+                KernelDevice.sendTag(number),
+                wanted.sendQueue(),
+                maxSge,
+                (request, failed) -> device.dataPath().postSend(qp, request, failed));
+        this.receives = new PostedWork(
+                arena,
+                KernelDevice.receiveTag(number),
+                wanted.receiveQueue(),
+                maxSge,
+                (request, failed) -> device.dataPath().postReceive(qp, request, failed));
+        domain.facade().retainQueuePair();
+        domain.lifetime().retain();
+        sendCompletions.retain();
+        receiveCompletions.retain();
+        if (sharedReceives != null) {
+            sharedReceives.retain();
+        }
+    }
+
+    private long create(QueuePairAttributes wanted) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment attr = call.allocate(VerbsLayout.QP_INIT_ATTR_LENGTH, Long.BYTES);
+            attr.set(LONG, VerbsLayout.QP_INIT_SEND_CQ, sendCompletions.handle());
+            attr.set(LONG, VerbsLayout.QP_INIT_RECV_CQ, receiveCompletions.handle());
+            attr.set(LONG, VerbsLayout.QP_INIT_SRQ, sharedReceives == null ? 0 : sharedReceives.handle());
+            attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_WR, wanted.sendQueue());
+            attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_WR, wanted.receiveQueue());
+            attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_SGE, maxSge);
+            attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_SGE, maxSge);
+            attr.set(INT, VerbsLayout.QP_INIT_TYPE, VerbsLayout.QP_TYPE_RC);
+            long created = VerbsCalls.createQp(domain.handle(), attr);
+            KernelErrors.check("no queue pair", created);
+            int access = VerbsLayout.ACCESS_REMOTE_WRITE | VerbsLayout.ACCESS_REMOTE_READ;
+            int result = modify(created, VerbsLayout.QPS_INIT, access);
+            if (result < 0) {
+                int ignored = VerbsCalls.destroyQp(created);
+                KernelErrors.check("no queue pair", result);
+            }
+            return created;
+        }
+    }
+
+    private static int modify(long qp, int newState, int access) {
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment attr = call.allocate(VerbsLayout.QP_ATTR_LENGTH, Long.BYTES);
+            attr.set(INT, VerbsLayout.QP_ATTR_STATE, newState);
+            attr.set(INT, VerbsLayout.QP_ATTR_ACCESS_FLAGS, access);
+            int mask = VerbsLayout.QP_MASK_STATE | (access == 0 ? 0 : VerbsLayout.QP_MASK_ACCESS_FLAGS);
+            return VerbsCalls.modifyQp(qp, attr, mask);
+        }
+    }
+
+    long handle() {
+        return qp;
+    }
+
+    /** The device's number of it, which comes again. */
+    int qpNumber() {
+        return qpNumber;
+    }
+
+    boolean isShared() {
+        return sharedReceives != null;
+    }
+
+    boolean uses(KernelCompletionQueue queue) {
+        return queue == sendCompletions || queue == receiveCompletions;
+    }
+
+    PostedWork sends() {
+        return sends;
+    }
+
+    PostedWork receives() {
+        return receives;
+    }
+
+    WorkCounters work() {
+        return counters;
+    }
+
+    /** No completion of the device can be of it. */
+    boolean isGone() {
+        return gone;
+    }
+
+    // Posting.
+
+    @Override
+    public PostResult postSend(WorkRequest request) {
+        boolean possible = switch (request.opcode()) {
+            case RDMA_WRITE, RDMA_READ, SEND -> request.sgeCount() <= maxSge && !request.isLocalFence();
+            default -> false;
+        };
+        synchronized (posting) {
+            if (state != QueuePairState.RTS || ending) {
+                return PostResult.INVALID_STATE;
+            }
+            PostResult check = PostChecks.checkSend(request, domain.facade(), number, attributes.ord(), false);
+            if (check != PostResult.POSTED || !possible) {
+                return PostResult.INVALID_REQUEST;
+            }
+            return sends.post(request);
+        }
+    }
+
+    @Override
+    public PostResult postReceive(WorkRequest request) {
+        synchronized (posting) {
+            if (state == QueuePairState.TERMINATE || state == QueuePairState.CLOSED) {
+                return PostResult.INVALID_STATE;
+            }
+            PostResult check = PostChecks.checkReceive(request, domain.facade(), number);
+            if (check != PostResult.POSTED || isShared() || request.sgeCount() > maxSge) {
+                return PostResult.INVALID_REQUEST;
+            }
+            return receives.post(request);
+        }
+    }
+
+    // Set-up.
+
+    @Override
+    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+        CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
+        if (!begin()) {
+            result.completeExceptionally(new IllegalStateException(
+                    "queue pair " + number + " is " + (ending ? "closed" : state) + ", not IDLE"));
+            return result;
+        }
+        OutgoingConnection outgoing = new OutgoingConnection(device, this, remote, parameters, result);
+        device.loop().execute(() -> {
+            if (state == QueuePairState.CONNECTING) {
+                setup = outgoing;
+                outgoing.start();
+            } else {
+                result.completeExceptionally(
+                        new ConnectionFailedException(Kind.ABORTED, "closed before it was connected"));
+            }
+        });
+        return result;
+    }
+
+    /** False when it is not IDLE, or about to end. */
+    boolean begin() {
+        synchronized (posting) {
+            if (state != QueuePairState.IDLE || ending) {
+                return false;
+            }
+            state = QueuePairState.CONNECTING;
+            return true;
+        }
+    }
+
+    /** What sets it up, and is told to end when this side gives up. On the loop. */
+    void setConnecting(Connecting newSetup) {
+        setup = newSetup;
+    }
+
+    /**
+     * RDMA mode begins. On the loop.
+     *
+     * @return false when this side has given up meanwhile, of which the set-up will hear
+     */
+    boolean onEstablished(CmId established, ConnectionAttributes agreed) {
+        if (state != QueuePairState.CONNECTING) {
+            return false;
+        }
+        setup = null;
+        connection = established;
+        attributes = agreed;
+        change(QueuePairState.RTS, "established");
+        return true;
+    }
+
+    /** Start-up failed; what set it up is told to give up in the end. On the loop. */
+    void onSetupFailed(String message) {
+        finish(message);
+    }
+
+    // The end, on the loop.
+
+    void onDisconnected() {
+        if (state == QueuePairState.RTS) {
+            cause = "closed by the peer";
+            change(QueuePairState.CLOSING, cause);
+        }
+        finish(cause);
+    }
+
+    /** The device found an error. */
+    void onError(String message) {
+        if (state == QueuePairState.RTS || state == QueuePairState.CLOSING) {
+            cause = message;
+            change(QueuePairState.TERMINATE, message);
+            device.loop().schedule(CLOSE_LIMIT, () -> finish(message));
+            CmId current = connection;
+            if (current != null) {
+                int ignored = current.disconnect();
+            }
+        }
+    }
+
+    private void change(QueuePairState newState, String message) {
+        synchronized (posting) {
+            state = newState;
+        }
+        events.onStateChange(this, newState, null, message);
+    }
+
+    private void finish(String message) {
+        synchronized (posting) {
+            if (state == QueuePairState.CLOSED) {
+                return;
+            }
+            state = QueuePairState.CLOSED;
+        }
+        // Has the device flush what is posted; one that did so by itself refuses.
+        int ignored = modify(qp, VerbsLayout.QPS_ERR, 0);
+        awaitFlush(message, System.nanoTime() + FLUSH_LIMIT.toNanos());
+    }
+
+    private void awaitFlush(String message, long until) {
+        drain();
+        if (sends.outstanding() + receives.outstanding() > 0 && System.nanoTime() - until < 0) {
+            device.loop().schedule(LOOK, () -> awaitFlush(message, until));
+            return;
+        }
+        gone = true;
+        device.onClosed(this);
+        sends.flush();
+        sendCompletions.deliverAll(sends, number);
+        receives.flush();
+        receiveCompletions.deliverAll(receives, number);
+        Connecting unfinished = setup;
+        if (unfinished != null) {
+            unfinished.abort();
+        } else {
+            destroy();
+        }
+        events.onStateChange(this, QueuePairState.CLOSED, null, message);
+        domain.facade().releaseQueuePair();
+        sendCompletions.release();
+        receiveCompletions.release();
+        if (sharedReceives != null) {
+            sharedReceives.release();
+        }
+        closed.complete(null);
+    }
+
+    private void drain() {
+        sendCompletions.drain();
+        if (receiveCompletions != sendCompletions) {
+            receiveCompletions.drain();
+        }
+    }
+
+    /** Gives everything back to the device; when it has not returned from connecting yet, after that. On the loop. */
+    void destroy() {
+        int ignored = VerbsCalls.destroyQp(qp);
+        CmId current = connection;
+        if (current != null) {
+            current.destroy();
+        }
+        arena.close();
+        sendCompletions.lifetime().release();
+        receiveCompletions.lifetime().release();
+        if (sharedReceives != null) {
+            sharedReceives.lifetime().release();
+        }
+        domain.lifetime().release();
+    }
+
+    @Override
+    public CompletableFuture<Void> disconnect() {
+        ending = true;
+        device.loop().execute(() -> {
+            if (state == QueuePairState.RTS) {
+                cause = "closed";
+                change(QueuePairState.CLOSING, cause);
+                awaitSends(System.nanoTime() + CLOSE_LIMIT.toNanos());
+            } else if (state == QueuePairState.IDLE || state == QueuePairState.CONNECTING) {
+                finish("closed before it was connected");
+            }
+        });
+        return closed.copy();
+    }
+
+    /** Verbs would drop what is not carried out yet. */
+    private void awaitSends(long until) {
+        if (state != QueuePairState.CLOSING) {
+            return;
+        }
+        drain();
+        if (sends.outstanding() > 0 && System.nanoTime() - until < 0) {
+            device.loop().schedule(LOOK, () -> awaitSends(until));
+            return;
+        }
+        CmId current = connection;
+        if (current == null || current.disconnect() < 0) {
+            finish(cause);
+        } else {
+            device.loop().schedule(CLOSE_LIMIT, () -> finish(cause));
+        }
+    }
+
+    @Override
+    public CompletableFuture<Void> abort() {
+        ending = true;
+        device.loop().execute(() -> finish("closed"));
+        return closed.copy();
+    }
+
+    @Override
+    public void close() {
+        abort();
+    }
+
+    // Facts.
+
+    @Override
+    public long number() {
+        return number;
+    }
+
+    @Override
+    public QueuePairState state() {
+        return state;
+    }
+
+    @Override
+    public ConnectionAttributes attributes() {
+        return attributes;
+    }
+
+    /** What this side did; what peers do by Write and Read nobody tells. */
+    @Override
+    public QueuePairCounters counters() {
+        return counters.copy();
+    }
+
+    @Override
+    public void setEventListener(QueuePairEventListener listener) {
+        events = listener;
+    }
+
+    /** A set-up under way. On the loop. */
+    interface Connecting {
+
+        /** This side gives up. Calls {@link KernelQueuePair#destroy} when the device is done with it. */
+        void abort();
+    }
+}

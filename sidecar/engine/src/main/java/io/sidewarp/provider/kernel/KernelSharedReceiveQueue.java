@@ -1,0 +1,153 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.kernel;
+
+import static io.sidewarp.provider.kernel.Native.INT;
+
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.verbs.PostResult;
+import io.sidewarp.engine.verbs.SharedReceiveQueue;
+import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.PostChecks;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A shared receive queue of the device. */
+final class KernelSharedReceiveQueue implements SharedReceiveQueue {
+
+    private final KernelDevice device;
+    private final KernelDomain domain;
+    private final long number;
+    private final long srq;
+    private final int maxSge;
+    private final Arena arena = Arena.ofShared();
+    private final PostedWork receives;
+    private final AtomicInteger users = new AtomicInteger();
+    private final Lifetime lifetime = new Lifetime(this::destroy);
+    private @Nullable Runnable limitListener;
+    private boolean closed;
+
+    KernelSharedReceiveQueue(
+            KernelDevice device, KernelDomain domain, long number, int capacity, int maxSge, long srq) {
+        this.device = device;
+        this.domain = domain;
+        this.number = number;
+        this.srq = srq;
+        this.maxSge = maxSge;
+        this.receives = new PostedWork(
+                arena,
+                KernelDevice.receiveTag(number),
+                capacity,
+                maxSge,
+                (request, failed) -> device.dataPath().postSharedReceive(srq, request, failed));
+        domain.facade().retainSharedReceiveQueue();
+        domain.lifetime().retain();
+    }
+
+    long handle() {
+        return srq;
+    }
+
+    long number() {
+        return number;
+    }
+
+    ProtectionDomain domain() {
+        return domain.facade();
+    }
+
+    PostedWork receives() {
+        return receives;
+    }
+
+    Lifetime lifetime() {
+        return lifetime;
+    }
+
+    @Override
+    public synchronized PostResult postReceive(WorkRequest request) {
+        if (closed) {
+            return PostResult.INVALID_STATE;
+        }
+        PostResult check = PostChecks.checkReceive(request, domain.facade(), 0);
+        if (check != PostResult.POSTED || request.sgeCount() > maxSge) {
+            return PostResult.INVALID_REQUEST;
+        }
+        return receives.post(request);
+    }
+
+    @Override
+    public int capacity() {
+        return receives.capacity();
+    }
+
+    /** Also those that a message is arriving in. */
+    @Override
+    public int size() {
+        return receives.outstanding();
+    }
+
+    @Override
+    public void armLimit(int limit, Runnable listener) {
+        synchronized (this) {
+            limitListener = limit == 0 ? null : listener;
+        }
+        if (limit > 0 && receives.outstanding() < limit) {
+            device.loop().execute(this::onLimit);
+            return;
+        }
+        try (Arena call = Arena.ofConfined()) {
+            MemorySegment attributes = call.allocate(VerbsLayout.SRQ_ATTR_LENGTH, Long.BYTES);
+            attributes.set(INT, VerbsLayout.SRQ_LIMIT, limit);
+            int ignored = VerbsCalls.modifySrq(srq, attributes, VerbsLayout.SRQ_MASK_LIMIT);
+        }
+    }
+
+    /** On the loop. */
+    void onLimit() {
+        Runnable told;
+        synchronized (this) {
+            told = limitListener;
+            limitListener = null;
+        }
+        if (told != null) {
+            told.run();
+        }
+    }
+
+    void retain() {
+        users.incrementAndGet();
+        lifetime.retain();
+    }
+
+    /** The application's queue pair is gone; the device may still have it. */
+    void release() {
+        users.decrementAndGet();
+    }
+
+    @Override
+    public void close() {
+        synchronized (this) {
+            if (users.get() > 0) {
+                throw new IllegalStateException("queue pairs use this shared receive queue; close them first");
+            }
+            if (closed) {
+                return;
+            }
+            closed = true;
+            limitListener = null;
+        }
+        domain.facade().releaseSharedReceiveQueue();
+        lifetime.close();
+    }
+
+    private void destroy() {
+        device.onClosed(this);
+        int ignored = VerbsCalls.destroySrq(srq);
+        domain.lifetime().release();
+        arena.close();
+    }
+}

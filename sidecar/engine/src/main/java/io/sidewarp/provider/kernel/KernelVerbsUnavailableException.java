@@ -1,0 +1,16 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.kernel;
+
+import org.jspecify.annotations.Nullable;
+
+/** This machine or container lacks what the kernel's verbs need; the message says what to do. */
+public final class KernelVerbsUnavailableException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    public KernelVerbsUnavailableException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}
