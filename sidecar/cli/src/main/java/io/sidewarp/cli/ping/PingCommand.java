@@ -148,14 +148,20 @@ public final class PingCommand implements Callable<Integer> {
         return rping ? new RpingClient(session, to, (int) size, flags) : new PingClient(session, to, (int) size, flags);
     }
 
+    /** A device of the kernel does not tell what is on the wire. */
+    private static String wire(io.sidewarp.v1.Connection link) {
+        return link.getMulpdu() == 0
+                ? "by a device of the kernel"
+                : "MULPDU " + link.getMulpdu() + ", CRC " + (link.getCrc() ? "on" : "off");
+    }
+
     private int ping(Session session, HostPort to, PrintWriter out) {
         Histogram times = new Histogram();
         int round = 0;
         try (Pingers clients = new Pingers(connections, () -> pinger(session, to))) {
             io.sidewarp.v1.Connection link = clients.first().connection().established();
             out.println("ping " + to + ": " + (connections > 1 ? connections + " connections, " : "")
-                    + Sizes.format(size) + " each way, MULPDU " + link.getMulpdu() + ", CRC "
-                    + (link.getCrc() ? "on" : "off"));
+                    + Sizes.format(size) + " each way, " + wire(link));
             while (count == 0 || round < count) {
                 long next = System.nanoTime() + interval.toNanos();
                 round++;

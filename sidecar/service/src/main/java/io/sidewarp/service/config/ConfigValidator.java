@@ -10,6 +10,8 @@ import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.CongestionControl;
 import io.sidewarp.engine.net.sctp.SctpSettings;
+import io.sidewarp.provider.kernel.KernelProvider;
+import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -31,6 +33,9 @@ public final class ConfigValidator {
 
     /** Longest path of its directory: the socket is bound at {@code .abc/s} in it first. */
     private static final int MAX_SOCKET_DIRECTORY = MAX_SOCKET_PATH - 7;
+
+    /** For {@link SidewarpConfig#provider}. */
+    private static final String AUTO_PROVIDER = "auto";
 
     /** Octets that one request of the API may have: the largest piece of Store, or the largest post that credits allow. */
     public static final int MAX_REQUEST = 4 << 20;
@@ -67,14 +72,26 @@ public final class ConfigValidator {
         return List.copyOf(validator.problems);
     }
 
+    /** The name of the provider to use. Legal after {@link #problems} found none. */
+    public static String provider(SidewarpConfig config) {
+        if (!AUTO_PROVIDER.equals(config.provider())) {
+            return config.provider();
+        }
+        return config.rdmaDevices().orElse(List.of()).isEmpty() ? SoftwareProvider.NAME : KernelProvider.NAME;
+    }
+
     /** The mode of the API's socket as a number. Legal after {@link #problems} found none. */
     public static int socketMode(SidewarpConfig.Api api) {
         return Integer.parseInt(api.socketMode(), 8);
     }
 
     private void general(SidewarpConfig config) {
-        if (!"software".equals(config.provider())) {
-            add("sidewarp.provider", config.provider(), "\"software\"");
+        if (!List.of(SoftwareProvider.NAME, KernelProvider.NAME, AUTO_PROVIDER).contains(config.provider())) {
+            add(
+                    "sidewarp.provider",
+                    config.provider(),
+                    SoftwareProvider.NAME + ", " + KernelProvider.NAME + " for an iWARP device of the kernel, or "
+                            + AUTO_PROVIDER);
         }
         config.eventLoops().ifPresent(loops -> range("sidewarp.event-loops", loops, 1, 1024));
         config.busyPollMicros().ifPresent(micros -> range("sidewarp.busy-poll-micros", micros, 0, 1_000_000));

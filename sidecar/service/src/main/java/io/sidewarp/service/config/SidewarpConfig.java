@@ -23,9 +23,19 @@ import java.util.Set;
 @ConfigMapping(prefix = "sidewarp")
 public interface SidewarpConfig {
 
-    /** Name of the provider that carries out verbs. */
+    /**
+     * What carries out verbs: software, the sidecar's own engine; kernel, an iWARP device of the kernel; or auto, the latter
+     * where {@link #rdmaDevices} names any.
+     */
     @WithDefault("software")
     String provider();
+
+    /**
+     * Names of iWARP devices of the kernel, of which the first that is there is used. Unset: those that the node agent has
+     * given to the container, or else, with the provider kernel, any.
+     */
+    @WithDefault("${SIDEWARP_RNIC_DEVICES:}")
+    Optional<List<String>> rdmaDevices();
 
     /** Threads that run the API and the connections. Unset: the processors that are available, at most 2. */
     OptionalInt eventLoops();

@@ -14,7 +14,11 @@ import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.net.sctp.SctpUnavailableException;
 import io.sidewarp.engine.net.sctp.kernel.KernelSctp;
 import io.sidewarp.engine.net.sctp.usrsctp.Usrsctp;
+import io.sidewarp.engine.verbs.Device;
 import io.sidewarp.provider.RdmaProvider;
+import io.sidewarp.provider.kernel.KernelLimits;
+import io.sidewarp.provider.kernel.KernelProvider;
+import io.sidewarp.provider.kernel.KernelVerbsUnavailableException;
 import io.sidewarp.provider.software.SoftwareEvents;
 import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.provider.software.SoftwareSettings;
@@ -37,6 +41,30 @@ final class Providers {
     private Providers() {}
 
     static RdmaProvider create(SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
+        return KernelProvider.NAME.equals(ConfigValidator.provider(config))
+                ? kernel(config)
+                : software(config, loops, telemetry, logs);
+    }
+
+    /** Opens the device, which may not be there. */
+    static Device open(RdmaProvider provider) {
+        try {
+            return provider.open();
+        } catch (KernelVerbsUnavailableException e) {
+            throw new StartFailedException(
+                    "RDMA is to be carried out by the kernel (sidewarp.provider), but " + e.getMessage(), e);
+        }
+    }
+
+    private static RdmaProvider kernel(SidewarpConfig config) {
+        SidewarpConfig.Limits limits = config.limits();
+        return new KernelProvider(
+                config.rdmaDevices().orElse(List.of()),
+                new KernelLimits(limits.sendQueue(), limits.receiveQueue(), limits.ird(), limits.ord()));
+    }
+
+    private static RdmaProvider software(
+            SidewarpConfig config, EventLoopGroup loops, Telemetry telemetry, PeerLogs logs) {
         SoftwareSettings defaults = SoftwareSettings.defaults();
         SidewarpConfig.Limits limits = config.limits();
         SoftwareSettings settings = new SoftwareSettings(

@@ -116,7 +116,7 @@ public final class Sidecar implements AutoCloseable {
             management = management(transports, telemetry);
         }
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
-        Device device = own(provider.open());
+        Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         SessionRegistry registry =
                 new SessionRegistry(device, workers, lookups, sharedVolume(), config, telemetry, logs, ownUid());

@@ -108,6 +108,16 @@ class ConfigTest {
     }
 
     @ParameterizedTest
+    @CsvSource({"software, siw0, software", "kernel, '', kernel", "auto, siw0, kernel", "auto, '', software"})
+    void theProviderFollowsFromTheSettingAndTheDevices(String wanted, String devices, String used) {
+        SidewarpConfig config = TestSidecar.config(
+                Path.of("/dev/shm/none"), "sidewarp.provider", wanted, "sidewarp.rdma-devices", devices);
+
+        assertThat(ConfigValidator.problems(config)).isEmpty();
+        assertThat(ConfigValidator.provider(config)).isEqualTo(used);
+    }
+
+    @ParameterizedTest
     @MethodSource("switches")
     void aSwitchIsTrueOrFalseAndNothingElse(String name) {
         for (String value : List.of("maybe", "1", "")) {
