@@ -3,8 +3,6 @@
 
 package io.sidewarp.e2e.support;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import io.sidewarp.e2e.programs.TestRunner;
 import java.io.File;
 import java.io.IOException;
@@ -60,7 +58,7 @@ public final class GuestTests {
     public static GuestTests prepare(SiwGuest guest) {
         Path staged = Directories.temporary("guest");
         try {
-            linkRuntime(staged.resolve("java"));
+            JavaRuntimes.link(staged.resolve("java"), MODULES);
             Path libraries = Files.createDirectory(staged.resolve("lib"));
             for (Map.Entry<String, Pattern> program : PACKAGED.entrySet()) {
                 linkPackaged(libraries, program.getKey(), program.getValue());
@@ -78,21 +76,6 @@ public final class GuestTests {
             throw new UncheckedIOException(e);
         } finally {
             Directories.delete(staged);
-        }
-    }
-
-    private static void linkRuntime(Path directory) {
-        List<String> command = List.of(
-                Path.of(Programs.java()).resolveSibling("jlink").toString(),
-                "--add-modules",
-                MODULES,
-                "--strip-debug",
-                "--no-header-files",
-                "--no-man-pages",
-                "--output",
-                directory.toString());
-        try (OwnedProcess jlink = OwnedProcess.start("jlink", command)) {
-            assertThat(jlink.awaitExit(Patience.LONG_LIMIT)).as(jlink.text()).isZero();
         }
     }
 
