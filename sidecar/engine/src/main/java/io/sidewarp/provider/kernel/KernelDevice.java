@@ -125,10 +125,6 @@ final class KernelDevice implements Device {
         return channel;
     }
 
-    KernelLimits limits() {
-        return limits;
-    }
-
     /** Runs what may take as long as the network needs. */
     void runBlocking(Runnable task) {
         blocking.execute(task);

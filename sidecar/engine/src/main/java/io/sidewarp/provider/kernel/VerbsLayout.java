@@ -72,7 +72,6 @@ final class VerbsLayout {
 
     // struct ibv_send_wr, whose beginning is struct ibv_recv_wr
     static final int SEND_WR_LENGTH = 128;
-    static final int RECV_WR_LENGTH = 32;
     static final int WR_ID = 0;
     static final int WR_SG_LIST = 16;
     static final int WR_NUM_SGE = 24;
@@ -104,18 +103,14 @@ final class VerbsLayout {
     static final int QP_INIT_MAX_SEND_SGE = 40;
     static final int QP_INIT_MAX_RECV_SGE = 44;
     static final int QP_INIT_TYPE = 52;
-    static final int QP_INIT_SIGNAL_ALL = 56;
     static final int QP_TYPE_RC = 2;
 
     // struct ibv_qp_attr
     static final int QP_ATTR_LENGTH = 144;
     static final int QP_ATTR_STATE = 0;
     static final int QP_ATTR_ACCESS_FLAGS = 32;
-    static final int QP_ATTR_PORT_NUM = 129;
     static final int QP_MASK_STATE = 1;
     static final int QP_MASK_ACCESS_FLAGS = 1 << 3;
-    static final int QP_MASK_PKEY_INDEX = 1 << 4;
-    static final int QP_MASK_PORT = 1 << 5;
     static final int QPS_INIT = 1;
     static final int QPS_ERR = 6;
 
@@ -160,8 +155,6 @@ final class VerbsLayout {
     static final int CONN_PRIVATE_DATA_LENGTH = 8;
     static final int CONN_RESPONDER_RESOURCES = 9;
     static final int CONN_INITIATOR_DEPTH = 10;
-    static final int CONN_RETRY_COUNT = 12;
-    static final int CONN_RNR_RETRY_COUNT = 13;
     static final int CONN_SRQ = 14;
     static final int CONN_QP_NUM = 16;
 
