@@ -40,7 +40,10 @@ public interface Connection extends AutoCloseable {
     /** Completes with the last state change when the connection is closed, and fails when the session is lost. */
     CompletableFuture<ConnectionStateChange> closed();
 
-    /** One RDMA Write; returns when it is complete at this side. */
+    /**
+     * One RDMA Write; returns when it is complete at this side: the region may be changed again. The peer may still refuse the
+     * data; {@link #flush()} tells whether it arrived.
+     */
     WorkCompletion write(Sge local, RemoteAddress remote);
 
     CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote);
@@ -78,6 +81,17 @@ public interface Connection extends AutoCloseable {
 
     CompletableFuture<WorkCompletion> receiveAsync();
 
+    /**
+     * Returns when all Writes, Sends and Immediate Data posted before have been placed at the peer's RDMA layer. The peer's
+     * program may not have seen them, and they are not durable. Takes one of the connection's ord, and waits behind its Reads.
+     *
+     * @throws SidewarpException the peer's error; FAILED_PRECONDITION when the connection's ord is 0
+     */
+    void flush();
+
+    /** As {@link #flush()}. */
+    CompletableFuture<Void> flushAsync();
+
     /** One work request of any kind; returns when it is complete. */
     WorkCompletion perform(WorkRequest request);
 
@@ -100,7 +114,12 @@ public interface Connection extends AutoCloseable {
     /** Every change of state until the connection is closed, beginning with the present state. One at a time. */
     Subscription watch(Consumer<ConnectionStateChange> listener);
 
-    /** Carries out everything posted, then closes. Returns when the connection is closed. */
+    /**
+     * Carries out everything posted, then closes. Returns when the connection is closed.
+     *
+     * @throws SidewarpException when an error ended the connection before that, and earlier data may not have arrived; what a
+     *     successful flush, Read or atomic operation confirmed has
+     */
     void disconnect();
 
     CompletableFuture<Void> disconnectAsync();
@@ -109,8 +128,9 @@ public interface Connection extends AutoCloseable {
     void abort();
 
     /**
-     * As {@link #disconnect()}, and does nothing when the connection is gone already. Waits also when the thread is
-     * interrupted, but no longer than the time limit of a call, and aborts then.
+     * As {@link #disconnect()}, also when the connection is gone already: it throws if earlier data may not have arrived, once.
+     * Waits also when the thread is interrupted, but no longer than the time limit of a call; then it aborts, and throws if
+     * something is not confirmed.
      */
     @Override
     void close();

@@ -30,6 +30,7 @@ final class CreditTable {
     private final long[] sequences;
     private final State[] states;
     private final @Nullable CompletableFuture<WorkCompletion>[] futures;
+    private final @Nullable Confirmation[] answered;
 
     /** Chain of unsignaled places, oldest first. */
     private final int[] next;
@@ -66,6 +67,7 @@ final class CreditTable {
         states = new State[credits];
         Arrays.fill(states, State.FREE);
         futures = new CompletableFuture[credits];
+        answered = new Confirmation[credits];
         next = new int[credits];
         free = new int[credits];
         for (int i = 0; i < credits; i++) {
@@ -119,7 +121,18 @@ final class CreditTable {
             states[place] = State.UNSIGNALED;
             chain(place);
         }
+        confirm(request, place);
         return place;
+    }
+
+    private void confirm(WorkRequest request, int place) {
+        Confirmation confirmation = request.confirmation();
+        if (confirmation != null) {
+            // An unsignaled request tells of no answer.
+            boolean answer = request.isAnswered() && isSignaled(place);
+            confirmation.posted(request.isData(), answer);
+            answered[place] = answer ? confirmation : null;
+        }
     }
 
     boolean isSignaled(int place) {
@@ -153,6 +166,10 @@ final class CreditTable {
             unchain(place);
         } else if (state == State.RECEIVE) {
             receives--;
+        }
+        Confirmation confirmation = answered[place];
+        if (confirmation != null && status == CompletionStatus.SUCCESS) {
+            confirmation.answered();
         }
         // A refused request completes ahead of its turn, so it says nothing about those before it.
         boolean inTurn = status != CompletionStatus.INVALID_REQUEST
@@ -240,6 +257,7 @@ final class CreditTable {
     private void free(int place) {
         states[place] = State.FREE;
         futures[place] = null;
+        answered[place] = null;
         free[freeCount++] = place;
     }
 }

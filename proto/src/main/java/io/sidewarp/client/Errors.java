@@ -9,6 +9,7 @@ import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.ErrorAdvice;
 import io.sidewarp.v1.RdmaError;
 import java.io.FileNotFoundException;
 import java.nio.channels.UnresolvedAddressException;
@@ -34,6 +35,7 @@ final class Errors {
                         "the sidecar at " + target + " broke the call off: " + received.getDescription())
                 : received;
         RdmaError rdmaError = null;
+        Retry retry = null;
         com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(status, trailers);
         if (details != null) {
             for (Any detail : details.getDetailsList()) {
@@ -44,6 +46,9 @@ final class Errors {
                                 detail.unpack(ConnectionRejected.class),
                                 status.asRuntimeException());
                     }
+                    if (detail.is(ErrorAdvice.class)) {
+                        retry = Retry.of(detail.unpack(ErrorAdvice.class).getRetry());
+                    }
                     if (detail.is(RdmaError.class)) {
                         rdmaError = detail.unpack(RdmaError.class);
                     }
@@ -52,11 +57,11 @@ final class Errors {
                 }
             }
         }
-        return new SidewarpException(
-                status.getCode(),
-                describe(status, rdmaError, target),
-                rdmaError,
-                status.asRuntimeException(trailers == null ? new Metadata() : trailers));
+        String message = describe(status, rdmaError, target);
+        Throwable cause = status.asRuntimeException(trailers == null ? new Metadata() : trailers);
+        return retry == null
+                ? new SidewarpException(status.getCode(), message, rdmaError, cause)
+                : new SidewarpException(status.getCode(), message, retry, rdmaError, cause);
     }
 
     static SidewarpException interrupted(InterruptedException cause) {
@@ -76,6 +81,17 @@ final class Errors {
                 cause.code(),
                 "session \"" + name + "\" was lost, and the sidecar has released what belonged to it: "
                         + cause.getMessage() + "; open a new session when SidewarpClient.awaitReady returns",
+                cause.rdmaError().orElse(null),
+                cause);
+    }
+
+    /** Earlier data may not have arrived, for the session that could tell is gone. */
+    static SidewarpException unconfirmed(String what, SidewarpException cause) {
+        return new SidewarpException(
+                Status.Code.UNAVAILABLE,
+                "earlier Writes and Sends of " + what + " may not have arrived: " + cause.getMessage()
+                        + "; a flush that succeeds tells what has arrived",
+                Retry.AFTER_RECONNECTING,
                 cause.rdmaError().orElse(null),
                 cause);
     }

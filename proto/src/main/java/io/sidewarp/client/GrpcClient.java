@@ -122,8 +122,22 @@ final class GrpcClient implements SidewarpClient {
 
     @Override
     public void close() {
-        sessions.forEach(GrpcSession::close);
+        SidewarpException loss = null;
+        for (GrpcSession session : sessions) {
+            try {
+                session.close();
+            } catch (SidewarpException e) {
+                if (loss == null) {
+                    loss = e;
+                } else {
+                    loss.addSuppressed(e);
+                }
+            }
+        }
         transport.close();
+        if (loss != null) {
+            throw loss;
+        }
     }
 
     /**

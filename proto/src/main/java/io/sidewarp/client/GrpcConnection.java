@@ -9,6 +9,8 @@ import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.FlushRequest;
+import io.sidewarp.v1.FlushResponse;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
@@ -25,6 +27,7 @@ import io.sidewarp.v1.WriteResponse;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -38,7 +41,10 @@ final class GrpcConnection implements Connection {
     private final long[] initialReceiveIds;
     private final CompletableFuture<ConnectionStateChange> closed = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = closed::completeExceptionally;
+    private final Confirmation confirmation = new Confirmation();
+    private final AtomicBoolean outcomeTold = new AtomicBoolean();
     private volatile ConnectionState state;
+    private volatile boolean failed;
 
     GrpcConnection(GrpcSession session, io.sidewarp.v1.Connection established, ConnectionOptions options) {
         this.session = session;
@@ -98,6 +104,7 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(Protos.write(remote, local))
                 .build();
+        confirmation.posted(true, false);
         return session.start(TransferServiceGrpc.getWriteMethod(), request, CallOptions.DEFAULT)
                 .converted(completed(WriteResponse::getCompletion));
     }
@@ -114,8 +121,9 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(Protos.read(remote, local))
                 .build();
+        confirmation.posted(false, true);
         return session.start(TransferServiceGrpc.getReadMethod(), request, CallOptions.DEFAULT)
-                .converted(completed(ReadResponse::getCompletion));
+                .converted(answered(completed(ReadResponse::getCompletion)));
     }
 
     @Override
@@ -169,6 +177,26 @@ final class GrpcConnection implements Connection {
     }
 
     @Override
+    public void flush() {
+        CallFuture.await(flushAsync());
+    }
+
+    @Override
+    public CompletableFuture<Void> flushAsync() {
+        FlushRequest request = FlushRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .build();
+        confirmation.posted(false, true);
+        Function<FlushResponse, WorkCompletion> completion = answered(completed(FlushResponse::getCompletion));
+        return session.start(TransferServiceGrpc.getFlushMethod(), request, CallOptions.DEFAULT)
+                .converted(response -> {
+                    completion.apply(response);
+                    return null;
+                });
+    }
+
+    @Override
     public WorkCompletion perform(WorkRequest request) {
         return CallFuture.await(performAsync(request));
     }
@@ -183,8 +211,10 @@ final class GrpcConnection implements Connection {
                 .setSession(session.id())
                 .setWork(request.toProto())
                 .build();
+        confirmation.posted(request.isData(), request.isAnswered());
+        Function<PerformResponse, WorkCompletion> completion = completed(PerformResponse::getCompletion);
         return session.start(TransferServiceGrpc.getPerformMethod(), call, CallOptions.DEFAULT)
-                .converted(completed(PerformResponse::getCompletion));
+                .converted(request.isAnswered() ? answered(completion) : completion);
     }
 
     @Override
@@ -227,17 +257,41 @@ final class GrpcConnection implements Connection {
 
     @Override
     public void close() {
-        if (isGone()) {
+        if (session.isClosed() || hasEndedGracefully() || outcomeTold.getAndSet(true)) {
             return;
         }
         try {
-            disconnectUnlessGone(false);
+            CallFuture.release(disconnect(false, session.timeLimited()));
         } catch (SidewarpException e) {
-            if (e.code() != Status.Code.DEADLINE_EXCEEDED) {
+            onDisconnectFailed(e);
+        }
+    }
+
+    private void onDisconnectFailed(SidewarpException failure) {
+        if (session.isEnded() || failure.code() == Status.Code.NOT_FOUND) {
+            // The sidecar cannot tell any more.
+            if (confirmation.isMissing()) {
+                throw Errors.unconfirmed("connection " + id(), failure);
+            }
+            return;
+        }
+        if (failure.code() != Status.Code.DEADLINE_EXCEEDED) {
+            throw failure;
+        }
+        try {
+            abort();
+        } catch (SidewarpException e) {
+            if (e.code() != Status.Code.NOT_FOUND && !isGone()) {
                 throw e;
             }
-            disconnectUnlessGone(true);
         }
+        if (confirmation.isMissing()) {
+            throw Errors.unconfirmed("connection " + id(), failure);
+        }
+    }
+
+    private boolean hasEndedGracefully() {
+        return closed.isDone() && !closed.isCompletedExceptionally() && !failed;
     }
 
     @Override
@@ -267,6 +321,15 @@ final class GrpcConnection implements Connection {
         }
     }
 
+    Confirmation confirmation() {
+        return confirmation;
+    }
+
+    /** Whether earlier data may not have arrived, and nobody was told. Answers once. */
+    boolean takeLoss() {
+        return !hasEndedGracefully() && confirmation.isMissing() && !outcomeTold.getAndSet(true);
+    }
+
     /** What to call when the session ends before the connection. */
     Consumer<SidewarpException> failure() {
         return failure;
@@ -274,6 +337,7 @@ final class GrpcConnection implements Connection {
 
     /** Takes a state change of the session's events. */
     void onChange(ConnectionStateChange change) {
+        failed |= change.hasError() || change.getState() == ConnectionState.CONNECTION_STATE_TERMINATED;
         state = change.getState();
         if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
             closed.complete(change);
@@ -282,16 +346,6 @@ final class GrpcConnection implements Connection {
 
     private boolean isGone() {
         return closed.isDone() || session.isEnded();
-    }
-
-    private void disconnectUnlessGone(boolean abort) {
-        try {
-            CallFuture.release(disconnect(abort, session.timeLimited()));
-        } catch (SidewarpException e) {
-            if (e.code() != Status.Code.NOT_FOUND && !isGone()) {
-                throw e;
-            }
-        }
     }
 
     private CompletableFuture<Void> disconnect(boolean abort, CallOptions options) {
@@ -310,6 +364,7 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(work)
                 .build();
+        confirmation.posted(true, false);
         return session.start(TransferServiceGrpc.getSendMethod(), request, CallOptions.DEFAULT)
                 .converted(completed(SendResponse::getCompletion));
     }
@@ -321,6 +376,15 @@ final class GrpcConnection implements Connection {
     private CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
         return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
                 .converted(completed(ReceiveResponse::getCompletion));
+    }
+
+    /** Counts an answer of the peer when the work has succeeded. */
+    private <R> Function<R, WorkCompletion> answered(Function<R, WorkCompletion> completion) {
+        return response -> {
+            WorkCompletion succeeded = completion.apply(response);
+            confirmation.answered();
+            return succeeded;
+        };
     }
 
     private <R> Function<R, WorkCompletion> completed(Function<R, io.sidewarp.v1.WorkCompletion> completion) {

@@ -7,6 +7,7 @@ import io.grpc.CallOptions;
 import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.CloseSessionRequest;
 import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionServiceGrpc;
@@ -47,6 +48,9 @@ final class GrpcSession implements Session {
     /** State changes kept for connections whose set-up call has not been answered yet; old ones are forgotten. */
     private static final int EARLY_CHANGES = 256;
 
+    /** For connections to close gracefully, as long as the sidecar's default; half of a call's time at most. */
+    private static final Duration CLOSE_GRACE = Duration.ofSeconds(10);
+
     private final GrpcClient client;
     private final String name;
     private final Consumer<GrpcSession> ended;
@@ -75,6 +79,10 @@ final class GrpcSession implements Session {
         }
     };
 
+    /** Connections whose data was not confirmed when the session ended. */
+    private volatile List<GrpcConnection> unconfirmed = List.of();
+
+    private volatile boolean closing;
     private volatile @Nullable SidewarpException end;
     private volatile @Nullable StreamCall call;
 
@@ -240,6 +248,19 @@ final class GrpcSession implements Session {
 
     @Override
     public void close() {
+        SidewarpException loss = null;
+        synchronized (this) {
+            if (closing) {
+                // Memory that was in use then may be free now.
+                regions.unmapAll();
+                return;
+            }
+            closing = true;
+        }
+        // On the event loop nothing can be waited for.
+        if (!isEnded() && !Transport.isEventLoop()) {
+            loss = closeAtSidecar();
+        }
         if (finish(Errors.sessionClosed(name))) {
             closed.complete(null);
             StreamCall running = call;
@@ -249,10 +270,41 @@ final class GrpcSession implements Session {
             events.shutdown();
         }
         regions.unmapAll();
+        SidewarpException cause = end;
+        if (loss == null && cause != null && unconfirmed.stream().anyMatch(GrpcConnection::takeLoss)) {
+            loss = Errors.unconfirmed("session \"" + name + "\"", cause);
+        }
+        if (loss != null) {
+            throw loss;
+        }
+    }
+
+    /** Has the sidecar close the connections gracefully. Returns why earlier data may not have arrived, or null. */
+    private @Nullable SidewarpException closeAtSidecar() {
+        Duration limit = client.options().callTimeout();
+        Duration half = limit.dividedBy(2);
+        CloseSessionRequest request = CloseSessionRequest.newBuilder()
+                .setSession(id())
+                .setGrace(Protos.duration(half.compareTo(CLOSE_GRACE) < 0 ? half : CLOSE_GRACE))
+                .build();
+        try {
+            CallFuture.release(start(DeviceServiceGrpc.getCloseSessionMethod(), request, timeLimited()));
+        } catch (SidewarpException e) {
+            // A session that was lost meanwhile leaves what it knows of its connections, and an older sidecar knows no
+            // such call.
+            return isEnded() || e.code() == Status.Code.UNIMPLEMENTED ? null : e;
+        }
+        connections.values().forEach(GrpcConnection::takeLoss);
+        return null;
     }
 
     GrpcClient client() {
         return client;
+    }
+
+    /** True when the caller closed the session, and so heard of what is not confirmed. */
+    boolean isClosed() {
+        return closing;
     }
 
     /** True when the session ended, and with it everything that it created. */
@@ -406,6 +458,10 @@ final class GrpcSession implements Session {
     }
 
     private void onEnd(@Nullable SidewarpException failure) {
+        if (failure == null && closing) {
+            // The answer to CloseSession follows.
+            return;
+        }
         SidewarpException cause = failure != null
                 ? failure
                 : new SidewarpException(Status.Code.UNAVAILABLE, "the sidecar ended the session (UNAVAILABLE)");
@@ -434,6 +490,7 @@ final class GrpcSession implements Session {
                 failure.accept(cause);
             }
         }
+        unconfirmed = List.copyOf(connections.values());
         connections.clear();
         return true;
     }

@@ -15,6 +15,7 @@ public enum Opcode {
     COMPARE_SWAP,
     LOCAL_INVALIDATE,
     ENABLE,
+    FLUSH,
     /** An operation that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
@@ -29,7 +30,8 @@ public enum Opcode {
         FETCH_ADD,
         COMPARE_SWAP,
         LOCAL_INVALIDATE,
-        ENABLE
+        ENABLE,
+        FLUSH
     };
 
     static Opcode ofNumber(int number) {

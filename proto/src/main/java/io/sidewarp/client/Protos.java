@@ -57,7 +57,9 @@ final class Protos {
                 resultKind(completion),
                 completion.hasImmediate() ? completion.getImmediate() : completion.getOriginal(),
                 completion.hasError() ? completion.getError() : null,
-                completion.getMessage());
+                completion.getMessage(),
+                completion.getCode(),
+                Retry.of(completion.getRetry()));
     }
 
     static Duration duration(java.time.Duration duration) {

@@ -106,6 +106,8 @@ final class QueueCodec {
         long result = 0;
         RdmaError.@Nullable Builder error = null;
         String message = "";
+        int code = 0;
+        int retry = 0;
         for (int tag = input.readTag(); tag != 0; tag = input.readTag()) {
             switch (WireFormat.getTagFieldNumber(tag)) {
                 case io.sidewarp.v1.WorkCompletion.ID_FIELD_NUMBER -> id = input.readUInt64();
@@ -131,6 +133,8 @@ final class QueueCodec {
                     input.readMessage(error, ExtensionRegistryLite.getEmptyRegistry());
                 }
                 case io.sidewarp.v1.WorkCompletion.MESSAGE_FIELD_NUMBER -> message = input.readStringRequireUtf8();
+                case io.sidewarp.v1.WorkCompletion.CODE_FIELD_NUMBER -> code = input.readInt32();
+                case io.sidewarp.v1.WorkCompletion.RETRY_FIELD_NUMBER -> retry = input.readEnum();
                 default -> input.skipField(tag);
             }
         }
@@ -148,7 +152,14 @@ final class QueueCodec {
                         resultKind,
                         result,
                         error == null ? null : error.build(),
-                        message));
+                        message,
+                        code,
+                        retry(retry)));
+    }
+
+    private static Retry retry(int number) {
+        io.sidewarp.v1.Retry known = io.sidewarp.v1.Retry.forNumber(number);
+        return Retry.of(known == null ? io.sidewarp.v1.Retry.UNRECOGNIZED : known);
     }
 
     private static final class Requests implements MethodDescriptor.Marshaller<PostFrame> {

@@ -143,9 +143,13 @@ public interface Session extends AutoCloseable {
     CompletableFuture<Void> closed();
 
     /**
-     * Ends the session; the sidecar releases everything that it created, which this does not wait for: close a region whose
-     * file's name is wanted again at once. Shared regions that were not closed are unmapped here, also when the session was
-     * lost before. Their memory must not be used any more.
+     * Disconnects the connections, as {@link Connection#disconnect()} does, and ends the session; the sidecar has released
+     * everything that it created when this returns. Shared regions that were not closed are unmapped here, also when the
+     * session was lost before. Their memory must not be used any more. On the client's event loop it does not wait: the
+     * connections are aborted.
+     *
+     * @throws SidewarpException when earlier data of a connection may not have arrived, and no disconnect or close of the
+     *     connection has told so; the session is closed all the same
      */
     @Override
     void close();

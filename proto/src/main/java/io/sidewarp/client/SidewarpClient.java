@@ -67,7 +67,11 @@ public interface SidewarpClient extends AutoCloseable {
      */
     void awaitReady(Duration timeout);
 
-    /** Ends all sessions of this client and closes the way. */
+    /**
+     * Closes all sessions of this client, as {@link Session#close()} does, and the way to the sidecar.
+     *
+     * @throws SidewarpException what the first session failed with; that of others is among its suppressed exceptions
+     */
     @Override
     void close();
 }

@@ -15,13 +15,21 @@ public class SidewarpException extends RuntimeException {
 
     private final Status.Code code;
     private final String message;
+    private final Retry retry;
     private final transient @Nullable RdmaError rdmaError;
 
+    /** A failure with the advice that its code stands for. */
     public SidewarpException(
             Status.Code code, String message, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
+        this(code, message, retry(code), rdmaError, cause);
+    }
+
+    SidewarpException(
+            Status.Code code, String message, Retry retry, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
         super(message, cause);
         this.code = code;
         this.message = message;
+        this.retry = retry;
         this.rdmaError = rdmaError;
     }
 
@@ -39,6 +47,20 @@ public class SidewarpException extends RuntimeException {
         return code;
     }
 
+    /** When the same request may succeed. */
+    public Retry retry() {
+        return retry;
+    }
+
+    /** What a failure of this side means, where no sidecar has said so. */
+    private static Retry retry(Status.Code code) {
+        return switch (code) {
+            case RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, CANCELLED -> Retry.LATER;
+            case UNAUTHENTICATED -> Retry.AFTER_RECONNECTING;
+            default -> Retry.NEVER;
+        };
+    }
+
     /** The protocol error that was the cause: layer, type, code, name, and which side found it. */
     public Optional<RdmaError> rdmaError() {
         return Optional.ofNullable(rdmaError);
@@ -46,6 +68,6 @@ public class SidewarpException extends RuntimeException {
 
     /** The same failure for another thread, whose stack it tells; this one is its cause. */
     SidewarpException again() {
-        return new SidewarpException(code, message, rdmaError, this);
+        return new SidewarpException(code, message, retry, rdmaError, this);
     }
 }

@@ -111,9 +111,14 @@ final class Transport implements AutoCloseable {
         }
     }
 
+    /** True on the client's event loop, where nothing may wait. */
+    static boolean isEventLoop() {
+        return Thread.currentThread() instanceof LoopThread;
+    }
+
     /** @throws IllegalStateException on an event loop, where waiting would stop what is waited for */
     static void checkMayBlock() {
-        if (Thread.currentThread() instanceof LoopThread) {
+        if (isEventLoop()) {
             throw new IllegalStateException("this call blocks, and the calling thread is the client's event loop:"
                     + " use the asynchronous form here, or call from a thread of your own");
         }

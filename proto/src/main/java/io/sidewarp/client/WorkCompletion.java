@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import io.grpc.Status;
 import io.sidewarp.v1.RdmaError;
 import java.util.Optional;
 import java.util.OptionalInt;
@@ -24,6 +25,8 @@ public final class WorkCompletion {
     private final long result;
     private final @Nullable RdmaError error;
     private final String message;
+    private final int code;
+    private final Retry retry;
 
     /** What 64 bits came with a completion. */
     enum Result {
@@ -44,7 +47,9 @@ public final class WorkCompletion {
             Result resultKind,
             long result,
             @Nullable RdmaError error,
-            String message) {
+            String message,
+            int code,
+            Retry retry) {
         this.id = id;
         this.connection = connection;
         this.opcode = opcode;
@@ -57,6 +62,8 @@ public final class WorkCompletion {
         this.result = result;
         this.error = error;
         this.message = message;
+        this.code = code;
+        this.retry = retry;
     }
 
     /** The id that the caller gave the work request. */
@@ -112,6 +119,16 @@ public final class WorkCompletion {
     /** The protocol error that was the cause, where there is one. */
     public Optional<RdmaError> error() {
         return Optional.ofNullable(error);
+    }
+
+    /** Without success: the status code that a simple call fails with. Else OK. */
+    public Status.Code code() {
+        return isSuccess() || code != 0 ? Status.fromCodeValue(code).getCode() : Status.Code.UNKNOWN;
+    }
+
+    /** Without success: when the same work may succeed. */
+    public Retry retry() {
+        return retry;
     }
 
     /** Without success: the cause and the remedy, for people. Else empty. */

@@ -6,9 +6,12 @@ package io.sidewarp.client;
 import io.sidewarp.v1.CompareSwapWork;
 import io.sidewarp.v1.EnableWork;
 import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.FlushWork;
 import io.sidewarp.v1.ImmediateWork;
 import io.sidewarp.v1.LocalInvalidateWork;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One work request, immutable and without an id: prepare it once and post it any number of times, from any thread.
@@ -17,12 +20,16 @@ public final class WorkRequest {
 
     private final io.sidewarp.v1.WorkRequest proto;
 
+    /** That of the connection; null for the receives of a shared receive queue. */
+    private final @Nullable Confirmation confirmation;
+
     /** The request as it is sent, but for the id, which comes before it; and the same with a completion in any case. */
     private final byte[] encoded;
 
     private final byte[] encodedSignaled;
 
-    private WorkRequest(io.sidewarp.v1.WorkRequest proto) {
+    private WorkRequest(@Nullable Confirmation confirmation, io.sidewarp.v1.WorkRequest proto) {
+        this.confirmation = confirmation;
         this.proto = proto;
         encoded = proto.toByteArray();
         encodedSignaled = proto.getUnsignaled()
@@ -32,26 +39,22 @@ public final class WorkRequest {
 
     /** RDMA Write of the local parts, one after another, to the peer's memory. */
     public static WorkRequest write(Connection connection, RemoteAddress remote, Sge... local) {
-        return new WorkRequest(
-                on(connection).setWrite(Protos.write(remote, List.of(local))).build());
+        return of(connection, builder -> builder.setWrite(Protos.write(remote, List.of(local))));
     }
 
     /** RDMA Read from the peer's memory into the local part, of a region with {@link Access#LOCAL_WRITE}. */
     public static WorkRequest read(Connection connection, RemoteAddress remote, Sge local) {
-        return new WorkRequest(
-                on(connection).setRead(Protos.read(remote, local)).build());
+        return of(connection, builder -> builder.setRead(Protos.read(remote, local)));
     }
 
     /** Send of the local parts as one message. No parts: an empty message. */
     public static WorkRequest send(Connection connection, Sge... local) {
-        return new WorkRequest(
-                on(connection).setSend(Protos.send(List.of(local))).build());
+        return of(connection, builder -> builder.setSend(Protos.send(List.of(local))));
     }
 
     /** Receive of one message into the local parts, of regions with {@link Access#LOCAL_WRITE}. */
     public static WorkRequest receive(Connection connection, Sge... local) {
-        return new WorkRequest(
-                on(connection).setReceive(Protos.receive(0, List.of(local))).build());
+        return of(connection, builder -> builder.setReceive(Protos.receive(0, List.of(local))));
     }
 
     /**
@@ -60,17 +63,19 @@ public final class WorkRequest {
      * @param local parts of regions with {@link Access#LOCAL_WRITE} that all connections of the protection domain may use
      */
     public static WorkRequest receive(SharedReceiveQueue queue, Sge... local) {
-        return new WorkRequest(io.sidewarp.v1.WorkRequest.newBuilder()
-                .setSharedReceiveQueue(queue.id())
-                .setReceive(Protos.receive(0, List.of(local)))
-                .build());
+        return new WorkRequest(
+                null,
+                io.sidewarp.v1.WorkRequest.newBuilder()
+                        .setSharedReceiveQueue(queue.id())
+                        .setReceive(Protos.receive(0, List.of(local)))
+                        .build());
     }
 
     /** Immediate Data: 8 octets that travel into the completion of one receive of the peer, in order with Sends. */
     public static WorkRequest immediate(Connection connection, long data) {
-        return new WorkRequest(on(connection)
-                .setImmediate(ImmediateWork.newBuilder().setData(data))
-                .build());
+        return of(
+                connection,
+                builder -> builder.setImmediate(ImmediateWork.newBuilder().setData(data)));
     }
 
     /**
@@ -88,12 +93,12 @@ public final class WorkRequest {
      * @param mask the most significant bit of each field
      */
     public static WorkRequest fetchAdd(Connection connection, RemoteAddress remote, long add, long mask) {
-        return new WorkRequest(on(connection)
-                .setFetchAdd(FetchAddWork.newBuilder()
+        return of(
+                connection,
+                builder -> builder.setFetchAdd(FetchAddWork.newBuilder()
                         .setRemote(remote.toProto())
                         .setAdd(add)
-                        .setMask(mask))
-                .build());
+                        .setMask(mask)));
     }
 
     /**
@@ -114,14 +119,14 @@ public final class WorkRequest {
      */
     public static WorkRequest compareSwap(
             Connection connection, RemoteAddress remote, long compare, long compareMask, long swap, long swapMask) {
-        return new WorkRequest(on(connection)
-                .setCompareSwap(CompareSwapWork.newBuilder()
+        return of(
+                connection,
+                builder -> builder.setCompareSwap(CompareSwapWork.newBuilder()
                         .setRemote(remote.toProto())
                         .setCompare(compare)
                         .setCompareMask(compareMask)
                         .setSwap(swap)
-                        .setSwapMask(swapMask))
-                .build());
+                        .setSwapMask(swapMask)));
     }
 
     /**
@@ -130,9 +135,10 @@ public final class WorkRequest {
      * @param region one that only this connection may use ({@link RegionOptions})
      */
     public static WorkRequest invalidate(Connection connection, Region region) {
-        return new WorkRequest(on(connection)
-                .setLocalInvalidate(LocalInvalidateWork.newBuilder().setRegion(region.id()))
-                .build());
+        return of(
+                connection,
+                builder -> builder.setLocalInvalidate(
+                        LocalInvalidateWork.newBuilder().setRegion(region.id())));
     }
 
     /**
@@ -143,14 +149,37 @@ public final class WorkRequest {
      * @param key low 8 bits of the new STag, 0 to 255; best another one each time
      */
     public static WorkRequest enable(Connection connection, Region region, int key) {
-        return new WorkRequest(on(connection)
-                .setEnable(EnableWork.newBuilder().setRegion(region.id()).setKey(key))
-                .build());
+        return of(
+                connection,
+                builder -> builder.setEnable(
+                        EnableWork.newBuilder().setRegion(region.id()).setKey(key)));
+    }
+
+    /**
+     * Completes when everything posted to the connection before has been placed at the peer's RDMA layer, and fails with the
+     * peer's error otherwise. The peer's program may not have seen it, and it is not durable. Takes one of the ord.
+     */
+    public static WorkRequest flush(Connection connection) {
+        return of(connection, builder -> builder.setFlush(FlushWork.getDefaultInstance()));
+    }
+
+    /**
+     * A copy that completes when it, and everything before it, has been placed at the peer, as with {@link #flush} behind it.
+     *
+     * @throws IllegalStateException when this sends no data
+     */
+    public WorkRequest flushed() {
+        if (!isData()) {
+            throw new IllegalStateException("only Writes, Sends and Immediate Data can be flushed");
+        }
+        return new WorkRequest(
+                confirmation, proto.toBuilder().setWithFlush(true).build());
     }
 
     /** A copy that waits until all earlier work of the connection is complete. */
     public WorkRequest fencedLocally() {
-        return new WorkRequest(proto.toBuilder().setLocalFence(true).build());
+        return new WorkRequest(
+                confirmation, proto.toBuilder().setLocalFence(true).build());
     }
 
     /**
@@ -162,9 +191,11 @@ public final class WorkRequest {
         if (!proto.hasWrite()) {
             throw new IllegalStateException("only a Write can be followed by Immediate Data");
         }
-        return new WorkRequest(proto.toBuilder()
-                .setWrite(proto.getWrite().toBuilder().setImmediate(data))
-                .build());
+        return new WorkRequest(
+                confirmation,
+                proto.toBuilder()
+                        .setWrite(proto.getWrite().toBuilder().setImmediate(data))
+                        .build());
     }
 
     /**
@@ -182,12 +213,12 @@ public final class WorkRequest {
         } else {
             throw new IllegalStateException("only an atomic operation brings back a value");
         }
-        return new WorkRequest(copy.build());
+        return new WorkRequest(confirmation, copy.build());
     }
 
     /** A copy that waits until all earlier RDMA Reads and atomic operations of the connection are complete. */
     public WorkRequest fenced() {
-        return new WorkRequest(proto.toBuilder().setFence(true).build());
+        return new WorkRequest(confirmation, proto.toBuilder().setFence(true).build());
     }
 
     /**
@@ -196,7 +227,8 @@ public final class WorkRequest {
      * is free.
      */
     public WorkRequest unsignaled() {
-        return new WorkRequest(proto.toBuilder().setUnsignaled(true).build());
+        return new WorkRequest(
+                confirmation, proto.toBuilder().setUnsignaled(true).build());
     }
 
     /**
@@ -215,7 +247,7 @@ public final class WorkRequest {
         } else {
             throw new IllegalStateException("only a Send or Immediate Data can be solicited");
         }
-        return new WorkRequest(copy.build());
+        return new WorkRequest(confirmation, copy.build());
     }
 
     /**
@@ -227,9 +259,11 @@ public final class WorkRequest {
         if (!proto.hasSend()) {
             throw new IllegalStateException("only a Send can invalidate an STag");
         }
-        return new WorkRequest(proto.toBuilder()
-                .setSend(proto.getSend().toBuilder().setInvalidateStag(stag))
-                .build());
+        return new WorkRequest(
+                confirmation,
+                proto.toBuilder()
+                        .setSend(proto.getSend().toBuilder().setInvalidateStag(stag))
+                        .build());
     }
 
     long connection() {
@@ -238,6 +272,20 @@ public final class WorkRequest {
 
     io.sidewarp.v1.WorkRequest toProto() {
         return proto;
+    }
+
+    /** Carries data to the peer. */
+    boolean isData() {
+        return proto.hasWrite() || proto.hasSend() || proto.hasImmediate();
+    }
+
+    /** Succeeds with an answer of the peer. */
+    boolean isAnswered() {
+        return proto.hasRead()
+                || proto.hasFetchAdd()
+                || proto.hasCompareSwap()
+                || proto.hasFlush()
+                || proto.getWithFlush();
     }
 
     boolean isReceive() {
@@ -253,7 +301,16 @@ public final class WorkRequest {
         return signaled ? encodedSignaled : encoded;
     }
 
-    private static io.sidewarp.v1.WorkRequest.Builder on(Connection connection) {
-        return io.sidewarp.v1.WorkRequest.newBuilder().setConnection(connection.id());
+    /** Tells whether data is confirmed, for work of a connection. */
+    @Nullable
+    Confirmation confirmation() {
+        return confirmation;
+    }
+
+    private static WorkRequest of(Connection connection, UnaryOperator<io.sidewarp.v1.WorkRequest.Builder> work) {
+        io.sidewarp.v1.WorkRequest.Builder builder =
+                io.sidewarp.v1.WorkRequest.newBuilder().setConnection(connection.id());
+        Confirmation known = connection instanceof GrpcConnection grpc ? grpc.confirmation() : null;
+        return new WorkRequest(known, work.apply(builder).build());
     }
 }

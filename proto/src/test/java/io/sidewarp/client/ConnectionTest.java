@@ -192,6 +192,7 @@ class ConnectionTest extends FakeSidecarTest {
                         io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_REMOTE_ACCESS_ERROR)
                 .setError(BOUNDS)
                 .setMessage("the peer refused")
+                .setCode(Status.Code.OUT_OF_RANGE.value())
                 .build();
 
         WorkFailedException failure =

@@ -22,6 +22,8 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
+import io.sidewarp.v1.CloseSessionRequest;
+import io.sidewarp.v1.CloseSessionResponse;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
@@ -151,6 +153,12 @@ final class FakeSidecar implements AutoCloseable {
                             .setLimits(Limits.newBuilder().setMaxRegions(9)))
                     .build());
             sessions.add(response);
+        }
+
+        @Override
+        public void closeSession(CloseSessionRequest request, StreamObserver<CloseSessionResponse> response) {
+            response.onNext(CloseSessionResponse.getDefaultInstance());
+            response.onCompleted();
         }
     }
 

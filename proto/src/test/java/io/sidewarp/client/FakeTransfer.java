@@ -109,6 +109,7 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
             case COMPARE_SWAP -> Opcode.OPCODE_COMPARE_SWAP;
             case LOCAL_INVALIDATE -> Opcode.OPCODE_LOCAL_INVALIDATE;
             case ENABLE -> Opcode.OPCODE_ENABLE;
+            case FLUSH -> Opcode.OPCODE_FLUSH;
             case WORK_NOT_SET -> Opcode.OPCODE_UNSPECIFIED;
         };
         return WorkCompletion.newBuilder()

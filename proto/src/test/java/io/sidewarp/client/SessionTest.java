@@ -256,6 +256,18 @@ class SessionTest extends FakeSidecarTest {
         assertThat(CallFuture.await(connection.closed()).getMessage()).isEqualTo("over");
         assertThat(connection.state()).isEqualTo(ConnectionState.CONNECTION_STATE_CLOSED);
         connection.close();
+        // Only the sidecar knows whether everything had arrived before the error.
+        assertThat(sidecar.connections.disconnects).hasSize(1);
+    }
+
+    @Test
+    void connectionThatClosedGracefullyIsNotDisconnectedAgain() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+
+        sidecar.nextSession().onNext(change(connection.id(), ConnectionState.CONNECTION_STATE_CLOSED, "over"));
+
+        CallFuture.await(connection.closed());
+        connection.close();
         assertThat(sidecar.connections.disconnects).isEmpty();
     }
 

@@ -36,6 +36,7 @@ public final class PostChecks {
         boolean possible = switch (request.opcode()) {
             case RDMA_WRITE, SEND -> true;
             case RDMA_READ -> ord > 0 && elements <= 1;
+            case FLUSH -> ord > 0 && elements == 0;
             case IMMEDIATE -> extensions && elements == 0;
             case RDMA_WRITE_WITH_IMMEDIATE -> extensions;
             case FETCH_ADD, COMPARE_SWAP ->
@@ -47,7 +48,7 @@ public final class PostChecks {
                         && request.key() <= MAX_KEY;
             case RECEIVE -> false;
         };
-        if (!possible) {
+        if (!possible || request.isFlush() && (ord == 0 || request.opcode().isLocal())) {
             return PostResult.INVALID_REQUEST;
         }
         boolean writes =

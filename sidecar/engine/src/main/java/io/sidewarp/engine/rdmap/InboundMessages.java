@@ -130,7 +130,7 @@ final class InboundMessages implements DdpUser {
             return RdmapError.UNEXPECTED_OPCODE;
         }
         long octets = read.received() + payload;
-        if (octets > read.length() || header.last() && octets != read.length()) {
+        if (octets > read.readLength() || header.last() && octets != read.readLength()) {
             return DdpError.BASE_OR_BOUNDS;
         }
         if (payload == 0) {
@@ -176,7 +176,7 @@ final class InboundMessages implements DdpUser {
     /** The request whose response comes next, if it is of a kind; responses come in the order of the requests. */
     private @Nullable Wqe oldestRequest(int opcode) {
         Wqe oldest = outboundRequests.oldest();
-        return oldest != null && oldest.opcode() == opcode ? oldest : null;
+        return oldest != null && oldest.requestOpcode() == opcode ? oldest : null;
     }
 
     @Override
@@ -321,7 +321,10 @@ final class InboundMessages implements DdpUser {
                 receiver.stop();
                 TerminateMessage message =
                         TerminateMessage.of(error, header.buffer(), header.offset(), receiver.segmentLength());
-                String about = SegmentDescription.of(atomics.request());
+                String about = SegmentDescription.of(atomics.request())
+                        + (error == RdmapError.CATASTROPHIC_STREAM
+                                ? "; the address is not aligned to 8 bytes"
+                                : missingRight(atomics.request().remoteStag(), AccessRight.REMOTE_ATOMIC));
                 stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
                 return;
             }
@@ -340,7 +343,7 @@ final class InboundMessages implements DdpUser {
             return;
         }
         if (messageLength != AtomicResponseFlyweight.LENGTH
-                || atomicResponse.originalRequestIdentifier() != request.msn()) {
+                || atomicResponse.originalRequestIdentifier() != request.requestMsn()) {
             rejectDelivered(RdmapError.UNSPECIFIED_OPERATION, header);
             return;
         }
@@ -365,7 +368,9 @@ final class InboundMessages implements DdpUser {
         receiver.stop();
         TerminateMessage message =
                 TerminateMessage.of(error, header, receiver.segmentLength(), readRequestBuffer.octets());
-        stream.terminate(error, message, null, CompletionStatus.FLUSHED, SegmentDescription.of(readRequest));
+        String about =
+                SegmentDescription.of(readRequest) + missingRight(readRequest.srcStag(), AccessRight.REMOTE_READ);
+        stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
     }
 
     @Override
@@ -375,7 +380,13 @@ final class InboundMessages implements DdpUser {
         TerminateMessage message = TerminateMessage.of(error, buffer, offset, length);
         String about = SegmentDescription.of(buffer, offset, length);
         if (error == RdmapError.CATASTROPHIC_STREAM && isRequest(buffer, offset) && inboundRequests.isFull()) {
-            about += "; it is one more than ird permits at a time";
+            about +=
+                    "; it is one more than this side's ird of %d permits at a time: raise ird here, or lower the peer's ord"
+                            .formatted(inboundRequests.capacity());
+        } else if (error == DdpError.MSN_NO_BUFFER) {
+            about += "; no receive is posted for it";
+        } else if (error == DdpError.INVALID_STAG) {
+            about += missingRight(buffer, offset);
         }
         if (error == DdpError.MESSAGE_TOO_LONG) {
             stream.terminate(error, message, target, CompletionStatus.LOCAL_LENGTH_ERROR, about);
@@ -385,6 +396,21 @@ final class InboundMessages implements DdpUser {
         } else {
             stream.terminate(error, message, null, CompletionStatus.FLUSHED, about);
         }
+    }
+
+    /** The right that a Write lacks. The Terminate has one error for that and for an STag which does not exist. */
+    private String missingRight(WireBuffer buffer, int offset) {
+        TaggedHeaderFlyweight header = new TaggedHeaderFlyweight();
+        header.wrap(buffer, offset);
+        return RdmapControl.opcode(header.ulpControl()) == RdmapControl.RDMA_WRITE
+                ? missingRight(header.stag(), AccessRight.REMOTE_WRITE)
+                : "";
+    }
+
+    /** The right that a valid STag of this stream lacks, in words; or an empty text. */
+    private String missingRight(int stag, AccessRight right) {
+        AccessCheck check = TaggedAccess.checkAssociation(stags.lookup(stag), protectionDomain, queuePair, right.bit());
+        return check == AccessCheck.NO_RIGHT ? "; the region was registered without " + right : "";
     }
 
     private static boolean isRequest(WireBuffer buffer, int offset) {

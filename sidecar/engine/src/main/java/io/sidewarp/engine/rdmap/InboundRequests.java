@@ -35,6 +35,11 @@ final class InboundRequests {
         return count == 0;
     }
 
+    /** IRD. */
+    int capacity() {
+        return ring.length;
+    }
+
     /** The request that is answered next; there is one. */
     Request oldest() {
         Request request = ring[first];

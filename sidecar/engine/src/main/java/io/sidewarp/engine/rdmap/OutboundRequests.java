@@ -27,6 +27,10 @@ final class OutboundRequests {
         return count == 0;
     }
 
+    int count() {
+        return count;
+    }
+
     /** The request whose response comes next, or null. */
     @Nullable
     Wqe oldest() {
@@ -38,7 +42,7 @@ final class OutboundRequests {
     Wqe withMsn(int msn) {
         for (int i = 0; i < count; i++) {
             Wqe wqe = ring[(first + i) % ring.length];
-            if (wqe != null && wqe.msn() == msn) {
+            if (wqe != null && wqe.requestMsn() == msn) {
                 return wqe;
             }
         }

@@ -48,6 +48,8 @@ public final class RdmapStream implements UpperLayer {
     private boolean outputClosed;
     private boolean peerClosed;
     private boolean aborted;
+    /** Both sides closed gracefully. */
+    private boolean gracefulEnd;
     /** Who closed the stream first. */
     private String closedBy = "";
     /** The lower layer's is the event loop's to ask for. */
@@ -77,6 +79,14 @@ public final class RdmapStream implements UpperLayer {
     /** What ended the stream, or null. */
     public @Nullable StreamError error() {
         return error;
+    }
+
+    /**
+     * Whether data was posted of which nothing says that the peer placed it: neither an answer to a later request nor a
+     * complete graceful close. On the event loop.
+     */
+    public boolean isUnconfirmed() {
+        return !gracefulEnd && work.isUnconfirmed();
     }
 
     /** Whether the messages of RFC 7306 are in use. */
@@ -259,7 +269,7 @@ public final class RdmapStream implements UpperLayer {
     /** The next work, if it may be sent now: an indication by Read takes the place of a request until it is answered. */
     private @Nullable Wqe startable() {
         Wqe wqe = work.startable();
-        return wqe != null && ready.awaitsResponse() && RdmapControl.isRequest(wqe.opcode()) ? null : wqe;
+        return wqe != null && ready.awaitsResponse() && wqe.isRequestNext() ? null : wqe;
     }
 
     private boolean beginWork() {
@@ -277,7 +287,7 @@ public final class RdmapStream implements UpperLayer {
             terminateLocally(wqe, SendWork.unusable(unusable));
             return terminate != null && begin();
         }
-        if (peerClosed && RdmapControl.isRequest(wqe.opcode())) {
+        if (peerClosed && wqe.isRequestNext()) {
             // Nobody is left to answer it.
             onError(LlpError.CONNECTION_LOST);
             return terminate != null && begin();
@@ -383,8 +393,8 @@ public final class RdmapStream implements UpperLayer {
             return;
         }
         Wqe culprit = received.culprit(work);
-        CompletionStatus status = culprit == null ? CompletionStatus.FLUSHED : received.culpritStatus();
-        end(received.error(), culprit, status, "terminated by the peer: " + received.error());
+        StreamError told = received.error(work, culprit);
+        end(told, culprit, received.culpritStatus(), "terminated by the peer: " + told);
         outputClosed = true;
         llp.close();
     }
@@ -420,15 +430,16 @@ public final class RdmapStream implements UpperLayer {
         boolean orderly = graceful && peerClosed && outputClosed;
         boolean lost = state != StreamState.TERMINATED && !orderly && !aborted;
         if (lost && error == null) {
-            error = local(LlpError.CONNECTION_LOST);
+            error = StreamError.local(LlpError.CONNECTION_LOST, "");
         }
+        gracefulEnd = orderly && state == StreamState.CLOSING;
         inbound.receiver().stop();
         terminate = null;
         outputClosed = true;
         sender.abandon();
         work.retire(llp.transferredPosition());
         flush(null, CompletionStatus.FLUSHED);
-        changeState(StreamState.CLOSED, orderly && state == StreamState.CLOSING ? closedBy : cause);
+        changeState(StreamState.CLOSED, gracefulEnd ? closedBy : cause);
         completions.onCompletionsDone();
     }
 
@@ -470,9 +481,9 @@ public final class RdmapStream implements UpperLayer {
         if (state == StreamState.TERMINATED || state == StreamState.CLOSED) {
             return;
         }
-        StreamError found = local(cause);
+        StreamError found = StreamError.local(cause, about);
         work.retire(llp.transferredPosition());
-        end(found, culprit, culpritStatus, "terminated by this side: " + found + (about.isEmpty() ? "" : ": ") + about);
+        end(found, culprit, culpritStatus, "terminated by this side: " + found);
         if (!outputClosed && llp.outputPermitted()) {
             terminate = message;
             llp.requestOutput();
@@ -497,10 +508,6 @@ public final class RdmapStream implements UpperLayer {
     private void flush(@Nullable Wqe culprit, CompletionStatus culpritStatus) {
         work.flush(culprit, culpritStatus, error);
         inbound.flush(culprit, culpritStatus, error);
-    }
-
-    private static StreamError local(ProtocolError cause) {
-        return new StreamError(cause.layer(), cause.type(), cause.code(), cause.description(), false);
     }
 
     private void changeState(StreamState newState, String message) {

@@ -20,7 +20,7 @@ final class ReadyIndication implements UntaggedBuffers {
     /**
      * STag of a Write or Read without payload. Nobody checks it (RFC 5041 section 5.2); some take 0 for none.
      */
-    private static final int STAG = 1;
+    static final int STAG = 1;
 
     private final WireBuffer readRequest = WireBuffer.allocate(ReadRequestFlyweight.LENGTH);
     private final PayloadSource readRequestSource = (messageOffset, target, targetOffset, length) ->

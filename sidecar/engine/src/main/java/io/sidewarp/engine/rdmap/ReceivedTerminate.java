@@ -32,9 +32,14 @@ final class ReceivedTerminate {
         return length >= TerminateFlyweight.MIN_LENGTH;
     }
 
-    StreamError error() {
+    /**
+     * The error.
+     *
+     * @param culprit {@link #culprit}
+     */
+    StreamError error(SendWork work, @Nullable Wqe culprit) {
         if (!isWellFormed()) {
-            return new StreamError(0, 0, 0, "Terminate without content", true);
+            return new StreamError(0, 0, 0, "Terminate without content", true, "");
         }
         int layer = header.layer();
         int type = header.type();
@@ -42,7 +47,23 @@ final class ReceivedTerminate {
         String name = StreamError.definition(layer, type, code)
                 .map(ProtocolError::description)
                 .orElse("Unknown error");
-        return new StreamError(layer, type, code, name, true);
+        return new StreamError(layer, type, code, name, true, explanation(work, culprit));
+    }
+
+    /** What this side knows of its own requests that the peer may have refused for, or an empty text. */
+    private String explanation(SendWork work, @Nullable Wqe culprit) {
+        if (header.layer() != 0 || header.code() != RdmapError.CATASTROPHIC_STREAM.code() || culprit == null) {
+            return "";
+        }
+        if (culprit.opcode() == RdmapControl.ATOMIC_REQUEST && culprit.remoteTaggedOffset() % Long.BYTES != 0) {
+            return "tagged offset 0x%x of the atomic operation is not a multiple of 8; give an aligned address"
+                    .formatted(culprit.remoteTaggedOffset());
+        }
+        int requests = work.requests().count();
+        return culprit.awaitsResponse() && requests > 1
+                ? "%d Reads and atomic operations were outstanding; the peer may serve fewer at a time: use an ord of at most its ird"
+                        .formatted(requests)
+                : "";
     }
 
     /** The outstanding work whose message the peer refused, or null when none can be told. */
@@ -83,6 +104,9 @@ final class ReceivedTerminate {
 
     /** Status of that work. */
     CompletionStatus culpritStatus() {
+        if (!isWellFormed()) {
+            return CompletionStatus.REMOTE_OPERATION_ERROR;
+        }
         boolean protection = header.layer() == 0 && header.type() == RdmapError.TYPE_REMOTE_PROTECTION
                 || header.layer() == 1
                         && header.type() == DdpError.INVALID_STAG.type()

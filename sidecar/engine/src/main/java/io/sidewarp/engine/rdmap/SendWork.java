@@ -31,6 +31,12 @@ final class SendWork {
     private @Nullable Wqe current;
     /** The message is the Immediate Data behind a Write. */
     private boolean behindWrite;
+    /** Data messages that were begun, and those of them that an answer of the peer confirms. */
+    private long dataMessages;
+
+    private long confirmed;
+    /** Data messages were posted that came to nothing. */
+    private boolean lost;
 
     SendWork(WorkQueue queue, int ord, CompletionSink completions, StreamCounters counters) {
         this.queue = queue;
@@ -60,9 +66,12 @@ final class SendWork {
         if (wqe == null || current != null) {
             return null;
         }
-        boolean waits = wqe.isFence() && !requests.isEmpty()
-                || wqe.isLocalFence() && wqe != queue.oldest()
-                || RdmapControl.isRequest(wqe.opcode()) && requests.isFull();
+        if (wqe.isRequestNext() && requests.isFull()) {
+            return null;
+        }
+        // A fence of the message was met before the Read of no bytes behind it is due.
+        boolean waits = !wqe.isStarted()
+                && (wqe.isFence() && !requests.isEmpty() || wqe.isLocalFence() && wqe != queue.oldest());
         return waits ? null : wqe;
     }
 
@@ -77,32 +86,41 @@ final class SendWork {
     void begin(Wqe wqe, DdpSender sender, int version) {
         current = wqe;
         behindWrite = false;
+        if (wqe.isRequestNext()) {
+            beginRequest(wqe, sender, version);
+            return;
+        }
+        dataMessages++;
         int control = RdmapControl.of(version, wqe.opcode());
         switch (wqe.opcode()) {
             case RdmapControl.RDMA_WRITE ->
                 sender.beginTagged(control, wqe.remoteStag(), wqe.remoteTaggedOffset(), wqe, wqe.length());
-            case RdmapControl.RDMA_READ_REQUEST -> {
-                readRequest.set(
-                        wqe.sinkStag(),
-                        wqe.sinkTaggedOffset(),
-                        wqe.length(),
-                        wqe.remoteStag(),
-                        wqe.remoteTaggedOffset());
-                wqe.msn(sender.beginUntagged(
-                        control, 0, RdmapControl.REQUEST_QUEUE, readRequestBuffer, ReadRequestFlyweight.LENGTH));
-            }
-            case RdmapControl.ATOMIC_REQUEST -> {
-                // Nothing is taken out of the buffer before it is filled: the MSN serves as Request Identifier.
-                wqe.msn(sender.beginUntagged(
-                        control, 0, RdmapControl.REQUEST_QUEUE, atomicRequestBuffer, AtomicRequestFlyweight.LENGTH));
-                wqe.putOperands(atomicRequest.set(
-                        wqe.atomicOperation(), wqe.msn(), wqe.remoteStag(), wqe.remoteTaggedOffset()));
-            }
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> beginImmediate(wqe, sender, version);
             default ->
                 wqe.msn(sender.beginUntagged(
                         control, wqe.invalidateStag(), RdmapControl.SEND_QUEUE, wqe, wqe.length()));
         }
+    }
+
+    private void beginRequest(Wqe wqe, DdpSender sender, int version) {
+        wqe.covers(dataMessages);
+        int control = RdmapControl.of(version, wqe.requestOpcode());
+        if (wqe.requestOpcode() == RdmapControl.ATOMIC_REQUEST) {
+            // Nothing is taken out of the buffer before it is filled: the MSN serves as Request Identifier.
+            wqe.requestMsn(sender.beginUntagged(
+                    control, 0, RdmapControl.REQUEST_QUEUE, atomicRequestBuffer, AtomicRequestFlyweight.LENGTH));
+            wqe.putOperands(atomicRequest.set(
+                    wqe.atomicOperation(), wqe.requestMsn(), wqe.remoteStag(), wqe.remoteTaggedOffset()));
+            return;
+        }
+        if (wqe.isFlush()) {
+            readRequest.set(ReadyIndication.STAG, 0, 0, ReadyIndication.STAG, 0);
+        } else {
+            readRequest.set(
+                    wqe.sinkStag(), wqe.sinkTaggedOffset(), wqe.length(), wqe.remoteStag(), wqe.remoteTaggedOffset());
+        }
+        wqe.requestMsn(sender.beginUntagged(
+                control, 0, RdmapControl.REQUEST_QUEUE, readRequestBuffer, ReadRequestFlyweight.LENGTH));
     }
 
     private void beginImmediate(Wqe wqe, DdpSender sender, int version) {
@@ -111,13 +129,16 @@ final class SendWork {
         wqe.msn(sender.beginUntagged(control, 0, RdmapControl.SEND_QUEUE, immediateBuffer, Long.BYTES));
     }
 
-    /** The current message was committed. Begins the Immediate Data of a Write that has some. */
+    /**
+     * The current message was committed. Begins the Immediate Data of a Write that has some. Work with a Read of no bytes
+     * behind it stays next in the queue until that is sent.
+     */
     void finish(LowerLayer llp, DdpSender sender) {
         Wqe wqe = current;
         if (wqe == null) {
             return;
         }
-        if (wqe.isWriteWithImmediate() && !behindWrite) {
+        if (wqe.isWriteWithImmediate() && !behindWrite && !wqe.isRequestNext()) {
             counters.sent(RdmapControl.RDMA_WRITE, wqe.length());
             behindWrite = true;
             beginImmediate(wqe, sender, llp.protocolVersion());
@@ -126,12 +147,19 @@ final class SendWork {
         current = null;
         wqe.markStarted();
         wqe.endPosition(llp.committedPosition());
-        queue.advance();
+        if (wqe.isRequestNext()) {
+            queue.advance();
+            requests.add(wqe);
+            counters.sent(wqe.requestOpcode(), 0);
+            return;
+        }
+        if (wqe.isFlush()) {
+            wqe.markDataSent();
+        } else {
+            queue.advance();
+        }
         if (behindWrite) {
             counters.sent(wqe.immediateOpcode(), 0);
-        } else if (RdmapControl.isRequest(wqe.opcode())) {
-            requests.add(wqe);
-            counters.sent(wqe.opcode(), 0);
         } else {
             counters.sent(wqe.opcode(), wqe.length());
         }
@@ -147,6 +175,16 @@ final class SendWork {
     void onResponse(Wqe wqe) {
         requests.removeOldest();
         wqe.markDone();
+        // Responses come in the order of the requests.
+        confirmed = wqe.covers();
+    }
+
+    /**
+     * Whether Writes, Sends or Immediate Data were posted of which no answer of the peer says that they were placed: the
+     * response to a later request does (RFC 5040 section 5.5 rule 12).
+     */
+    boolean isUnconfirmed() {
+        return lost || dataMessages > confirmed;
     }
 
     /** Completes what is complete, in order. */
@@ -163,11 +201,12 @@ final class SendWork {
     }
 
     private static boolean isComplete(Wqe wqe, long transferredPosition) {
-        return RdmapControl.isRequest(wqe.opcode()) ? wqe.isDone() : wqe.endPosition() <= transferredPosition;
+        return wqe.awaitsResponse() ? wqe.isDone() : wqe.endPosition() <= transferredPosition;
     }
 
     /**
-     * Completes everything that is left in error.
+     * Completes everything that is left in error. A flush has the status of the culprit if the peer reported the error: what the
+     * peer refused may be complete here already.
      *
      * @param culprit the element that caused it, or null
      */
@@ -176,7 +215,9 @@ final class SendWork {
         requests.clear();
         Wqe wqe = queue.oldest();
         while (wqe != null) {
-            CompletionStatus status = wqe == culprit ? culpritStatus : CompletionStatus.FLUSHED;
+            boolean failed = wqe == culprit || wqe.isFlush() && error != null && error.remote();
+            CompletionStatus status = failed ? culpritStatus : CompletionStatus.FLUSHED;
+            lost |= wqe.isData();
             queue.complete();
             completions.onSendCompletion(wqe, status, error);
             queue.retire();

@@ -16,14 +16,25 @@ import java.util.Optional;
  * @param code error code, 0 to 255
  * @param name as the RFC words it
  * @param remote true when the peer reported it in a Terminate
+ * @param detail what this side knows to be wrong, for people; may be empty
  */
-public record StreamError(int layer, int type, int code, String name, boolean remote) {
+public record StreamError(int layer, int type, int code, String name, boolean remote, String detail) {
 
     /**
      * Type with which RNICs report the errors of MPA: that of DDP which is left to the LLP (RFC 5041 section 7.2), while RFC
      * 5044 and RFC 6581 have type 0. The codes are the same.
      */
     private static final int LLP_TYPE_OF_RNICS = 3;
+
+    /** An error found on this side. */
+    static StreamError local(ProtocolError cause, String detail) {
+        return new StreamError(cause.layer(), cause.type(), cause.code(), cause.description(), false, detail);
+    }
+
+    /** True when the lower layer was lost, rather than that either side found an error of the protocols. */
+    public boolean isConnectionLost() {
+        return !remote && layer == LlpError.CONNECTION_LOST.layer() && code == LlpError.CONNECTION_LOST.code();
+    }
 
     /** The error of the RFCs that it is, if it is one; a peer may report any numbers. */
     public Optional<ProtocolError> definition() {
@@ -49,7 +60,14 @@ public record StreamError(int layer, int type, int code, String name, boolean re
 
     @Override
     public String toString() {
-        return "%s (layer 0x%x, type 0x%x, code 0x%02x, %s)"
-                .formatted(name, layer, type, code, remote ? "reported by the peer" : "found here");
+        return "%s (layer 0x%x, type 0x%x, code 0x%02x, %s)%s%s"
+                .formatted(
+                        name,
+                        layer,
+                        type,
+                        code,
+                        remote ? "reported by the peer" : "found here",
+                        detail.isEmpty() ? "" : ": ",
+                        detail);
     }
 }

@@ -54,6 +54,7 @@ public final class Wqe implements PayloadSource {
     private int invalidateStag;
     private int immediateOpcode;
     private long immediate;
+    private boolean flush;
     private int atomicOperation;
     private long addSwapData;
     private long addSwapMask;
@@ -65,9 +66,12 @@ public final class Wqe implements PayloadSource {
 
     // State of the event loop.
     private boolean started;
+    private boolean dataSent;
     private boolean done;
     private long endPosition;
     private int msn;
+    private int requestMsn;
+    private long covers;
     private long received;
     private long result;
     private int cursor;
@@ -98,10 +102,14 @@ public final class Wqe implements PayloadSource {
         remoteTaggedOffset = 0;
         invalidateStag = 0;
         immediateOpcode = 0;
+        flush = false;
         started = false;
+        dataSent = false;
         done = false;
         endPosition = 0;
         msn = 0;
+        requestMsn = 0;
+        covers = 0;
         received = 0;
         result = 0;
         cursor = 0;
@@ -117,6 +125,20 @@ public final class Wqe implements PayloadSource {
     /** Names the peer's STag to invalidate. */
     public void invalidate(int stag) {
         invalidateStag = stag;
+    }
+
+    /**
+     * Asks for an RDMA Read of no bytes behind the message. The work is complete when that is answered, which the peer does
+     * after it has placed everything sent before (RFC 5040 section 5.5 rule 12). A request that the peer answers needs none.
+     */
+    public void flush() {
+        flush = !RdmapControl.isRequest(opcode);
+    }
+
+    /** Makes this the Read of no bytes alone. Its opcode is that of an RDMA Read. */
+    public void flushOnly() {
+        flush = true;
+        dataSent = true;
     }
 
     /**
@@ -211,6 +233,45 @@ public final class Wqe implements PayloadSource {
     /** True for a Write that Immediate Data follows. */
     public boolean isWriteWithImmediate() {
         return opcode == RdmapControl.RDMA_WRITE && immediateOpcode != 0;
+    }
+
+    /** True for a Read of no bytes that stands for all work before it. */
+    public boolean isFlushOnly() {
+        return flush && opcode == RdmapControl.RDMA_READ_REQUEST;
+    }
+
+    /** True when the work is complete only with an answer of the peer. */
+    boolean awaitsResponse() {
+        return flush || RdmapControl.isRequest(opcode);
+    }
+
+    /** True when the next message of the work is a request that the peer answers. */
+    boolean isRequestNext() {
+        return RdmapControl.isRequest(opcode) || flush && dataSent;
+    }
+
+    /** Opcode of the request that the peer answers. */
+    int requestOpcode() {
+        return flush ? RdmapControl.RDMA_READ_REQUEST : opcode;
+    }
+
+    /** Bytes that the Read asks for. */
+    long readLength() {
+        return flush ? 0 : length;
+    }
+
+    /** True for a message that carries data to the peer: a Write, a Send or Immediate Data. */
+    boolean isData() {
+        return !isLocal() && !RdmapControl.isRequest(opcode);
+    }
+
+    /** The message is sent, and the Read of no bytes is due. */
+    void markDataSent() {
+        dataSent = true;
+    }
+
+    boolean isFlush() {
+        return flush;
     }
 
     /** {@link AtomicOperation} of an atomic operation. */
@@ -348,6 +409,24 @@ public final class Wqe implements PayloadSource {
         msn = newMsn;
     }
 
+    /** MSN of the request that the peer answers. */
+    int requestMsn() {
+        return requestMsn;
+    }
+
+    void requestMsn(int newMsn) {
+        requestMsn = newMsn;
+    }
+
+    /** Data messages that the answer of this request confirms, counted from the beginning of the stream. */
+    long covers() {
+        return covers;
+    }
+
+    void covers(long messages) {
+        covers = messages;
+    }
+
     /** Octets of a Read Response that were placed. */
     long received() {
         return received;
@@ -359,19 +438,26 @@ public final class Wqe implements PayloadSource {
 
     /** STag of the sink of an RDMA Read, 0 for a read of no octets without a sink. */
     int sinkStag() {
-        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        MemoryRegion region = sink();
         return region == null ? 0 : region.stag();
     }
 
     /** Tagged offset of the sink of an RDMA Read. */
     long sinkTaggedOffset() {
-        MemoryRegion region = sgeCount == 0 ? null : regions[0];
+        MemoryRegion region = sink();
         return region == null ? 0 : region.baseTaggedOffset() + offsets[0];
     }
 
-    /** The first region that is not valid any more, or null. */
+    private @Nullable MemoryRegion sink() {
+        return sgeCount == 0 ? null : regions[0];
+    }
+
+    /** The first region that is not valid any more, or null. A message that is sent needs none of them. */
     @Nullable
     MemoryRegion unusableRegion() {
+        if (dataSent) {
+            return null;
+        }
         for (int i = 0; i < sgeCount; i++) {
             MemoryRegion region = regions[i];
             if (region != null && !region.isValid()) {

@@ -24,7 +24,12 @@ public enum Opcode {
     /** Takes the STag of a local region out of use, in order with the work before and behind it. */
     LOCAL_INVALIDATE,
     /** Gives a local region an STag with another key and puts it into use, in order as well. */
-    ENABLE;
+    ENABLE,
+    /**
+     * Completes when the peer's RDMA layer has placed all earlier Writes, Sends and Immediate Data of the queue pair: an RDMA
+     * Read of no bytes behind them (RFC 5040 sections 5.2.1 and 5.5 rule 12). Takes one of the ORD.
+     */
+    FLUSH;
 
     /** True for the operations on a local region that the peer does not see. */
     public boolean isLocal() {

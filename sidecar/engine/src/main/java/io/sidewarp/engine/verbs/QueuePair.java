@@ -34,6 +34,13 @@ public interface QueuePair extends AutoCloseable {
     /** A copy of the counters. */
     QueuePairCounters counters();
 
+    /**
+     * True when the stream is gone, did not end by a complete graceful close of both sides, and Writes, Sends or Immediate
+     * Data had been posted of which nothing tells that the peer placed them. A later Read, atomic operation or flush that
+     * succeeded tells so (RFC 5040 section 5.5 rule 12). Valid from the event of CLOSED on.
+     */
+    boolean isUnconfirmed();
+
     /** Called for state changes and errors. One listener; set it before connecting. Runs on an event loop. */
     void setEventListener(QueuePairEventListener listener);
 

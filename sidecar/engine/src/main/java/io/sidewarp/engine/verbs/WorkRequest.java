@@ -30,6 +30,7 @@ public final class WorkRequest {
     private boolean fence;
     private boolean localFence;
     private boolean signaled = true;
+    private boolean flush;
     private boolean invalidate;
     private int invalidateStag;
     private long immediate;
@@ -55,6 +56,7 @@ public final class WorkRequest {
         fence = false;
         localFence = false;
         signaled = true;
+        flush = false;
         invalidate = false;
         invalidateStag = 0;
         immediate = 0;
@@ -132,6 +134,15 @@ public final class WorkRequest {
     /** False: no completion is made when the work succeeds. */
     public WorkRequest signaled(boolean value) {
         signaled = value;
+        return this;
+    }
+
+    /**
+     * True: the work completes when the peer's RDMA layer has placed it and everything posted before, as with a
+     * {@link Opcode#FLUSH} behind it. Reads and atomic operations do so anyway; local work takes no flush.
+     */
+    public WorkRequest flush(boolean value) {
+        flush = value;
         return this;
     }
 
@@ -224,6 +235,10 @@ public final class WorkRequest {
 
     public boolean isSignaled() {
         return signaled;
+    }
+
+    public boolean isFlush() {
+        return flush;
     }
 
     /** The region that is invalidated or enabled, or null. */

@@ -410,6 +410,11 @@ final class KernelQueuePair implements QueuePair {
         return attributes;
     }
 
+    @Override
+    public boolean isUnconfirmed() {
+        return false;
+    }
+
     /** What this side did; what peers do by Write and Read nobody tells. */
     @Override
     public QueuePairCounters counters() {

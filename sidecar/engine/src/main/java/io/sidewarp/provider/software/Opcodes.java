@@ -17,7 +17,7 @@ final class Opcodes {
     static int rdmapOpcode(WorkRequest request) {
         return switch (request.opcode()) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE -> RdmapControl.RDMA_WRITE;
-            case RDMA_READ -> RdmapControl.RDMA_READ_REQUEST;
+            case RDMA_READ, FLUSH -> RdmapControl.RDMA_READ_REQUEST;
             case LOCAL_INVALIDATE -> Wqe.LOCAL_INVALIDATE;
             case ENABLE -> Wqe.ENABLE;
             case IMMEDIATE -> RdmapControl.immediateOpcode(request.isSolicited());
@@ -30,7 +30,7 @@ final class Opcodes {
         return switch (wqe.opcode()) {
             case RdmapControl.RDMA_WRITE ->
                 wqe.isWriteWithImmediate() ? Opcode.RDMA_WRITE_WITH_IMMEDIATE : Opcode.RDMA_WRITE;
-            case RdmapControl.RDMA_READ_REQUEST -> Opcode.RDMA_READ;
+            case RdmapControl.RDMA_READ_REQUEST -> wqe.isFlushOnly() ? Opcode.FLUSH : Opcode.RDMA_READ;
             case RdmapControl.IMMEDIATE, RdmapControl.IMMEDIATE_WITH_SE -> Opcode.IMMEDIATE;
             case RdmapControl.ATOMIC_REQUEST ->
                 wqe.atomicOperation() == AtomicOperation.FETCH_ADD ? Opcode.FETCH_ADD : Opcode.COMPARE_SWAP;

@@ -63,6 +63,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile ConnectionAttributes attributes;
     private volatile int ord = Integer.MAX_VALUE;
     private volatile boolean extensions;
+    private volatile boolean unconfirmed;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
 
     // The event loop's own.
@@ -172,7 +173,11 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             case COMPARE_SWAP ->
                 wqe.compareSwap(request.compare(), request.compareMask(), request.operand(), request.operandMask());
             case LOCAL_INVALIDATE, ENABLE -> copySubject(request, wqe);
+            case FLUSH -> wqe.flushOnly();
             case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
+        }
+        if (request.isFlush()) {
+            wqe.flush();
         }
         if (request.isLocalFence()) {
             wqe.localFence();
@@ -369,6 +374,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         if (terminateTimer != null) {
             terminateTimer.cancel(false);
         }
+        RdmapStream ended = stream;
+        unconfirmed = ended != null && ended.isUnconfirmed();
         state = QueuePairState.CLOSED;
         VarHandle.fullFence();
         // Who did not see this state yet may have posted a receive behind the stream's last look.
@@ -467,6 +474,11 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         ConnectionAttributes agreed = attributes;
         RdmapStream current = stream;
         return current == null ? agreed : agreed.withMulpdu(current.mulpdu());
+    }
+
+    @Override
+    public boolean isUnconfirmed() {
+        return unconfirmed;
     }
 
     @Override

@@ -106,6 +106,33 @@ class ErrorMessageTest {
     }
 
     @Test
+    void rightThatAValidStagLacksIsNamed() {
+        MemoryRegion region = stream.endpoint().readableRegion(16);
+
+        stream.input(write(region.stag(), region.baseTaggedOffset(), pattern(6, 1)));
+
+        assertThat(message()).contains("Invalid STag").endsWith("; the region was registered without REMOTE_WRITE");
+    }
+
+    @Test
+    void rightThatAReadLacksIsNamed() {
+        MemoryRegion region = stream.endpoint().invalidatableRegion(16);
+
+        stream.input(readRequest(1, 1, 2, 4, region.stag(), 0));
+
+        assertThat(message())
+                .contains("Access rights violation")
+                .endsWith("; the region was registered without REMOTE_READ");
+    }
+
+    @Test
+    void sendWithoutReceiveIsNamed() {
+        stream.input(send(1, pattern(3, 1)));
+
+        assertThat(message()).endsWith("; no receive is posted for it");
+    }
+
+    @Test
     void aRequestBeyondIrdIsNamedAsOne() {
         MemoryRegion region = stream.region(16);
         stream.wire().room(0);
@@ -115,7 +142,7 @@ class ErrorMessageTest {
 
         assertThat(message())
                 .contains("RDMA Read Request of 28 octets on queue 1")
-                .endsWith("than ird permits at a time");
+                .endsWith("this side's ird of 4 permits at a time: raise ird here, or lower the peer's ord");
     }
 
     @Test

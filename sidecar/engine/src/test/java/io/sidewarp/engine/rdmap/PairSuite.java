@@ -68,7 +68,7 @@ abstract class PairSuite {
         StreamError told = left().stream().error();
         assertThat(found).isNotNull();
         assertThat(new int[] {found.layer(), found.type(), found.code()}).containsExactly(layer, type, code);
-        assertThat(told).isEqualTo(new StreamError(layer, type, code, found.name(), true));
+        assertThat(told).isEqualTo(new StreamError(layer, type, code, found.name(), true, told.detail()));
         assertThat(left().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
         assertThat(right().events().states()).containsExactly(StreamState.TERMINATED, StreamState.CLOSED);
     }

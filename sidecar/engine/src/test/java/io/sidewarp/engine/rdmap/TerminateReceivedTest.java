@@ -77,7 +77,7 @@ class TerminateReceivedTest {
             String content, int layer, int type, int code, String name) {
         stream.input(terminate(hex(content)));
 
-        assertThat(stream.stream().error()).isEqualTo(new StreamError(layer, type, code, name, true));
+        assertThat(stream.stream().error()).isEqualTo(new StreamError(layer, type, code, name, true, ""));
         assertThat(stream.events().states()).containsExactly(StreamState.TERMINATED);
         assertThat(stream.events().errors()).containsExactly(stream.stream().error());
         assertThat(stream.events().messages().getFirst()).contains(name);
@@ -395,6 +395,6 @@ class TerminateReceivedTest {
         // FPDU 11 of the capture rping-terminate-crc1: siw refuses the STag of a Read Response.
         stream.input(hex("4147 00000000 00000002 00000001 00000000 11010300 0064 c142 f607e900 000055c5c8c11140"));
 
-        assertThat(stream.stream().error()).isEqualTo(new StreamError(1, 1, 1, "Base or bounds violation", true));
+        assertThat(stream.stream().error()).isEqualTo(new StreamError(1, 1, 1, "Base or bounds violation", true, ""));
     }
 }

@@ -116,6 +116,11 @@ public final class Endpoint implements AutoCloseable {
         return sendWork(RdmapControl.ATOMIC_REQUEST, id).compareSwap(compare, -1L, swap, -1L);
     }
 
+    /** A Read of no bytes that completes when everything before it is placed. */
+    public Work flush(long id) {
+        return sendWork(RdmapControl.RDMA_READ_REQUEST, id).operands(Wqe::flushOnly);
+    }
+
     public Work invalidate(long id, MemoryRegion region) {
         return sendWork(Wqe.LOCAL_INVALIDATE, id).subject(region, 0);
     }

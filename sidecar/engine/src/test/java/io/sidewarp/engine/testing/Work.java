@@ -23,6 +23,7 @@ public final class Work {
     private boolean signaled = true;
     private boolean fence;
     private boolean localFence;
+    private boolean flush;
     private MemoryRegion subject;
     private int key;
     private int stag;
@@ -95,6 +96,12 @@ public final class Work {
         return this;
     }
 
+    /** What is set beyond the members above. */
+    Work operands(Consumer<Wqe> newOperands) {
+        operands = newOperands;
+        return this;
+    }
+
     /** Send with Invalidate. */
     public Work invalidating(int remoteStag) {
         opcode = RdmapControl.sendOpcode(RdmapControl.isSolicited(opcode), true);
@@ -110,6 +117,12 @@ public final class Work {
     /** Waits for all work before it. */
     public Work fencedLocally() {
         localFence = true;
+        return this;
+    }
+
+    /** Completes when the peer has placed it and what is before it. */
+    public Work flushed() {
+        flush = true;
         return this;
     }
 
@@ -149,6 +162,9 @@ public final class Work {
         wqe.invalidate(invalidateStag);
         if (withImmediate) {
             wqe.immediate(RdmapControl.immediateOpcode(solicited), immediate);
+        }
+        if (flush) {
+            wqe.flush();
         }
         operands.accept(wqe);
         for (Part part : parts) {

@@ -8,9 +8,12 @@ import io.grpc.stub.StreamObserver;
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.Capability;
+import io.sidewarp.v1.CloseSessionRequest;
+import io.sidewarp.v1.CloseSessionResponse;
 import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.GetDeviceRequest;
@@ -20,10 +23,17 @@ import io.sidewarp.v1.ListSessionsResponse;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
+import java.time.Duration;
 import java.util.Objects;
 
 /** DeviceService. */
 final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
+
+    private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
+    /** As long as a set-up may take. */
+    private static final long MAX_GRACE_SECONDS = 3600;
+
+    private static final int MAX_NANOS = 999_999_999;
 
     private final Calls calls;
     private final DeviceInfo info;
@@ -65,6 +75,29 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
         } catch (RuntimeException e) {
             calls.fail(observer, e);
         }
+    }
+
+    @Override
+    public void closeSession(CloseSessionRequest request, StreamObserver<CloseSessionResponse> observer) {
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> calls.registry()
+                        .close(session, request.hasGrace() ? grace(request.getGrace()) : DEFAULT_GRACE)
+                        .thenApply(ignored -> CloseSessionResponse.getDefaultInstance()));
+    }
+
+    private static Duration grace(com.google.protobuf.Duration wanted) {
+        if (wanted.getSeconds() < 0
+                || wanted.getSeconds() > MAX_GRACE_SECONDS
+                || wanted.getNanos() < 0
+                || wanted.getNanos() > MAX_NANOS) {
+            throw ApiError.invalid(
+                    "grace",
+                    wanted.getSeconds() + " s and " + wanted.getNanos() + " ns",
+                    "0 s to " + MAX_GRACE_SECONDS + " s, with nanos 0 to 999999999");
+        }
+        return Duration.ofSeconds(wanted.getSeconds(), wanted.getNanos());
     }
 
     @Override

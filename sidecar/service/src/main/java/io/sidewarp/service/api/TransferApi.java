@@ -9,6 +9,8 @@ import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.QueueMethod;
 import io.sidewarp.service.transfer.SessionTransfers;
+import io.sidewarp.v1.FlushRequest;
+import io.sidewarp.v1.FlushResponse;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.PerformResponse;
 import io.sidewarp.v1.ReadRequest;
@@ -75,6 +77,16 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
                 },
                 completion ->
                         SendResponse.newBuilder().setCompletion(completion).build());
+    }
+
+    @Override
+    public void flush(FlushRequest request, StreamObserver<FlushResponse> observer) {
+        transfer(
+                request.getSession(),
+                observer,
+                transfers -> transfers.flush(request.getConnection()),
+                completion ->
+                        FlushResponse.newBuilder().setCompletion(completion).build());
     }
 
     @Override

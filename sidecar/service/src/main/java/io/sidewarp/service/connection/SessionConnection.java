@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.connection;
 
+import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
@@ -58,6 +59,7 @@ final class SessionConnection {
 
     private QueuePairState state = QueuePairState.CONNECTING;
     private @Nullable StreamError error;
+    private boolean failed;
     private String message = "";
 
     /**
@@ -162,6 +164,23 @@ final class SessionConnection {
         return closed;
     }
 
+    /**
+     * Why earlier data may not have arrived; null when nothing says so. Valid once it is closed.
+     *
+     * @param cutOff whether this side gave up a graceful close
+     */
+    @Nullable
+    StatusRuntimeException loss(boolean cutOff) {
+        if (!(failed || cutOff) || !queuePair.isUnconfirmed()) {
+            return null;
+        }
+        return ApiError.ended(
+                error,
+                "earlier Writes and Sends of connection " + id + " may not have arrived: "
+                        + (failed ? message : "the time for its graceful close was over")
+                        + "; a Flush that succeeds tells what has arrived");
+    }
+
     /** Tells the present state, and every change until the connection is closed. */
     Runnable watch(Consumer<ConnectionStateChange> watcher) {
         watcher.accept(change());
@@ -200,8 +219,10 @@ final class SessionConnection {
             // What ended it, rather than that it is over now.
             message = text;
         }
+        failed |= newState == QueuePairState.TERMINATE || newError != null;
         if (newError != null && error == null) {
             error = newError;
+            work.failed(newError);
             context.telemetry().connections().terminated(newError);
             context.logs()
                     .terminated()

@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -35,8 +36,11 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -64,19 +68,34 @@ public final class SessionConnections implements ConnectionLookup {
             boolean forgotten = size() > REMEMBERED;
             if (forgotten) {
                 eldest.getValue().initialReceives.forget();
+                remember(eldest.getValue());
             }
             return forgotten;
         }
     };
     private boolean ended;
+    /** Connections are aborted that had no time to close gracefully. */
+    private boolean cutOff;
+    /** Connections whose loss nobody was told of, and the first one's. */
+    private int losses;
+
+    private @Nullable StatusRuntimeException firstLoss;
 
     /**
      * What is remembered of a connection that was closed: nothing that takes memory by the length of its queues.
      *
      * @param end what its watchers were told at last
+     * @param error what ended it, or null
      * @param initialReceives with the completions that nobody was sent
+     * @param loss why earlier data may not have arrived, or empty
+     * @param told whether a Disconnect has told it
      */
-    private record Gone(ConnectionStateChange end, InitialReceives initialReceives) {}
+    private record Gone(
+            ConnectionStateChange end,
+            @Nullable StreamError error,
+            InitialReceives initialReceives,
+            Optional<StatusRuntimeException> loss,
+            boolean told) {}
 
     public SessionConnections(SessionContext context, SessionMemory memory, SharedReceiveQueues sharedReceives) {
         this.context = context;
@@ -110,11 +129,8 @@ public final class SessionConnections implements ConnectionLookup {
         if (closed == null) {
             return unknown(id);
         }
-        ConnectionStateChange end = closed.end;
-        return ApiError.of(
-                Status.Code.FAILED_PRECONDITION,
-                "connection " + id + " has ended: " + end.getMessage() + "; connect again",
-                end.hasError() ? end.getError() : null);
+        return ApiError.closed(
+                closed.error, "connection " + id + " has ended: " + closed.end.getMessage() + "; connect again");
     }
 
     /**
@@ -269,16 +285,73 @@ public final class SessionConnections implements ConnectionLookup {
         return attempt;
     }
 
-    /** Closes a connection; complete when it is closed. */
+    /**
+     * Closes a connection. Complete when it is closed; fails when earlier data may not have arrived, unless it is to be aborted.
+     */
     public CompletableFuture<Void> disconnect(long id, boolean abort) {
         SessionConnection connection = open.get(id);
         if (connection == null) {
-            if (gone.containsKey(id)) {
-                return CompletableFuture.completedFuture(null);
-            }
+            return gone(id, abort);
+        }
+        return abort
+                ? connection.abort()
+                : connection.disconnect().thenCompose(ignored -> gone.containsKey(id) ? gone(id, false) : over());
+    }
+
+    private CompletableFuture<Void> gone(long id, boolean abort) {
+        Gone closed = gone.get(id);
+        if (closed == null) {
             throw unknown(id);
         }
-        return abort ? connection.abort() : connection.disconnect();
+        if (abort || closed.loss.isEmpty()) {
+            return over();
+        }
+        gone.put(id, new Gone(closed.end, closed.error, closed.initialReceives, closed.loss, true));
+        return CompletableFuture.failedFuture(closed.loss.get());
+    }
+
+    private static CompletableFuture<Void> over() {
+        return CompletableFuture.completedFuture(null);
+    }
+
+    /**
+     * Closes all connections gracefully, and aborts what is left after a time. Complete when all are closed; fails when
+     * earlier data of one may not have arrived and nobody was told.
+     */
+    public CompletableFuture<Void> closeAll(Duration grace) {
+        cutOff = grace.isZero();
+        CompletableFuture<Void> closed = cutOff ? all(SessionConnection::abort) : disconnectAll();
+        ScheduledFuture<?> limit = context.loop()
+                .schedule(
+                        () -> {
+                            cutOff = true;
+                            open.values().forEach(SessionConnection::abort);
+                        },
+                        grace.toNanos(),
+                        TimeUnit.NANOSECONDS);
+        return closed.thenRun(() -> {
+            limit.cancel(false);
+            gone.values().forEach(this::remember);
+            StatusRuntimeException first = firstLoss;
+            if (first != null) {
+                throw losses == 1
+                        ? first
+                        : ApiError.withMessage(
+                                first,
+                                first.getStatus().getDescription() + "; and so on " + (losses - 1)
+                                        + " more connections of the session");
+            }
+        });
+    }
+
+    /** Keeps a loss for the end of the session, unless it was told. */
+    private void remember(Gone closed) {
+        if (closed.loss.isPresent() && !closed.told) {
+            losses++;
+            if (firstLoss == null) {
+                firstLoss = closed.loss.get();
+            }
+        }
     }
 
     /** Tells the present state of a connection and each change until it is closed; the result ends that. */
@@ -425,7 +498,13 @@ public final class SessionConnections implements ConnectionLookup {
     private void forget(SessionConnection connection) {
         open.remove(connection.id());
         gone.put(
-                connection.id(), new Gone(connection.change(), connection.work().initialReceives()));
+                connection.id(),
+                new Gone(
+                        connection.change(),
+                        connection.error(),
+                        connection.work().initialReceives(),
+                        Optional.ofNullable(connection.loss(cutOff)),
+                        false));
     }
 
     private static StatusRuntimeException unknown(long id) {

@@ -5,6 +5,7 @@ package io.sidewarp.service.error;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
+import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
@@ -14,7 +15,10 @@ import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.v1.ConnectionRejected;
+import io.sidewarp.v1.ErrorAdvice;
 import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Retry;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -70,17 +74,77 @@ public final class ApiError {
     }
 
     public static StatusRuntimeException of(Status.Code code, String message) {
-        return code.toStatus().withDescription(shortened(message)).asRuntimeException();
+        return of(code, message, null);
+    }
+
+    /** A status with a typed detail, and the advice that the code stands for. */
+    public static StatusRuntimeException of(Status.Code code, String message, @Nullable Message detail) {
+        return of(code, message, ErrorTable.retry(code), detail);
     }
 
     /** A status with a typed detail. */
-    public static StatusRuntimeException of(Status.Code code, String message, @Nullable Message detail) {
+    public static StatusRuntimeException of(Status.Code code, String message, Retry retry, @Nullable Message detail) {
         com.google.rpc.Status.Builder status =
                 com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage(shortened(message));
         if (detail != null) {
             status.addDetails(Any.pack(detail));
         }
+        status.addDetails(Any.pack(ErrorAdvice.newBuilder().setRetry(retry).build()));
         return StatusProto.toStatusRuntimeException(status.build());
+    }
+
+    /**
+     * The status for an error that ended a connection, or for its loss.
+     *
+     * @param error null when the connection was lost without an error of the protocols
+     */
+    public static StatusRuntimeException ended(@Nullable StreamError error, String message) {
+        if (error == null || error.isConnectionLost()) {
+            return of(Status.Code.UNAVAILABLE, message, Retry.RETRY_AFTER_RECONNECTING, null);
+        }
+        ErrorTable.Outcome outcome = ErrorTable.of(error.layer(), error.type(), error.code());
+        return of(outcome.code(), message, outcome.retry(), rdma(error));
+    }
+
+    /**
+     * The status for work on a connection that has ended.
+     *
+     * @param error null when it was closed without an error
+     */
+    public static StatusRuntimeException closed(@Nullable StreamError error, String message) {
+        return error == null
+                ? of(Status.Code.FAILED_PRECONDITION, message, Retry.RETRY_AFTER_RECONNECTING, null)
+                : ended(error, message);
+    }
+
+    /** The error of the protocols among the details of a status. */
+    public static Optional<RdmaError> rdma(StatusRuntimeException status) {
+        com.google.rpc.Status details = StatusProto.fromThrowable(status);
+        if (details != null) {
+            for (Any detail : details.getDetailsList()) {
+                if (detail.is(RdmaError.class)) {
+                    return Optional.of(unpack(detail));
+                }
+            }
+        }
+        return Optional.empty();
+    }
+
+    private static RdmaError unpack(Any detail) {
+        try {
+            return detail.unpack(RdmaError.class);
+        } catch (InvalidProtocolBufferException e) {
+            throw new IllegalStateException("a status was made with a malformed detail", e);
+        }
+    }
+
+    /** The same status with another message. */
+    public static StatusRuntimeException withMessage(StatusRuntimeException status, String message) {
+        com.google.rpc.Status same = StatusProto.fromThrowable(status);
+        return StatusProto.toStatusRuntimeException(
+                (same == null ? com.google.rpc.Status.newBuilder() : same.toBuilder())
+                        .setMessage(shortened(message))
+                        .build());
     }
 
     /** A protocol error in the API's form. */
@@ -116,11 +180,7 @@ public final class ApiError {
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
             case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
             case IllegalStateException illegal -> of(Status.Code.FAILED_PRECONDITION, text(illegal));
-            default ->
-                Status.INTERNAL
-                        .withDescription(shortened("internal error of the sidecar: " + cause + "; its log says more"))
-                        .withCause(cause)
-                        .asRuntimeException();
+            default -> of(Status.Code.INTERNAL, "internal error of the sidecar: " + cause + "; its log says more");
         };
     }
 

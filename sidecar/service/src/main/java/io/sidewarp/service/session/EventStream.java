@@ -108,6 +108,14 @@ final class EventStream implements SessionEvents {
         return OpenSessionResponse.newBuilder().setEventsLost(told).build();
     }
 
+    /** Ends the call as the client asked for. */
+    void complete() {
+        if (!closed) {
+            cancelled();
+            observer.onCompleted();
+        }
+    }
+
     /** Nothing goes out any more; the client is gone. */
     void cancelled() {
         closed = true;

@@ -134,6 +134,19 @@ public final class Session {
     }
 
     /**
+     * Closes the connections gracefully, as far as the time goes. Complete when they are closed; fails when earlier data may not
+     * have arrived and nobody was told.
+     */
+    CompletableFuture<Void> closeConnections(java.time.Duration grace) {
+        return connections.closeAll(grace);
+    }
+
+    /** Ends the OpenSession call as its client asked for. */
+    void complete() {
+        events.complete();
+    }
+
+    /**
      * Ends the session: Queue calls, connections, shared receive queues, listeners, regions, protection domains, in this
      * order. Complete when nothing is left; the same for every caller.
      *

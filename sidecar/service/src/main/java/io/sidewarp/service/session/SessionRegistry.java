@@ -310,6 +310,26 @@ public final class SessionRegistry implements QueueSessions {
                 .thenCompose(all -> CompletableFuture.allOf(releasing.toArray(CompletableFuture[]::new)));
     }
 
+    /**
+     * Ends a session as its client asks for. On the session's thread.
+     *
+     * @param grace for its connections to close
+     * @return complete when nothing is left; fails when earlier data may not have arrived
+     */
+    public CompletableFuture<Void> close(Session session, Duration grace) {
+        return session.closeConnections(grace)
+                .handleAsync(
+                        (ignored, loss) -> {
+                            session.complete();
+                            return end(session, null)
+                                    .thenCompose(released -> loss == null
+                                            ? CompletableFuture.<Void>completedFuture(null)
+                                            : CompletableFuture.<Void>failedFuture(loss));
+                        },
+                        session.context().loop())
+                .thenCompose(Function.identity());
+    }
+
     private CompletableFuture<Void> end(Session session, @Nullable StatusRuntimeException status) {
         CompletableFuture<Void> released = session.release(status);
         if (sessions.remove(session.token()) != null) {

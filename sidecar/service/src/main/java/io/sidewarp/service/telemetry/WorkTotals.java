@@ -100,7 +100,7 @@ public final class WorkTotals {
             }
             case FETCH_ADD, COMPARE_SWAP -> atomicOut.add(messages, 0);
             case RECEIVE -> sendIn.add(messages, octets);
-            case LOCAL_INVALIDATE, ENABLE -> {}
+            case LOCAL_INVALIDATE, ENABLE, FLUSH -> {}
         }
     }
 
@@ -140,6 +140,7 @@ public final class WorkTotals {
             case COMPARE_SWAP -> "compare_swap";
             case LOCAL_INVALIDATE -> "local_invalidate";
             case ENABLE -> "enable";
+            case FLUSH -> "flush";
         };
     }
 

@@ -5,18 +5,19 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.llp.LlpError;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.error.ErrorTable;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Retry;
 import io.sidewarp.v1.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 /** Completions in the API's words. */
 public final class Completions {
-
-    /** RDMAP errors of a remote access that mean "outside of the region": RFC 5040 section 4.8, layer 0 type 1. */
-    private static final int RDMAP_BOUNDS = 0x01;
 
     private static final String UNTAKEN =
             "the shared receive queue was destroyed before a message took the receive; post it to another one";
@@ -35,6 +36,7 @@ public final class Completions {
             case COMPARE_SWAP -> io.sidewarp.v1.Opcode.OPCODE_COMPARE_SWAP;
             case LOCAL_INVALIDATE -> io.sidewarp.v1.Opcode.OPCODE_LOCAL_INVALIDATE;
             case ENABLE -> io.sidewarp.v1.Opcode.OPCODE_ENABLE;
+            case FLUSH -> io.sidewarp.v1.Opcode.OPCODE_FLUSH;
         };
     }
 
@@ -78,7 +80,10 @@ public final class Completions {
         }
         if (completion.status() != CompletionStatus.SUCCESS) {
             boolean untaken = connection == 0 && completion.status() == CompletionStatus.FLUSHED;
-            builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error));
+            ErrorTable.Outcome outcome = outcome(completion.status(), error);
+            builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error))
+                    .setCode(outcome.code().value())
+                    .setRetry(outcome.retry());
         }
         return builder.build();
     }
@@ -89,7 +94,12 @@ public final class Completions {
                 .setId(id)
                 .setConnection(connection)
                 .setStatus(refusal.status())
-                .setMessage(refusal.message());
+                .setMessage(refusal.message())
+                .setCode(refusal.code().value())
+                .setRetry(refusal.retry());
+        if (refusal.error() != null) {
+            builder.setError(refusal.error());
+        }
         if (opcode != null) {
             builder.setOpcode(opcode(opcode));
         }
@@ -99,28 +109,34 @@ public final class Completions {
     /** The status of a call whose one operation failed. */
     static StatusRuntimeException failure(WorkCompletion completion) {
         return ApiError.of(
-                code(completion), completion.getMessage(), completion.hasError() ? completion.getError() : null);
+                Status.fromCodeValue(completion.getCode()).getCode(),
+                completion.getMessage(),
+                completion.getRetry(),
+                completion.hasError() && !isConnectionLost(completion.getError()) ? completion.getError() : null);
     }
 
-    private static Status.Code code(WorkCompletion completion) {
-        return switch (completion.getStatus()) {
-            case COMPLETION_STATUS_FLUSHED, COMPLETION_STATUS_FATAL -> Status.Code.UNAVAILABLE;
-            case COMPLETION_STATUS_LOCAL_PROTECTION_ERROR -> Status.Code.PERMISSION_DENIED;
-            case COMPLETION_STATUS_LOCAL_LENGTH_ERROR -> Status.Code.OUT_OF_RANGE;
-            case COMPLETION_STATUS_REMOTE_ACCESS_ERROR ->
-                isBounds(completion) ? Status.Code.OUT_OF_RANGE : Status.Code.PERMISSION_DENIED;
-            case COMPLETION_STATUS_REMOTE_OPERATION_ERROR -> Status.Code.ABORTED;
-            case COMPLETION_STATUS_REGION_FAULT -> Status.Code.FAILED_PRECONDITION;
-            case COMPLETION_STATUS_INVALID_REQUEST -> Status.Code.INVALID_ARGUMENT;
-            case COMPLETION_STATUS_SUCCESS, COMPLETION_STATUS_UNSPECIFIED, UNRECOGNIZED -> Status.Code.INTERNAL;
+    /** A reset without a Terminate is no error of the protocols. */
+    private static boolean isConnectionLost(RdmaError error) {
+        return !error.getRemote() && error.getLayer() == 2 && error.getCode() == LlpError.CONNECTION_LOST.code();
+    }
+
+    private static ErrorTable.Outcome outcome(CompletionStatus status, @Nullable StreamError error) {
+        return switch (status) {
+            case SUCCESS -> new ErrorTable.Outcome(Status.Code.OK, Retry.RETRY_UNSPECIFIED);
+            case LOCAL_PROTECTION_ERROR -> new ErrorTable.Outcome(Status.Code.PERMISSION_DENIED, Retry.RETRY_NEVER);
+            case LOCAL_LENGTH_ERROR -> new ErrorTable.Outcome(Status.Code.OUT_OF_RANGE, Retry.RETRY_NEVER);
+            case REGION_FAULT -> new ErrorTable.Outcome(Status.Code.FAILED_PRECONDITION, Retry.RETRY_NEVER);
+            case REMOTE_ACCESS_ERROR ->
+                of(error, new ErrorTable.Outcome(Status.Code.PERMISSION_DENIED, Retry.RETRY_NEVER));
+            case REMOTE_OPERATION_ERROR ->
+                of(error, new ErrorTable.Outcome(Status.Code.ABORTED, Retry.RETRY_AFTER_RECONNECTING));
+            case FLUSHED, FATAL ->
+                of(error, new ErrorTable.Outcome(Status.Code.UNAVAILABLE, Retry.RETRY_AFTER_RECONNECTING));
         };
     }
 
-    /** RDMAP remote protection error 1 and DDP tagged buffer error 1 are both bounds violations. */
-    private static boolean isBounds(WorkCompletion completion) {
-        return completion.getError().getLayer() <= 1
-                && completion.getError().getType() == 1
-                && completion.getError().getCode() == RDMAP_BOUNDS;
+    private static ErrorTable.Outcome of(@Nullable StreamError error, ErrorTable.Outcome unknown) {
+        return error == null ? unknown : ErrorTable.of(error.layer(), error.type(), error.code());
     }
 
     private static String message(CompletionStatus status, @Nullable StreamError error) {

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
@@ -30,6 +31,7 @@ public final class ConnectionWork extends PolledWork {
     /** Bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
+    private @Nullable StreamError error;
     private int sendOutstanding;
     private int receiveOutstanding;
     /** Octets of own Writes and Sends, and of own Reads and received Sends: {@link #octetsSent()}. */
@@ -80,6 +82,17 @@ public final class ConnectionWork extends PolledWork {
 
     ProtectionDomain domain() {
         return domain;
+    }
+
+    /** Takes what ended the connection. */
+    public void failed(StreamError cause) {
+        error = cause;
+    }
+
+    /** What ended the connection, or null. */
+    @Nullable
+    StreamError error() {
+        return error;
     }
 
     /** Receives that were given with Connect or Accept. */
@@ -193,7 +206,7 @@ public final class ConnectionWork extends PolledWork {
         switch (completion.opcode()) {
             case RDMA_READ, RECEIVE -> ownReceived += completion.length();
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND -> ownSent += completion.length();
-            case IMMEDIATE, FETCH_ADD, COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE -> {}
+            case IMMEDIATE, FETCH_ADD, COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE, FLUSH -> {}
         }
         return connection;
     }

@@ -284,11 +284,10 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     }
 
     private Refusal missing(SessionTransfers current) {
-        Status status = current.connections().missing(item.connection).getStatus();
-        String message = status.getDescription();
-        return status.getCode() == Status.Code.NOT_FOUND
-                ? Refusal.invalid(message == null ? "unknown connection" : message)
-                : Refusal.flushed(message == null ? "the connection has ended" : message);
+        StatusRuntimeException missing = current.connections().missing(item.connection);
+        return missing.getStatus().getCode() == Status.Code.NOT_FOUND
+                ? Refusal.invalid(String.valueOf(missing.getStatus().getDescription()))
+                : Refusal.flushed(missing);
     }
 
     /** There may be space on a send queue that work waits for. */

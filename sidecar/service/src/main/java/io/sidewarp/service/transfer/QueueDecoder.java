@@ -49,6 +49,8 @@ final class QueueDecoder {
             tag(WorkRequest.LOCAL_INVALIDATE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int ENABLE = tag(WorkRequest.ENABLE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
     private static final int LOCAL_FENCE = tag(WorkRequest.LOCAL_FENCE_FIELD_NUMBER, ProtoReader.VARINT);
+    private static final int FLUSH = tag(WorkRequest.FLUSH_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
+    private static final int WITH_FLUSH = tag(WorkRequest.WITH_FLUSH_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int SHARED_RECEIVES = tag(WorkRequest.SHARED_RECEIVE_QUEUE_FIELD_NUMBER, ProtoReader.VARINT);
     private static final int RECEIVE = tag(WorkRequest.RECEIVE_FIELD_NUMBER, ProtoReader.LENGTH_DELIMITED);
 
@@ -233,6 +235,10 @@ final class QueueDecoder {
                 localInvalidate(item);
             } else if (tag == ENABLE) {
                 enable(item);
+            } else if (tag == FLUSH) {
+                flush(item);
+            } else if (tag == WITH_FLUSH) {
+                item.withFlush = reader.bool();
             } else if (tag == LOCAL_FENCE) {
                 item.localFence = reader.bool();
             } else if (tag == SHARED_RECEIVES) {
@@ -336,6 +342,14 @@ final class QueueDecoder {
             } else {
                 reader.skip(tag);
             }
+        }
+        reader.leave(outer);
+    }
+
+    private void flush(WorkItem item) {
+        int outer = begin(item, Opcode.FLUSH);
+        while (reader.hasMore()) {
+            reader.skip(reader.tag());
         }
         reader.leave(outer);
     }

@@ -6,7 +6,11 @@ package io.sidewarp.service.transfer;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.error.ErrorTable;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.RdmaError;
+import io.sidewarp.v1.Retry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Why work was not posted.
@@ -14,8 +18,19 @@ import io.sidewarp.v1.CompletionStatus;
  * @param status for a completion
  * @param code for a call
  * @param message the cause and the remedy, for people
+ * @param retry when the same work may succeed
+ * @param error of the protocols that ended the connection, or null
  */
-record Refusal(CompletionStatus status, Status.Code code, String message) {
+record Refusal(
+        CompletionStatus status,
+        Status.Code code,
+        String message,
+        Retry retry,
+        @Nullable RdmaError error) {
+
+    private Refusal(CompletionStatus status, Status.Code code, String message) {
+        this(status, code, message, ErrorTable.retry(code), null);
+    }
 
     static Refusal invalid(String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.INVALID_ARGUMENT, message);
@@ -23,6 +38,11 @@ record Refusal(CompletionStatus status, Status.Code code, String message) {
 
     static Refusal missing(String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.NOT_FOUND, message);
+    }
+
+    static Refusal precondition(String message) {
+        return new Refusal(
+                CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.FAILED_PRECONDITION, message);
     }
 
     static Refusal exhausted(String message) {
@@ -33,8 +53,23 @@ record Refusal(CompletionStatus status, Status.Code code, String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR, code, message);
     }
 
+    /** There is no connection, or no shared receive queue, for the work any more; or not yet. */
     static Refusal flushed(String message) {
-        return new Refusal(CompletionStatus.COMPLETION_STATUS_FLUSHED, Status.Code.FAILED_PRECONDITION, message);
+        return flushed(ApiError.closed(null, message));
+    }
+
+    /**
+     * The connection has ended.
+     *
+     * @param ended the status for work on it
+     */
+    static Refusal flushed(StatusRuntimeException ended) {
+        return new Refusal(
+                CompletionStatus.COMPLETION_STATUS_FLUSHED,
+                ended.getStatus().getCode(),
+                String.valueOf(ended.getStatus().getDescription()),
+                Retry.RETRY_AFTER_RECONNECTING,
+                ApiError.rdma(ended).orElse(null));
     }
 
     /** Whether the connection is no longer there for the work, rather than that something is wrong with it. */
@@ -43,6 +78,6 @@ record Refusal(CompletionStatus status, Status.Code code, String message) {
     }
 
     StatusRuntimeException toException() {
-        return ApiError.of(code, message);
+        return ApiError.of(code, message, retry, error);
     }
 }

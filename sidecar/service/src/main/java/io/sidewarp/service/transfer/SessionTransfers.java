@@ -68,6 +68,11 @@ public final class SessionTransfers {
         return post(item.of(work, connection));
     }
 
+    /** Completes when everything posted before has been placed at the peer. */
+    public CompletableFuture<WorkCompletion> flush(long connection) {
+        return post(item.flush(connection));
+    }
+
     /** One message: in the receive that is given, else in one of those given to Connect or Accept. */
     public CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
         if (request.hasWork()) {

@@ -27,6 +27,7 @@ final class WorkItem {
     boolean fence;
     boolean localFence;
     boolean unsignaled;
+    boolean withFlush;
     /** Null when the request names no work. */
     @Nullable
     Opcode opcode;
@@ -67,6 +68,7 @@ final class WorkItem {
         fence = false;
         localFence = false;
         unsignaled = false;
+        withFlush = false;
         resetWork(null);
     }
 
@@ -130,6 +132,11 @@ final class WorkItem {
     WorkItem of(ReceiveWork work, long newConnection) {
         begin(Opcode.RECEIVE, newConnection, work.getLocalList());
         id = work.getId();
+        return this;
+    }
+
+    WorkItem flush(long newConnection) {
+        begin(Opcode.FLUSH, newConnection, List.of());
         return this;
     }
 

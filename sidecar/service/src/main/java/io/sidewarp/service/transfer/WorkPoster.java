@@ -12,6 +12,7 @@ import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.memory.SessionMemory;
 import org.jspecify.annotations.Nullable;
@@ -60,6 +61,9 @@ final class WorkPoster {
                     + " advertised");
         }
         boolean receive = opcode == Opcode.RECEIVE;
+        if (item.withFlush && (receive || opcode.isLocal())) {
+            return Refusal.invalid("with_flush is for Writes, Sends and Immediate Data; this work sends no data");
+        }
         SharedReceiveWork shared = work.sharedReceives();
         if (receive && shared != null) {
             return Refusal.invalid("connection " + work.connection() + " takes its receives from shared receive queue "
@@ -137,7 +141,7 @@ final class WorkPoster {
         return switch (opcode) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> hasOctets(item);
             case FETCH_ADD, COMPARE_SWAP -> true;
-            case SEND, RECEIVE, IMMEDIATE, LOCAL_INVALIDATE, ENABLE -> false;
+            case SEND, RECEIVE, IMMEDIATE, LOCAL_INVALIDATE, ENABLE, FLUSH -> false;
         };
     }
 
@@ -162,7 +166,8 @@ final class WorkPoster {
         request.remote(item.remoteStag, item.remoteTaggedOffset)
                 .fence(item.fence)
                 .localFence(item.localFence)
-                .solicited(item.solicited);
+                .solicited(item.solicited)
+                .flush(item.withFlush);
         if (item.invalidate) {
             request.invalidateStag(item.invalidateStag);
         }
@@ -173,7 +178,7 @@ final class WorkPoster {
             case LOCAL_INVALIDATE, ENABLE -> {
                 return fillSubject(item, opcode);
             }
-            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE -> {}
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE, FLUSH -> {}
         }
         return null;
     }
@@ -208,13 +213,21 @@ final class WorkPoster {
         return state == QueuePairState.IDLE || state == QueuePairState.CONNECTING
                 ? Refusal.flushed(
                         "connection " + work.connection() + " is not established yet; wait for Connect or Accept")
-                : Refusal.flushed("connection " + work.connection() + " is closing or has ended; connect again");
+                : Refusal.flushed(ApiError.closed(
+                        work.error(), "connection " + work.connection() + " is closing or has ended; connect again"));
     }
 
     /** Looks for what the engine did not like. */
     private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
         if (opcode.isLocal()) {
             return explainSubject(work, item);
+        }
+        boolean noReads = work.queuePair().attributes().ord() == 0;
+        if (noReads && (opcode == Opcode.FLUSH || item.withFlush)) {
+            return Refusal.precondition(
+                    "a flush is an RDMA Read of no bytes, and the connection allows none: its ord is"
+                            + " 0; connect with ord of at least 1 here and ird of at least 1 at the peer, or have the peer"
+                            + " answer by a Send");
         }
         boolean requests = opcode == Opcode.RDMA_READ || opcode.isAtomic();
         boolean writes = requests || opcode == Opcode.RECEIVE;
@@ -223,7 +236,7 @@ final class WorkPoster {
         if (refusal != null) {
             return refusal;
         }
-        if (requests && work.queuePair().attributes().ord() == 0) {
+        if (requests && noReads) {
             return Refusal.invalid("the connection allows no RDMA Reads and atomic operations: its ORD is 0; connect"
                     + " with ord of at least 1 here and ird of at least 1 at the peer");
         }
@@ -237,7 +250,7 @@ final class WorkPoster {
     private static boolean isExtension(Opcode opcode) {
         return switch (opcode) {
             case IMMEDIATE, RDMA_WRITE_WITH_IMMEDIATE, FETCH_ADD, COMPARE_SWAP -> true;
-            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE, LOCAL_INVALIDATE, ENABLE -> false;
+            case RDMA_WRITE, RDMA_READ, SEND, RECEIVE, LOCAL_INVALIDATE, ENABLE, FLUSH -> false;
         };
     }
 

@@ -21,6 +21,11 @@ import java.util.concurrent.CompletableFuture;
 /** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
 final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQueue {
 
+    @Override
+    public boolean isUnconfirmed() {
+        return false;
+    }
+
     /** Work requests that can be outstanding. */
     static final int CAPACITY = 64;
 
