@@ -188,7 +188,7 @@ class ImagesIT {
             }
             ContainerImage.main(sidecar).destroy();
             sidecar.awaitLine(line -> line.contains("event=stopped"));
-            sidecar.awaitExit();
+            assertThat(sidecar.awaitExit()).as(sidecar.text()).isZero();
             assertThat(sidecar.text()).doesNotContain("ERROR");
         }
     }

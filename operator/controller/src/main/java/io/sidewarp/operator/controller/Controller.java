@@ -8,7 +8,6 @@ import io.javaoperatorsdk.operator.Operator;
 import io.quarkus.runtime.Quarkus;
 import io.quarkus.runtime.QuarkusApplication;
 import io.quarkus.runtime.ShutdownEvent;
-import io.quarkus.runtime.annotations.QuarkusMain;
 import io.sidewarp.operator.api.config.UnknownVariables;
 import io.sidewarp.operator.api.log.LogText;
 import io.sidewarp.operator.controller.config.OperatorConfig;
@@ -30,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  * The program. Without arguments it is the operator: every replica answers the API server's admission calls, and the one that
  * leads reconciles. With the argument {@code uninstall} it cleans up before the chart is removed, and ends.
  */
-@QuarkusMain
 public class Controller implements QuarkusApplication {
     private static final Logger LOG = Logger.getLogger(Controller.class);
     private static final int USAGE_ERROR = 64;

@@ -53,7 +53,8 @@ public final class ControllerProcess implements AutoCloseable {
     private final Remains remains;
     private final Path log;
 
-    private ControllerProcess(Path kubeconfig, String namespace, Map<String, String> settings) throws IOException {
+    private ControllerProcess(Path kubeconfig, String namespace, Map<String, String> settings, String... arguments)
+            throws IOException {
         this.namespace = namespace;
         Path jar = Path.of(System.getProperty("user.dir"), "target/quarkus-app/quarkus-run.jar");
         log = Files.createTempFile(Path.of("target"), "controller", ".log");
@@ -65,6 +66,7 @@ public final class ControllerProcess implements AutoCloseable {
                 "-XX:MaxRAM=" + MEMORY_LIMIT_MEBIBYTES + "m"));
         command.addAll(MEMORY_FLAGS);
         command.addAll(List.of("-jar", jar.toString()));
+        command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command);
         Map<String, String> environment = builder.environment();
         environment.put("MALLOC_ARENA_MAX", "2");
@@ -99,8 +101,9 @@ public final class ControllerProcess implements AutoCloseable {
     }
 
     /** Starts it, and does not wait. */
-    static ControllerProcess begin(Path kubeconfig, String namespace, Map<String, String> settings) throws IOException {
-        return new ControllerProcess(kubeconfig, namespace, settings);
+    static ControllerProcess begin(Path kubeconfig, String namespace, Map<String, String> settings, String... arguments)
+            throws IOException {
+        return new ControllerProcess(kubeconfig, namespace, settings, arguments);
     }
 
     private Optional<String> get(String path) throws InterruptedException {

@@ -65,7 +65,8 @@ class InterruptedStartIT {
     }
 
     private void hold(HttpExchange exchange) {
-        if (exchange.getRequestURI().getPath().endsWith("/secrets")) {
+        String path = exchange.getRequestURI().getPath();
+        if (path.endsWith("/secrets") || path.endsWith("/configmaps/sidewarp-operator")) {
             asked.countDown();
         }
         try (exchange) {
@@ -95,15 +96,28 @@ class InterruptedStartIT {
         }
     }
 
+    /** Else Helm would go on as if the clean-up were done. */
+    @Test
+    void aCleanUpThatIsTerminatedHasFailed() throws Exception {
+        try (ControllerProcess cleanUp = controller("uninstall")) {
+            await().atMost(LIMIT).until(() -> asked.getCount() == 0);
+
+            cleanUp.terminate();
+
+            await().atMost(LIMIT).until(() -> !cleanUp.isAlive());
+            assertThat(cleanUp.exitCode()).isEqualTo(TERMINATED);
+        }
+    }
+
     private static void assertEndsQuietly(ControllerProcess controller) throws Exception {
         controller.terminate();
         await().atMost(LIMIT).until(() -> !controller.isAlive());
 
-        assertThat(controller.exitCode()).isEqualTo(TERMINATED);
+        assertThat(controller.exitCode()).isZero();
         assertThat(controller.log()).doesNotContain("\tat ", "level=FATAL");
     }
 
-    private ControllerProcess controller() throws IOException {
+    private ControllerProcess controller(String... arguments) throws IOException {
         Path kubeconfig = Files.writeString(directory.resolve("kubeconfig"), """
                 apiVersion: v1
                 kind: Config
@@ -112,6 +126,6 @@ class InterruptedStartIT {
                 current-context: test
                 """.formatted(
                         server.getAddress().getPort()));
-        return ControllerProcess.begin(kubeconfig, "test", Map.of());
+        return ControllerProcess.begin(kubeconfig, "test", Map.of(), arguments);
     }
 }

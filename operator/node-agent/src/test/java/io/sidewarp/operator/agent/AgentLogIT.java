@@ -41,6 +41,7 @@ class AgentLogIT {
             agent.destroy();
             assertThat(agent.waitFor(STOP_SECONDS, TimeUnit.SECONDS)).isTrue();
 
+            assertThat(agent.exitValue()).isZero();
             assertThat(Files.readAllLines(log)).allMatch(line -> line.startsWith("time="));
         }
     }

@@ -21,6 +21,7 @@ public final class Main {
     private Main() {}
 
     public static void main(String... arguments) {
+        GracefulEnd.onTermination();
         forgetNamesSoon();
         Quarkus.run(null, Main::end, arguments);
     }

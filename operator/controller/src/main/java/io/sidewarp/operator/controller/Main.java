@@ -1,0 +1,23 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import io.sidewarp.operator.api.process.GracefulEnd;
+
+/** Starts the {@link Controller}. */
+@QuarkusMain
+public final class Main {
+
+    private Main() {}
+
+    public static void main(String... arguments) {
+        // A clean-up that is ended has not succeeded.
+        if (arguments.length == 0) {
+            GracefulEnd.onTermination();
+        }
+        Quarkus.run(Controller.class, arguments);
+    }
+}

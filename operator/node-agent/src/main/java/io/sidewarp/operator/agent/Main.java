@@ -1,0 +1,20 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.agent;
+
+import io.quarkus.runtime.Quarkus;
+import io.quarkus.runtime.annotations.QuarkusMain;
+import io.sidewarp.operator.api.process.GracefulEnd;
+
+/** Starts the node agent. */
+@QuarkusMain
+public final class Main {
+
+    private Main() {}
+
+    public static void main(String... arguments) {
+        GracefulEnd.onTermination();
+        Quarkus.run(arguments);
+    }
+}
