@@ -26,8 +26,6 @@ import java.util.stream.Stream;
 
 /** Pods of users, in a namespace of their own. Each has one container, {@code app}, which runs the command {@code sidewarp}. */
 final class Applications {
-    static final String NAMESPACE = "shop";
-
     private static final String SIDECAR = "sidewarp";
     private static final String PINGS = "ping, --listen, '0.0.0.0:7471'";
 
@@ -39,7 +37,7 @@ final class Applications {
 
     private NonNamespaceOperation<Pod, PodList, PodResource> pods() {
         MixedOperation<Pod, PodList, PodResource> all = cluster.client().pods();
-        return all.inNamespace(NAMESPACE);
+        return all.inNamespace(TestCluster.APPLICATIONS);
     }
 
     /** Creates a pod that answers pings. */

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import io.fabric8.kubernetes.api.model.Node;
-import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.Config;
@@ -58,9 +57,6 @@ final class KubeconfigCluster implements TestCluster {
                 .sorted()
                 .toList();
         assertThat(nodes).as("nodes that are ready").isNotEmpty();
-        for (String node : nodes) {
-            label(node, Integer.toString(nodes.indexOf(node)));
-        }
     }
 
     static boolean isAtHand() {
@@ -73,16 +69,6 @@ final class KubeconfigCluster implements TestCluster {
         return node.getStatus().getConditions().stream()
                 .anyMatch(condition -> condition.getType().equals("Ready")
                         && condition.getStatus().equals("True"));
-    }
-
-    private void label(String node, String number) {
-        client.nodes()
-                .withName(node)
-                .edit(present -> new NodeBuilder(present)
-                        .editMetadata()
-                        .addToLabels(NUMBER_LABEL, number)
-                        .endMetadata()
-                        .build());
     }
 
     @Override
@@ -178,15 +164,6 @@ final class KubeconfigCluster implements TestCluster {
 
     @Override
     public void close() {
-        for (String node : nodes) {
-            client.nodes()
-                    .withName(node)
-                    .edit(present -> new NodeBuilder(present)
-                            .editMetadata()
-                            .removeFromLabels(NUMBER_LABEL)
-                            .endMetadata()
-                            .build());
-        }
         client.close();
     }
 }

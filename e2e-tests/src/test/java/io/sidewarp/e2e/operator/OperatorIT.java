@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -28,6 +29,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
@@ -45,7 +47,7 @@ import org.junit.jupiter.api.TestMethodOrder;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class OperatorIT {
     private static final String NAMESPACE = TestCluster.NAMESPACE;
-    private static final String APPLICATIONS = Applications.NAMESPACE;
+    private static final String APPLICATIONS = TestCluster.APPLICATIONS;
     private static final String SIDEWARP = "/apis/sidewarp.io/v1alpha1";
 
     /** How many pods are timed from their admission to a ready sidecar. */
@@ -57,6 +59,9 @@ class OperatorIT {
     private static Applications applications;
     private static Transcript transcript;
 
+    /** Namespaces that the cluster had, by their names. */
+    private static Map<String, String> found;
+
     @BeforeAll
     static void start() {
         try {
@@ -65,6 +70,7 @@ class OperatorIT {
             abort("no API server: " + e.getMessage());
         }
         client = cluster.client();
+        found = namespaces();
         release = new HelmRelease(cluster.kubeconfig(), NAMESPACE);
         applications = new Applications(cluster);
         transcript = new Transcript(client);
@@ -125,9 +131,10 @@ class OperatorIT {
     @Test
     @Order(2)
     void podsOfALabelledNamespaceGetASidecarAndOthersDoNot() {
-        apply("{apiVersion: v1, kind: Namespace, metadata: {name: shop, labels: {sidewarp.io/inject: enabled}}}");
-        apply(
-                "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: fast, namespace: shop}, spec: {rnics: 1}}");
+        apply("{apiVersion: v1, kind: Namespace, metadata: {name: " + APPLICATIONS
+                + ", labels: {sidewarp.io/inject: enabled}}}");
+        apply("{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: fast, namespace: "
+                + APPLICATIONS + "}, spec: {rnics: 1}}");
         eventually(() -> assertThat(conditions(profile("fast"))).contains("Ready Valid"));
 
         Pod injected = applications.create("injected", "sidewarp.io/profile: fast");
@@ -140,10 +147,10 @@ class OperatorIT {
                 "sidecarprofiles --namespace " + APPLICATIONS,
                 SIDEWARP + "/namespaces/" + APPLICATIONS + "/sidecarprofiles");
         transcript.command(
-                "kubectl get pod injected --namespace shop --output jsonpath='{..containers[*].name}'",
+                "kubectl get pod injected --namespace " + APPLICATIONS + " --output jsonpath='{..containers[*].name}'",
                 String.join(" ", Applications.containers(injected)));
         transcript.command(
-                "kubectl get pod opted-out --namespace shop --output jsonpath='{..containers[*].name}'",
+                "kubectl get pod opted-out --namespace " + APPLICATIONS + " --output jsonpath='{..containers[*].name}'",
                 String.join(" ", Applications.containers(optedOut)));
         assertThat(Applications.containers(optedOut)).containsExactly("app");
     }
@@ -153,7 +160,8 @@ class OperatorIT {
     void aPodThatContradictsItselfIsRefusedWithAHelpfulMessage() {
         assertThatThrownBy(() -> applications.create("refused", "sidewarp.io/profile: missing"))
                 .isInstanceOf(KubernetesClientException.class)
-                .hasMessageContaining("SidecarProfile missing, which namespace shop does not have; create it there");
+                .hasMessageContaining(
+                        "SidecarProfile missing, which namespace " + APPLICATIONS + " does not have; create it there");
     }
 
     @Test
@@ -229,16 +237,21 @@ class OperatorIT {
 
     /** Of NICs that no node has. */
     private static String policyOfNode(int number, int devices) {
-        return "{nodeSelector: {" + TestCluster.NUMBER_LABEL + ": '" + number
+        String hostname = client.nodes()
+                .withName(cluster.nodes().get(number))
+                .get()
+                .getMetadata()
+                .getLabels()
+                .get(TestCluster.HOSTNAME_LABEL);
+        return "{nodeSelector: {" + TestCluster.HOSTNAME_LABEL + ": '" + hostname
                 + "'}, nicSelector: {pfNames: [e2e-none]}," + " software: {devices: " + devices + "}}";
     }
 
     @Test
     @Order(8)
     void anInvalidProfileIsDegradedAndItsPodsAreRefused() {
-        apply(
-                "{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: odd, namespace: shop}, spec: {settings:"
-                        + " {sidewarp.api.socket: /tmp/x}}}");
+        apply("{apiVersion: sidewarp.io/v1alpha1, kind: SidecarProfile, metadata: {name: odd, namespace: "
+                + APPLICATIONS + "}, spec: {settings: {sidewarp.api.socket: /tmp/x}}}");
 
         eventually(() -> assertThat(conditions(profile("odd"))).contains("Degraded Invalid"));
         assertThatThrownBy(() -> applications.create("odd", "sidewarp.io/profile: odd"))
@@ -318,6 +331,24 @@ class OperatorIT {
         transcript.command("helm uninstall sidewarp --namespace " + NAMESPACE, "");
         transcript.get("pods --namespace " + NAMESPACE, "/api/v1/namespaces/" + NAMESPACE + "/pods");
         assertThat(applications.get("injected")).isNotNull();
+    }
+
+    @Test
+    @Order(13)
+    void theClusterKeepsWhatItHad() {
+        client.namespaces().withName(APPLICATIONS).delete();
+        client.namespaces().withName(NAMESPACE).delete();
+        eventually(() -> assertThat(namespaces()).doesNotContainKeys(APPLICATIONS, NAMESPACE));
+
+        assertThat(namespaces()).containsAllEntriesOf(found);
+    }
+
+    /** Names and identities of the namespaces that stay. */
+    private static Map<String, String> namespaces() {
+        return client.namespaces().list().getItems().stream()
+                .map(HasMetadata::getMetadata)
+                .filter(namespace -> namespace.getDeletionTimestamp() == null)
+                .collect(Collectors.toMap(ObjectMeta::getName, ObjectMeta::getUid));
     }
 
     private static List<String> nodeAgents() {

@@ -4,6 +4,7 @@
 package io.sidewarp.e2e.operator;
 
 import io.fabric8.kubernetes.api.model.Container;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.NodeBuilder;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -54,11 +55,21 @@ final class ProcessCluster implements TestCluster {
                     .withNewMetadata()
                     .withName(name)
                     .addToLabels("kubernetes.io/os", "linux")
-                    .addToLabels(NUMBER_LABEL, Integer.toString(NODES.indexOf(name)))
+                    .addToLabels(HOSTNAME_LABEL, name)
                     .endMetadata()
                     .build();
             client().nodes().resource(node).create();
             kubelet.reportTo(client(), name);
+        }
+        // As if somebody had used the cluster before.
+        for (String name : List.of("shop", "sidewarp-system")) {
+            client().namespaces()
+                    .resource(new NamespaceBuilder()
+                            .withNewMetadata()
+                            .withName(name)
+                            .endMetadata()
+                            .build())
+                    .create();
         }
         pods = new PodProcesses(server, NAMESPACE, NODES.getFirst(), this::program);
         webhook = new StandInService(() -> pods.readyPorts("sidewarp-controller"));

@@ -9,15 +9,25 @@ import java.nio.file.Path;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 
-/** A cluster that the chart is installed into. */
+/**
+ * A cluster that the chart is installed into. What the tests make in it has generated names: they neither change nor delete
+ * what somebody else has there.
+ */
 interface TestCluster extends AutoCloseable {
 
-    /** Namespace of the release. */
-    String NAMESPACE = "sidewarp-system";
+    /** End of the names of namespaces. */
+    String SUFFIX = UUID.randomUUID().toString().substring(0, 8);
 
-    /** Label of nodes that policies of the tests select: each has another value, from {@code 0} on. */
-    String NUMBER_LABEL = "e2e.sidewarp.io/number";
+    /** Namespace of the release. */
+    String NAMESPACE = "sidewarp-e2e-" + SUFFIX;
+
+    /** Namespace of applications. */
+    String APPLICATIONS = "shop-e2e-" + SUFFIX;
+
+    /** Label of nodes, set by their kubelets, that policies of the tests select. */
+    String HOSTNAME_LABEL = "kubernetes.io/hostname";
 
     /**
      * That of the environment variable {@code KUBECONFIG}, whose nodes run pods; without it, an API server is started, and
@@ -36,7 +46,7 @@ interface TestCluster extends AutoCloseable {
 
     Path kubeconfig();
 
-    /** Names of the nodes, in the order of their {@link #NUMBER_LABEL}. */
+    /** Names of the nodes. */
     List<String> nodes();
 
     /** What the chart has to know about it. */

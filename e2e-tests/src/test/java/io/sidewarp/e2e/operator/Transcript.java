@@ -18,7 +18,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.IntStream;
 
-/** What was done to a cluster and what it showed then, as the commands of a user and their output. */
+/**
+ * What was done to a cluster and what it showed then, as the commands of a user and their output. Namespaces have the names
+ * that a user would give them.
+ */
 final class Transcript {
     private static final String TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
     private static final int SPACE = 3;
@@ -95,7 +98,12 @@ final class Transcript {
     void write(Path file) {
         try {
             Files.createDirectories(file.toAbsolutePath().getParent());
-            Files.write(file, lines);
+            Files.write(
+                    file,
+                    lines.stream()
+                            .map(line -> line.replace(TestCluster.NAMESPACE, "sidewarp-system")
+                                    .replace(TestCluster.APPLICATIONS, "shop"))
+                            .toList());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
