@@ -45,9 +45,6 @@ class LifecycleIT {
     private static final int OCTETS = 1 << 20;
     private static final int DEPTH = 16;
 
-    /** What a JVM gives that SIGTERM ended, next to 0. */
-    private static final int SIGTERM_STATUS = 143;
-
     private SidecarProcess left;
     private SidecarProcess right;
     private SidewarpClient leftClient;
@@ -169,7 +166,7 @@ class LifecycleIT {
             left.process().terminate();
 
             assertThat(events.awaitDraining()).isPositive();
-            assertThat(left.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+            assertThat(left.process().awaitExit()).isZero();
             traffic.awaitEnd();
         }
         assertThat(left.socket()).doesNotExist();
@@ -213,13 +210,33 @@ class LifecycleIT {
             assertThat(Patience.get(underWay).isSuccess()).isTrue();
             assertThat(Patience.get(behind).isSuccess()).isTrue();
             assertThat(link.responder().receive().length()).isEqualTo(42);
-            assertThat(patient.process().awaitExit()).isIn(0, SIGTERM_STATUS);
+            assertThat(patient.process().awaitExit()).isZero();
+        }
+    }
+
+    /** An ordinary container gets SIGTERM with its application, which works on. */
+    @Test
+    void aSidecarThatOutlivesSessionsServesUntilItsApplicationHasEnded() {
+        try (SidecarProcess outliving = SidecarProcess.with("outliving")
+                        .set("sidewarp.drain-timeout", Patience.LIMIT.toSeconds() + "s")
+                        .set("sidewarp.outlive-sessions", "true")
+                        .start();
+                SidewarpClient application = outliving.client()) {
+            Session session = application.openSession("application");
+
+            outliving.process().terminate();
+
+            outliving.process().awaitLine(line -> line.contains("event=outliving sessions=1"));
+            assertTransfers(application, rightClient);
+            assertThat(outliving.process().isAlive()).isTrue();
+            session.close();
+            assertThat(outliving.process().awaitExit()).isZero();
         }
     }
 
     @Test
     void anIdleSidecarStopsAndItsSocketIsGone() {
-        assertThat(left.stop()).isIn(0, SIGTERM_STATUS);
+        assertThat(left.stop()).isZero();
         assertThat(left.socket()).doesNotExist();
         assertThat(left.volumeFiles()).isEmpty();
         assertThatThrownBy(() -> leftClient.openSession("late"))

@@ -63,6 +63,11 @@ public interface SidewarpConfig {
     @WithDefault("10s")
     Duration drainTimeout();
 
+    /** Whether the sidecar serves on after SIGTERM until all sessions have ended, at most for the time above. */
+    @WithDefault("false")
+    @WithConverter(StrictBoolean.class)
+    boolean outliveSessions();
+
     Api api();
 
     Management management();

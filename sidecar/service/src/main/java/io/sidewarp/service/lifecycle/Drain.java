@@ -15,6 +15,8 @@ import org.jboss.logging.Logger;
  * Brings sessions to an end within a time: nothing new begins, what is under way may finish, then connections are closed
  * gracefully and sessions end. Under way are work requests that are posted, and whatever peers move meanwhile. Work that is
  * complete may still be on its way: a graceful close waits until the peer has acknowledged it.
+ *
+ * <p>A drain that outlives sessions first serves on as before, also what begins anew, until all sessions have ended.
  */
 final class Drain {
 
@@ -27,31 +29,47 @@ final class Drain {
     private final SessionRegistry sessions;
     private final long deadline;
     private final Duration grace;
+    private final boolean outlivesSessions;
 
-    Drain(SessionRegistry sessions, Duration grace) {
+    Drain(SessionRegistry sessions, Duration grace, boolean outlivesSessions) {
         this.sessions = sessions;
         this.grace = grace;
+        this.outlivesSessions = outlivesSessions;
         this.deadline = System.nanoTime() + grace.toNanos();
     }
 
     /** Blocks until everything has ended. */
     void run() {
-        sessions.drain(grace);
         try {
+            if (outlivesSessions) {
+                outliveSessions();
+            }
+            sessions.drain(outlivesSessions ? Duration.ofNanos(left()) : grace);
             boolean idle = awaitIdle();
             LOG.infof("event=drained idle=%b sessions=%d", idle, sessions.count());
-            await("close", sessions.disconnectAll(), Math.max(LAST.toNanos(), deadline - System.nanoTime()));
+            await("close", sessions.disconnectAll(), Math.max(LAST.toNanos(), left()));
             await("release", sessions.endAll(), LAST.toNanos());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
+    private void outliveSessions() throws InterruptedException {
+        LOG.infof("event=outliving sessions=%d", sessions.count());
+        while (sessions.count() > 0 && left() > 0) {
+            TimeUnit.NANOSECONDS.sleep(Math.min(left(), QUIET.toNanos()));
+        }
+    }
+
+    private long left() {
+        return Math.max(0, deadline - System.nanoTime());
+    }
+
     private boolean awaitIdle() throws InterruptedException {
         long octets = -1;
         while (sessions.count() > 0) {
-            long left = deadline - System.nanoTime();
-            if (left <= 0) {
+            long left = left();
+            if (left == 0) {
                 return false;
             }
             SessionRegistry.Activity activity;

@@ -188,7 +188,7 @@ public final class Sidecar implements AutoCloseable {
         health.ready(false);
         LOG.infof("event=stopping drain-timeout=%s", config.drainTimeout());
         if (sessions != null) {
-            new Drain(sessions, config.drainTimeout()).run();
+            new Drain(sessions, config.drainTimeout(), config.outliveSessions()).run();
         }
         health.outbound(false);
         if (api != null) {

@@ -157,6 +157,46 @@ class DrainTest {
     }
 
     @Test
+    void aSidecarThatOutlivesSessionsServesUntilTheLastOneEnds() {
+        try (TestSidecar peer = TestSidecar.start()) {
+            TestSidecar sidecar =
+                    TestSidecar.start("sidewarp.drain-timeout", "60s", "sidewarp.outlive-sessions", "true");
+            TestSession server = peer.session();
+            TestSession first = sidecar.session();
+
+            CompletableFuture<Void> closing = CompletableFuture.runAsync(sidecar::close);
+            awaitUnready(sidecar);
+
+            // Also what begins anew: an application may need it for its own end.
+            TestSession second = sidecar.session();
+            first.close();
+            assertThat(second.connectTo(server).here().getState())
+                    .isEqualTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
+            assertThat(closing).isNotDone();
+            second.close();
+            Waiting.join(closing);
+            server.close();
+        }
+    }
+
+    @Test
+    void aSidecarThatOutlivesSessionsEndsThemWhenItsTimeIsOver() {
+        TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "300ms", "sidewarp.outlive-sessions", "true");
+        TestSession session = sidecar.session();
+
+        sidecar.close();
+
+        assertThat(Status.fromThrowable(Waiting.join(session.ended())).getCode())
+                .isEqualTo(Status.Code.UNAVAILABLE);
+        session.close();
+    }
+
+    private static void awaitUnready(TestSidecar sidecar) {
+        InetSocketAddress management = sidecar.sidecar().managementAddress().orElseThrow();
+        Awaitility.await().until(() -> Http.get(management, "/q/health/ready").statusCode() == 503);
+    }
+
+    @Test
     void whoeverUsesTheSidecarIsToldAndNothingNewBegins() throws IOException {
         TestSidecar sidecar = TestSidecar.start("sidewarp.drain-timeout", "60s");
         TestSession session = sidecar.session();

@@ -32,6 +32,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -67,6 +68,15 @@ public final class PodMutator {
 
     private static final String VOLUME = "SIDEWARP_VOLUME";
 
+    /** Grace period of a pod that names none, as the API server has it. */
+    private static final Long DEFAULT_GRACE_SECONDS = 30L;
+
+    /** Time that the sidecar may take beyond its drain, to close connections and to end. */
+    private static final long LAST_SECONDS = 4;
+
+    /** Limit of the setting {@code sidewarp.drain-timeout}. */
+    private static final long MAX_DRAIN_SECONDS = 3600;
+
     private final SidecarImage image;
 
     public PodMutator(SidecarImage image) {
@@ -80,7 +90,7 @@ public final class PodMutator {
         PodSpec spec = pod.getSpec();
         volumes(spec, decision);
         if (containers(spec).noneMatch(container -> container.getName().equals(SIDECAR))) {
-            Container sidecar = sidecar(decision, resources(spec, decision));
+            Container sidecar = sidecar(spec, decision);
             if (decision.nativeSidecar()) {
                 // First, so that the pod's own init containers have it too.
                 spec.setInitContainers(prepend(sidecar, spec.getInitContainers()));
@@ -133,13 +143,13 @@ public final class PodMutator {
                 .build();
     }
 
-    private Container sidecar(InjectionDecision.Inject decision, ResourceRequirements resources) {
+    private Container sidecar(PodSpec spec, InjectionDecision.Inject decision) {
         SidecarProfileSpec profile = decision.profile();
         ContainerBuilder builder = new ContainerBuilder()
                 .withName(SIDECAR)
                 .withImage(Optional.ofNullable(profile.image()).orElseGet(image::image))
-                .withEnv(environment(profile))
-                .withResources(resources)
+                .withEnv(environment(spec, decision))
+                .withResources(resources(spec, decision))
                 .withVolumeMounts(
                         mount(API_VOLUME, HOME),
                         mount(SharedVolume.NAME, HOME + SHARED_DIRECTORY),
@@ -175,7 +185,8 @@ public final class PodMutator {
         return builder.build();
     }
 
-    private static List<EnvVar> environment(SidecarProfileSpec profile) {
+    private static List<EnvVar> environment(PodSpec spec, InjectionDecision.Inject decision) {
+        SidecarProfileSpec profile = decision.profile();
         Map<String, String> variables = new LinkedHashMap<>();
         variables.put("SIDEWARP_API_SOCKET", HOME + SOCKET);
         variables.put("SIDEWARP_SHARED_VOLUME", HOME + SHARED_DIRECTORY);
@@ -193,6 +204,11 @@ public final class PodMutator {
                     "OTEL_RESOURCE_ATTRIBUTES",
                     "k8s.pod.name=$(POD_NAME),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME)");
         }
+        if (!decision.nativeSidecar()) {
+            // Such a container gets SIGTERM with the applications, which still need it.
+            variables.put("SIDEWARP_OUTLIVE_SESSIONS", "true");
+            variables.put("SIDEWARP_DRAIN_TIMEOUT", drainSeconds(spec) + "s");
+        }
         new TreeMap<>(profile.settings()).forEach((name, value) -> variables.put(variableOf(name), value));
 
         List<EnvVar> environment = new ArrayList<>();
@@ -201,6 +217,12 @@ public final class PodMutator {
         environment.add(field("NODE_NAME", "spec.nodeName"));
         variables.forEach((name, value) -> environment.add(new EnvVar(name, value, null)));
         return environment;
+    }
+
+    /** Seconds that the sidecar may drain for, so that it ends before the kubelet kills it. */
+    private static long drainSeconds(PodSpec spec) {
+        long grace = Objects.requireNonNullElse(spec.getTerminationGracePeriodSeconds(), DEFAULT_GRACE_SECONDS);
+        return Math.clamp(grace - LAST_SECONDS, 0, MAX_DRAIN_SECONDS);
     }
 
     /** Name of the environment variable of a setting. */
