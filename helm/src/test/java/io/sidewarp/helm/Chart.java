@@ -10,15 +10,18 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -33,6 +36,8 @@ final class Chart {
     /** A version that has all that the chart makes use of. */
     static final String RECENT = "1.32.0";
 
+    private static final String WITHOUT_CLUSTER = "{{ define \"sidewarp.lookup\" }}{}{{ end }}";
+    private static final Path TEMPLATES = withoutCluster();
     private static final KubernetesSerialization SERIALIZATION = new KubernetesSerialization();
 
     private Chart() {}
@@ -50,10 +55,44 @@ final class Chart {
         return new Helm(directory());
     }
 
+    /** A command that needs no cluster: the library asks one for objects also where {@code helm template} does not. */
+    static TemplateCommand template() {
+        return new Helm(TEMPLATES).template();
+    }
+
+    private static Path withoutCluster() {
+        Path directory = root().resolve("helm/target/chart-without-cluster");
+        try (Stream<Path> former = Files.exists(directory) ? Files.walk(directory) : Stream.empty()) {
+            for (Path file : former.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+        return copy(directory, UnaryOperator.identity());
+    }
+
+    private static Path copy(Path copy, UnaryOperator<String> change) {
+        try (Stream<Path> files = Files.walk(directory())) {
+            for (Path file : (Iterable<Path>) files::iterator) {
+                Path target = copy.resolve(directory().relativize(file).toString());
+                if (Files.isDirectory(file)) {
+                    Files.createDirectories(target);
+                } else {
+                    String text = file.endsWith("_lookup.tpl") ? WITHOUT_CLUSTER : Files.readString(file);
+                    Files.writeString(target, change.apply(text));
+                }
+            }
+            return copy;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
     /** All objects, in Helm's order. Values are given as {@code name=value}. */
     static String render(String kubeVersion, String... values) {
         TemplateCommand command =
-                helm().template().withName("sidewarp").withNamespace(NAMESPACE).withKubeVersion(kubeVersion);
+                template().withName("sidewarp").withNamespace(NAMESPACE).withKubeVersion(kubeVersion);
         for (String value : values) {
             int equals = value.indexOf('=');
             command.set(value.substring(0, equals), value.substring(equals + 1));
@@ -63,7 +102,7 @@ final class Chart {
 
     /** The same, with values as in a file. */
     static String renderWith(String kubeVersion, String yaml, Path scratch) throws IOException {
-        return helm().template()
+        return template()
                 .withName("sidewarp")
                 .withNamespace(NAMESPACE)
                 .withKubeVersion(kubeVersion)
@@ -73,20 +112,9 @@ final class Chart {
 
     /** The Job that cleans up. The library does not render hooks, so a copy of the chart has it as an ordinary object. */
     static String renderCleanUp(String kubeVersion, Path scratch) throws IOException {
-        Path copy = scratch.resolve("sidewarp");
-        try (Stream<Path> files = Files.walk(directory())) {
-            for (Path file : (Iterable<Path>) files::iterator) {
-                Path target = copy.resolve(directory().relativize(file).toString());
-                if (Files.isDirectory(file)) {
-                    Files.createDirectories(target);
-                } else {
-                    Files.writeString(
-                            target,
-                            Files.readString(file)
-                                    .replace("    helm.sh/hook: pre-delete\n", "    unhooked: pre-delete\n"));
-                }
-            }
-        }
+        Path copy = copy(
+                scratch.resolve("sidewarp"),
+                text -> text.replace("    helm.sh/hook: pre-delete\n", "    unhooked: pre-delete\n"));
         String rendered = new Helm(copy)
                 .template()
                 .withName("sidewarp")

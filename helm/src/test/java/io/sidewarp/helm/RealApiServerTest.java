@@ -4,26 +4,42 @@
 package io.sidewarp.helm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.marcnuri.helm.Helm;
 import io.fabric8.kubernetes.api.model.ConfigMap;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.NamespaceBuilder;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.PodBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationList;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.NonNamespaceOperation;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.api.v1alpha1.IwarpNode;
 import io.sidewarp.operator.testing.KubeApiServer;
 import io.sidewarp.operator.testing.RealApiServer;
 import java.io.IOException;
 import java.net.HttpURLConnection;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +49,15 @@ import org.junit.jupiter.api.io.TempDir;
 class RealApiServerTest {
 
     private static final long LIMIT_SECONDS = 60;
+    private static final PatchContext MERGE = PatchContext.of(PatchType.STRATEGIC_MERGE);
+    /** A webhook that does not answer. */
+    private static final String NOBODY = "https://127.0.0.1:1/mutate-pods";
+    /** Any PEM, in base64. */
+    private static final String AUTHORITY =
+            Base64.getEncoder().encodeToString("-----BEGIN CERTIFICATE-----".getBytes(StandardCharsets.US_ASCII));
+
+    private static final String AUTHORITIES =
+            "{webhooks: [{name: namespaces.inject.sidewarp.io, clientConfig: {caBundle: " + AUTHORITY + "}}]}";
 
     private final List<HasMetadata> applied = new ArrayList<>();
     private final KubernetesClient client;
@@ -75,7 +100,12 @@ class RealApiServerTest {
     void letsControllerAndNodeAgentDoWhatTheyDoAndNoMore(KubeApiServer server) {
         Chart.objects(Chart.render(version(), "createNamespace=true")).stream()
                 .filter(object -> object.getApiVersion().startsWith("rbac.")
-                        || List.of("Namespace", "ServiceAccount", "CustomResourceDefinition", "ConfigMap")
+                        || Set.of(
+                                        "Namespace",
+                                        "ServiceAccount",
+                                        "CustomResourceDefinition",
+                                        "ConfigMap",
+                                        "MutatingWebhookConfiguration")
                                 .contains(object.getKind()))
                 .forEach(this::apply);
         awaitDefinitions();
@@ -86,6 +116,15 @@ class RealApiServerTest {
                 .withName("sidewarp-operator")
                 .get();
         installation.getData().values().stream().map(Chart::parse).forEach(object -> apply(controller, object));
+        // Of webhook configurations that of the chart alone.
+        webhook(controller).patch(MERGE, "{metadata: {annotations: {of-the: test}}}");
+        assertThat(webhook(controller).get().getMetadata().getAnnotations()).containsEntry("of-the", "test");
+        assertForbidden(() -> webhooks(controller).list());
+        assertForbidden(() -> webhooks(controller).withName("of-somebody-else").delete());
+        assertForbidden(
+                () -> webhooks(controller).resource(webhook(controller).get()).create());
+        webhook(controller).delete();
+        assertThat(webhook(client).get()).isNull();
         // As it cleans up: one by one.
         assertThat(controller.resources(IwarpNicPolicy.class).list().getItems()).isEmpty();
         assertThat(controller.pods().inNamespace(Chart.NAMESPACE).list().getItems())
@@ -137,18 +176,42 @@ class RealApiServerTest {
                 .withName("sidewarp")
                 .withNamespace(namespace)
                 .createNamespace()
+                .set("webhook.url", NOBODY)
                 .withKubeConfig(server.kubeconfig())
                 .call();
         assertThat(replicas(namespace)).isEqualTo(2);
+        // As the controller does.
+        webhook(client).patch(MERGE, AUTHORITIES);
 
         Chart.helm()
                 .upgrade()
                 .withName("sidewarp")
                 .withNamespace(namespace)
                 .set("controller.replicas", 3)
+                .set("webhook.url", NOBODY)
                 .withKubeConfig(server.kubeconfig())
                 .call();
         assertThat(replicas(namespace)).isEqualTo(3);
+        assertThat(webhook(client).get().getMetadata().getOwnerReferences())
+                .extracting(OwnerReference::getUid)
+                .containsExactly(client.namespaces()
+                        .withName(namespace)
+                        .get()
+                        .getMetadata()
+                        .getUid());
+        assertThat(webhook(client).get().getWebhooks())
+                .first()
+                .satisfies(webhook ->
+                        assertThat(webhook.getClientConfig().getCaBundle()).isEqualTo(AUTHORITY));
+        String labelled = "sidewarp-by-helm-labelled";
+        client.resource(new NamespaceBuilder()
+                        .withNewMetadata()
+                        .withName(labelled)
+                        .addToLabels("sidewarp.io/inject", "enabled")
+                        .endMetadata()
+                        .build())
+                .create();
+        assertThatThrownBy(() -> createPod(labelled)).hasMessageContaining("failed calling webhook");
 
         // The hook is a Job, which nothing runs here.
         Helm.uninstall("sidewarp")
@@ -156,6 +219,10 @@ class RealApiServerTest {
                 .noHooks()
                 .withKubeConfig(server.kubeconfig())
                 .call();
+        assertThat(webhook(client).get()).isNull();
+        Awaitility.await()
+                .atMost(Duration.ofSeconds(LIMIT_SECONDS))
+                .untilAsserted(() -> assertThatCode(() -> createPod(labelled)).doesNotThrowAnyException());
         assertThat(client.apps().deployments().inNamespace(namespace).list().getItems())
                 .isEmpty();
         assertThat(client.configMaps().inNamespace(namespace).list().getItems()).isEmpty();
@@ -171,6 +238,67 @@ class RealApiServerTest {
                         .list()
                         .getItems())
                 .isEmpty();
+    }
+
+    /** Pods would be refused until the controller has written its authorities. */
+    @Test
+    void trustsWhatTheFormerReleasesWebhookConfigurationTrusts(KubeApiServer server) {
+        MutatingWebhookConfiguration former =
+                Chart.find(Chart.render(version()), MutatingWebhookConfiguration.class, "sidewarp-webhook");
+        former.getMetadata().setName("sidewarp");
+        former.getMetadata().setLabels(Map.of("app.kubernetes.io/managed-by", "sidewarp-controller"));
+        former.getWebhooks().forEach(webhook -> webhook.getClientConfig().setCaBundle(AUTHORITY));
+        apply(former);
+        String namespace = "sidewarp-by-helm-anew";
+        Chart.helm()
+                .install()
+                .withName("sidewarp")
+                .withNamespace(namespace)
+                .createNamespace()
+                .withKubeConfig(server.kubeconfig())
+                .call();
+        try {
+            assertThat(webhook(client).get().getWebhooks())
+                    .hasSize(2)
+                    .allSatisfy(webhook ->
+                            assertThat(webhook.getClientConfig().getCaBundle()).isEqualTo(AUTHORITY));
+        } finally {
+            Helm.uninstall("sidewarp")
+                    .withNamespace(namespace)
+                    .noHooks()
+                    .withKubeConfig(server.kubeconfig())
+                    .call();
+        }
+    }
+
+    private static NonNamespaceOperation<
+                    MutatingWebhookConfiguration,
+                    MutatingWebhookConfigurationList,
+                    Resource<MutatingWebhookConfiguration>>
+            webhooks(KubernetesClient by) {
+        return by.admissionRegistration().v1().mutatingWebhookConfigurations();
+    }
+
+    private static Resource<MutatingWebhookConfiguration> webhook(KubernetesClient by) {
+        return webhooks(by).withName("sidewarp-webhook");
+    }
+
+    private void createPod(String namespace) {
+        client.pods()
+                .inNamespace(namespace)
+                .resource(new PodBuilder()
+                        .withNewMetadata()
+                        .withName("app")
+                        .endMetadata()
+                        .withNewSpec()
+                        .addNewContainer()
+                        .withName("app")
+                        .withImage("example")
+                        .endContainer()
+                        .endSpec()
+                        .build())
+                .dryRun()
+                .create();
     }
 
     private int replicas(String namespace) {

@@ -121,7 +121,6 @@ class ValuesTest {
         "controller, sidewarp.operator.namespace",
         "controller, sidewarp.operator.installation",
         "controller, sidewarp.operator.deployment",
-        "controller, sidewarp.operator.cluster-role",
         "controller, sidewarp.operator.webhook.host",
         "controller, sidewarp.operator.webhook.service",
         "controller, sidewarp.operator.webhook.configuration",

@@ -26,17 +26,13 @@ public interface OperatorConfig {
     @WithDefault("sidewarp/sidecar:${quarkus.application.version}")
     String sidecarImage();
 
-    /** ConfigMap of the chart that has the node agent and the webhook configuration, which the controller creates. */
+    /** ConfigMap of the chart that has the node agent, which the controller creates. */
     @WithDefault("sidewarp-operator")
     String installation();
 
     /** Deployment of the controller, which the clean-up stops at its end. */
     @WithDefault("sidewarp-controller")
     String deployment();
-
-    /** ClusterRole of the controller: what the controller creates in the cluster goes when it goes. */
-    @WithDefault("sidewarp-controller")
-    String clusterRole();
 
     /**
      * How long a deleted policy, and uninstalling, wait for nodes that do not answer or whose pods use what has to go. Agents
@@ -106,8 +102,8 @@ public interface OperatorConfig {
         /** Where the API server calls it, if not through its Service; the certificate is made out to that host too. */
         Optional<URI> url();
 
-        /** MutatingWebhookConfiguration that tells the API server of it. */
-        @WithDefault("sidewarp")
+        /** MutatingWebhookConfiguration of the chart, which tells the API server of it. */
+        @WithDefault("sidewarp-webhook")
         String configuration();
 
         /** Secret with {@code tls.crt}, {@code tls.key} and {@code ca.crt}. */

@@ -4,15 +4,11 @@
 package io.sidewarp.operator.controller.installation;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.OwnerReference;
-import io.fabric8.kubernetes.api.model.OwnerReferenceBuilder;
-import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.DaemonSet;
-import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.javaoperatorsdk.operator.api.config.informer.FieldSelectorBuilder;
 import io.javaoperatorsdk.operator.api.config.informer.Informer;
 import io.javaoperatorsdk.operator.api.config.informer.InformerEventSourceConfiguration;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -29,19 +25,16 @@ import io.sidewarp.operator.api.v1alpha1.IwarpNicPolicy;
 import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.config.Retries;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import org.jboss.logging.Logger;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Creates what the chart describes in its ConfigMap: the node agents, and the webhook configuration with the authorities of
- * the certificate that the webhook has. Both go with the chart, since objects of the chart own them.
+ * Creates what the chart describes in its ConfigMap, the node agents, which go with it; and has the API server trust the
+ * certificate that the webhook has.
  */
 @ControllerConfiguration(
         name = "installation",
@@ -53,9 +46,6 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
 
     /** Key of the ConfigMap: the DaemonSet of the node agents. */
     static final String NODE_AGENT = "node-agent.yaml";
-
-    /** Key of the ConfigMap: the MutatingWebhookConfiguration. */
-    static final String WEBHOOK = "webhook.yaml";
 
     /** Annotation of the ConfigMap. {@code true}: all of it shall go, node agents last, since they restore the NICs. */
     static final String UNINSTALLING = "sidewarp.io/uninstalling";
@@ -69,11 +59,13 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
     private final OperatorConfig config;
     private final CertificateStore certificates;
     private final Uninstallation uninstallation;
+    private final WebhookTrust webhookTrust;
 
     public InstallationReconciler(OperatorConfig config, CertificateStore certificates, Uninstallation uninstallation) {
         this.config = config;
         this.certificates = certificates;
         this.uninstallation = uninstallation;
+        webhookTrust = new WebhookTrust(config);
     }
 
     @Override
@@ -90,7 +82,9 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         InformerEventSource<MutatingWebhookConfiguration, ConfigMap> webhooks = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(MutatingWebhookConfiguration.class, ConfigMap.class)
                         .withName("webhooks")
-                        .withLabelSelector(MANAGED)
+                        .withFieldSelector(new FieldSelectorBuilder()
+                                .withField("metadata.name", config.webhook().configuration())
+                                .build())
                         .withSecondaryToPrimaryMapper(webhook -> Set.of(installation))
                         .build(),
                 context);
@@ -105,40 +99,45 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
             return UpdateControl.noUpdate();
         }
         KubernetesClient client = context.getClient();
-        DaemonSet nodeAgent = part(client, installation, NODE_AGENT, DaemonSet.class);
+        DaemonSet nodeAgent = nodeAgent(client, installation);
         nodeAgent.getMetadata().setNamespace(config.namespace());
-        MutatingWebhookConfiguration webhook = part(client, installation, WEBHOOK, MutatingWebhookConfiguration.class);
         uninstallation.set(isUninstalling(installation));
         if (uninstallation.isUnderWay()) {
-            return uninstall(client, nodeAgent, webhook);
+            return uninstall(client, nodeAgent);
         }
         KubernetesClientException refused = null;
         try {
-            apply(client, nodeAgent, owner(installation));
+            nodeAgent.getMetadata().setOwnerReferences(List.of(Owners.reference(installation)));
+            client.resource(nodeAgent)
+                    .fieldManager(FIELD_MANAGER)
+                    .forceConflicts()
+                    .serverSideApply();
         } catch (KubernetesClientException e) {
             // Sidecars do not depend on whether node agents are admitted.
             refused = e;
         }
-        UpdateControl<ConfigMap> next = applyWebhook(client, webhook);
+        UpdateControl<ConfigMap> next =
+                trustWebhook(client, context.getSecondaryResource(MutatingWebhookConfiguration.class));
         if (refused != null) {
             throw refused;
         }
         return next;
     }
 
-    private UpdateControl<ConfigMap> applyWebhook(KubernetesClient client, MutatingWebhookConfiguration webhook) {
+    private UpdateControl<ConfigMap> trustWebhook(
+            KubernetesClient client, Optional<MutatingWebhookConfiguration> configuration) {
         Optional<String> authorities = certificates.authorities();
         if (authorities.isEmpty()) {
             LOG.info("event=webhook-configuration-waits reason=\"there is no certificate yet\"");
             return UpdateControl.noUpdate();
         }
-        String bundle = Base64.getEncoder().encodeToString(authorities.get().getBytes(StandardCharsets.UTF_8));
-        for (MutatingWebhook entry : webhook.getWebhooks()) {
-            entry.getClientConfig().setCaBundle(bundle);
+        if (configuration.isEmpty()) {
+            LOG.warnf(
+                    "event=webhook-configuration-missing name=%s action=\"no pod gets a sidecar; install the chart again\"",
+                    config.webhook().configuration());
+            return UpdateControl.noUpdate();
         }
-        ClusterRole role =
-                client.rbac().clusterRoles().withName(config.clusterRole()).get();
-        apply(client, webhook, role == null ? null : owner(role));
+        webhookTrust.write(client, configuration.get(), authorities.get());
         return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(CERTIFICATE_CHECK);
     }
 
@@ -147,9 +146,8 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         return annotations != null && "true".equals(annotations.get(UNINSTALLING));
     }
 
-    private UpdateControl<ConfigMap> uninstall(
-            KubernetesClient client, DaemonSet nodeAgent, MutatingWebhookConfiguration webhook) {
-        client.resource(webhook).delete();
+    private UpdateControl<ConfigMap> uninstall(KubernetesClient client, DaemonSet nodeAgent) {
+        webhookTrust.end(client);
         if (client.resources(IwarpNicPolicy.class).list().getItems().isEmpty() && uninstallation.areNodesReleased()) {
             client.resource(nodeAgent).delete();
             return UpdateControl.noUpdate();
@@ -157,31 +155,14 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         return UpdateControl.<ConfigMap>noUpdate().rescheduleAfter(UNINSTALL_CHECK);
     }
 
-    private static <T extends HasMetadata> T part(
-            KubernetesClient client, ConfigMap installation, String key, Class<T> type) {
+    private static DaemonSet nodeAgent(KubernetesClient client, ConfigMap installation) {
         String yaml =
-                installation.getData() == null ? null : installation.getData().get(key);
+                installation.getData() == null ? null : installation.getData().get(NODE_AGENT);
         if (yaml == null) {
             throw new IllegalStateException(
-                    "ConfigMap " + installation.getMetadata().getName() + " has no key " + key
+                    "ConfigMap " + installation.getMetadata().getName() + " has no key " + NODE_AGENT
                             + "; install the chart again, it writes it");
         }
-        return client.getKubernetesSerialization().unmarshal(yaml, type);
-    }
-
-    private static void apply(KubernetesClient client, HasMetadata resource, @Nullable OwnerReference owner) {
-        if (owner != null) {
-            resource.getMetadata().setOwnerReferences(List.of(owner));
-        }
-        client.resource(resource).fieldManager(FIELD_MANAGER).forceConflicts().serverSideApply();
-    }
-
-    private static OwnerReference owner(HasMetadata resource) {
-        return new OwnerReferenceBuilder()
-                .withApiVersion(resource.getApiVersion())
-                .withKind(resource.getKind())
-                .withName(resource.getMetadata().getName())
-                .withUid(resource.getMetadata().getUid())
-                .build();
+        return client.getKubernetesSerialization().unmarshal(yaml, DaemonSet.class);
     }
 }

@@ -127,14 +127,15 @@ public class Uninstaller {
                 .getItems()
                 .forEach(policy ->
                         left.add("IwarpNicPolicy " + policy.getMetadata().getName()));
-        client.admissionRegistration()
-                .v1()
-                .mutatingWebhookConfigurations()
-                .withLabel(MANAGED_LABEL, MANAGER)
-                .list()
-                .getItems()
-                .forEach(webhook -> left.add(
-                        "MutatingWebhookConfiguration " + webhook.getMetadata().getName()));
+        String webhook = config.webhook().configuration();
+        if (client.admissionRegistration()
+                        .v1()
+                        .mutatingWebhookConfigurations()
+                        .withName(webhook)
+                        .get()
+                != null) {
+            left.add("MutatingWebhookConfiguration " + webhook);
+        }
         client.apps()
                 .daemonSets()
                 .inNamespace(config.namespace())

@@ -4,9 +4,12 @@
 package io.sidewarp.operator.controller.installation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -18,7 +21,9 @@ import io.sidewarp.operator.controller.config.OperatorConfig;
 import io.sidewarp.operator.controller.webhook.CertificateStore;
 import io.sidewarp.operator.testing.RealApiServer;
 import io.sidewarp.operator.testing.TestNamespaces;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
@@ -26,9 +31,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of what the chart describes. */
-@RealApiServer
+@RealApiServer(controllerManager = true)
 class InstallationReconcilerTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
+    private static final String AUTHORITIES = "of the test";
 
     private final KubernetesClient client;
     private final String namespace;
@@ -43,7 +49,7 @@ class InstallationReconcilerTest {
         certificates = new CertificateStore(client, config) {
             @Override
             public Optional<String> authorities() {
-                return Optional.of("of the test");
+                return Optional.of(AUTHORITIES);
             }
         };
         operator =
@@ -62,6 +68,7 @@ class InstallationReconcilerTest {
         operator.stop();
         certificates.close();
         webhook().delete();
+        webhook("sidewarp").delete();
     }
 
     @Test
@@ -81,17 +88,139 @@ class InstallationReconcilerTest {
         ConfigMap refused = installation("false");
         refused.getData()
                 .compute("node-agent.yaml", (_, yaml) -> yaml.replace("{a: b}}\n  template", "{a: c}}\n  template"));
+        createWebhook("sidewarp-webhook", "Helm");
         client.resource(refused).create();
 
-        await().atMost(LIMIT).untilAsserted(() -> assertThat(webhook().get()).isNotNull());
+        awaitTrust();
         awaitNodeAgent(false);
     }
 
+    @Test
+    void onlyAuthoritiesAndOwnerOfTheWebhookConfigurationAreWritten() {
+        MutatingWebhookConfiguration before = createWebhook("sidewarp-webhook", "Helm");
+
+        client.resource(installation("false")).create();
+        awaitTrust();
+
+        MutatingWebhookConfiguration after = webhook().get();
+        assertThat(after.getMetadata().getOwnerReferences()).singleElement().satisfies(owner -> {
+            assertThat(owner.getKind()).isEqualTo("Namespace");
+            assertThat(owner.getName()).isEqualTo(namespace);
+        });
+        after.getWebhooks().forEach(entry -> entry.getClientConfig().setCaBundle(null));
+        assertThat(after.getWebhooks()).isEqualTo(before.getWebhooks());
+        assertThat(after.getMetadata().getLabels())
+                .isEqualTo(before.getMetadata().getLabels());
+        assertThat(after.getMetadata().getAnnotations())
+                .isEqualTo(before.getMetadata().getAnnotations());
+    }
+
+    @Test
+    void authoritiesThatSomebodyElseOverwritesAreWrittenAgain() {
+        createWebhook("sidewarp-webhook", "Helm");
+        client.resource(installation("false")).create();
+        awaitTrust();
+
+        webhook().edit(configuration -> {
+            configuration.getWebhooks().getFirst().getClientConfig().setCaBundle(null);
+            return configuration;
+        });
+
+        awaitTrust();
+    }
+
+    @Test
+    void theFormerReleasesWebhookConfigurationIsReplaced() {
+        createWebhook("sidewarp", "sidewarp-controller");
+        createWebhook("sidewarp-webhook", "Helm");
+
+        client.resource(installation("false")).create();
+
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(webhook("sidewarp").get()).isNull());
+        awaitTrust();
+    }
+
+    /** The webhook goes with its namespace, and would have the API server refuse the pods of others. */
+    @Test
+    void aDeletedNamespaceRefusesNoPodsOfOthers(TestNamespaces namespaces) {
+        createWebhook("sidewarp-webhook", "Helm");
+        client.resource(installation("false")).create();
+        awaitTrust();
+        String labelled = namespaces.create(Map.of("sidewarp.io/inject", "enabled"));
+        assertThatThrownBy(() -> createPod(labelled)).hasMessageContaining("failed calling webhook");
+
+        client.namespaces().withName(namespace).delete();
+
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThatCode(() -> createPod(labelled)).doesNotThrowAnyException());
+        assertThat(webhook().get()).isNull();
+    }
+
+    @Test
+    void aCleanUpEndsTheWebhook() {
+        createWebhook("sidewarp-webhook", "Helm");
+
+        client.resource(installation("true")).create();
+
+        await().atMost(LIMIT).untilAsserted(() -> assertThat(webhook().get()).isNull());
+    }
+
+    private void createPod(String labelledNamespace) {
+        client.pods()
+                .inNamespace(labelledNamespace)
+                .resource(Yaml.parse(
+                        "{apiVersion: v1, kind: Pod, metadata: {name: app}, spec: {containers: [{name: app, image: a}]}}",
+                        Pod.class))
+                .dryRun()
+                .create();
+    }
+
+    private void awaitTrust() {
+        String bundle = Base64.getEncoder().encodeToString(AUTHORITIES.getBytes(StandardCharsets.US_ASCII));
+        await().atMost(LIMIT)
+                .untilAsserted(() -> assertThat(webhook().get().getWebhooks())
+                        .hasSize(2)
+                        .allSatisfy(entry -> assertThat(entry.getClientConfig().getCaBundle())
+                                .isEqualTo(bundle)));
+    }
+
+    /** As the chart makes it, of a webhook that does not answer. */
+    private MutatingWebhookConfiguration createWebhook(String name, String manager) {
+        String entry = """
+                  - name: %s.inject.sidewarp.io
+                    clientConfig: {url: "https://127.0.0.1:1/mutate-pods"}
+                    namespaceSelector: {matchLabels: {sidewarp.io/inject: %s}}
+                    rules: [{apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}]
+                    sideEffects: None
+                    admissionReviewVersions: [v1]
+                    failurePolicy: Fail
+                """;
+        return client.resource(Yaml.parse(
+                        """
+                apiVersion: admissionregistration.k8s.io/v1
+                kind: MutatingWebhookConfiguration
+                metadata:
+                  name: %s
+                  labels: {app.kubernetes.io/managed-by: %s}
+                  annotations: {of-somebody-else: kept}
+                webhooks:
+                """.formatted(name, manager)
+                                + entry.formatted("namespaces", "enabled")
+                                + entry.formatted("pods", "other"),
+                        MutatingWebhookConfiguration.class))
+                .create();
+    }
+
     private Resource<MutatingWebhookConfiguration> webhook() {
+        return webhook("sidewarp-webhook");
+    }
+
+    private Resource<MutatingWebhookConfiguration> webhook(String name) {
         return client.admissionRegistration()
                 .v1()
                 .mutatingWebhookConfigurations()
-                .withName("sidewarp");
+                .withName(name);
     }
 
     private void awaitNodeAgent(boolean there) {
@@ -125,12 +254,6 @@ class InstallationReconcilerTest {
                       template:
                         metadata: {labels: {a: b}}
                         spec: {containers: [{name: agent, image: example/agent}]}
-                  webhook.yaml: |
-                    apiVersion: admissionregistration.k8s.io/v1
-                    kind: MutatingWebhookConfiguration
-                    metadata:
-                      name: sidewarp
-                      labels: {app.kubernetes.io/managed-by: sidewarp-controller}
                 """.formatted(namespace, uninstalling), ConfigMap.class);
     }
 }

@@ -1,0 +1,112 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.operator.controller.installation;
+
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.OwnerReference;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookBuilder;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.sidewarp.operator.controller.config.OperatorConfig;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jboss.logging.Logger;
+
+/**
+ * Writes the webhook's authorities into the chart's webhook configuration, and who owns it: the Namespace, so that no pod is
+ * refused for a webhook that is gone with it. Everything else of the configuration is the chart's.
+ */
+final class WebhookTrust {
+    private static final Logger LOG = Logger.getLogger(WebhookTrust.class);
+
+    /** Name of the configuration that the controller of the former release created. */
+    private static final String FORMER = "sidewarp";
+
+    private static final String MANAGED_BY = "app.kubernetes.io/managed-by";
+    private static final String MANAGER = "sidewarp-controller";
+    private static final PatchContext MERGE = new PatchContext.Builder()
+            .withPatchType(PatchType.STRATEGIC_MERGE)
+            .withFieldManager(MANAGER)
+            .build();
+
+    private final OperatorConfig config;
+
+    WebhookTrust(OperatorConfig config) {
+        this.config = config;
+    }
+
+    /** Has the API server trust the authorities, in PEM. */
+    void write(KubernetesClient client, MutatingWebhookConfiguration present, String authorities) {
+        String bundle = Base64.getEncoder().encodeToString(authorities.getBytes(StandardCharsets.UTF_8));
+        Namespace namespace = client.namespaces().withName(config.namespace()).get();
+        OwnerReference owner = Owners.reference(namespace);
+        if (!hasAll(present, bundle, owner)) {
+            configuration(client, config.webhook().configuration())
+                    .patch(MERGE, client.getKubernetesSerialization().asJson(patch(present, bundle, owner)));
+            LOG.infof(
+                    "event=webhook-configuration-written name=%s",
+                    config.webhook().configuration());
+        }
+        deleteFormer(client);
+    }
+
+    /** Has the API server ask the webhook no more. */
+    void end(KubernetesClient client) {
+        configuration(client, config.webhook().configuration()).delete();
+    }
+
+    private static boolean hasAll(MutatingWebhookConfiguration present, String bundle, OwnerReference owner) {
+        return present.getWebhooks().stream()
+                        .allMatch(webhook ->
+                                bundle.equals(webhook.getClientConfig().getCaBundle()))
+                && present.getMetadata().getOwnerReferences().stream()
+                        .anyMatch(other -> other.getUid().equals(owner.getUid()));
+    }
+
+    /** A patch names the webhooks by which the API server merges it. */
+    private static MutatingWebhookConfiguration patch(
+            MutatingWebhookConfiguration present, String bundle, OwnerReference owner) {
+        List<MutatingWebhook> webhooks = present.getWebhooks().stream()
+                .map(webhook -> new MutatingWebhookBuilder()
+                        .withName(webhook.getName())
+                        .withNewClientConfig()
+                        .withCaBundle(bundle)
+                        .endClientConfig()
+                        .build())
+                .toList();
+        return new MutatingWebhookConfigurationBuilder()
+                .withNewMetadata()
+                .withOwnerReferences(owner)
+                .endMetadata()
+                .withWebhooks(webhooks)
+                .build();
+    }
+
+    private static void deleteFormer(KubernetesClient client) {
+        Resource<MutatingWebhookConfiguration> former = configuration(client, FORMER);
+        MutatingWebhookConfiguration present = former.get();
+        if (present != null
+                && MANAGER.equals(
+                        Objects.requireNonNullElse(present.getMetadata().getLabels(), Map.of())
+                                .get(MANAGED_BY))) {
+            former.delete();
+            LOG.infof("event=former-webhook-configuration-deleted name=%s", FORMER);
+        }
+    }
+
+    private static Resource<MutatingWebhookConfiguration> configuration(KubernetesClient client, String name) {
+        return client.admissionRegistration()
+                .v1()
+                .mutatingWebhookConfigurations()
+                .withName(name);
+    }
+}
