@@ -49,6 +49,17 @@ final class OutboundRequests {
         return null;
     }
 
+    /** Whether a response is still to be placed in the region whose STag the local work changes. */
+    boolean useSubjectOf(Wqe local) {
+        for (int i = 0; i < count; i++) {
+            Wqe wqe = ring[(first + i) % ring.length];
+            if (wqe != null && wqe.usesSubjectOf(local)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     void add(Wqe wqe) {
         ring[(first + count) % ring.length] = wqe;
         count++;

@@ -71,7 +71,9 @@ final class SendWork {
         }
         // A fence of the message was met before the Read of no bytes behind it is due.
         boolean waits = !wqe.isStarted()
-                && (wqe.isFence() && !requests.isEmpty() || wqe.isLocalFence() && wqe != queue.oldest());
+                && (wqe.isFence() && !requests.isEmpty()
+                        || wqe.isLocalFence() && wqe != queue.oldest()
+                        || wqe.isLocal() && requests.useSubjectOf(wqe));
         return waits ? null : wqe;
     }
 

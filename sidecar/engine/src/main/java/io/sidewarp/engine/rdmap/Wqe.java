@@ -467,6 +467,16 @@ public final class Wqe implements PayloadSource {
         return null;
     }
 
+    /** Whether an element lies in the region whose STag the other work changes. */
+    boolean usesSubjectOf(Wqe local) {
+        for (int i = 0; i < sgeCount; i++) {
+            if (regions[i] == local.subject) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     @Override
     public void fetch(long messageOffset, WireBuffer target, int targetOffset, int octets) throws RegionFault {
         transfer(messageOffset, target, targetOffset, octets, true);

@@ -113,7 +113,10 @@ public final class WorkRequest {
         return this;
     }
 
-    /** The region of LOCAL_INVALIDATE, which only this queue pair may use. */
+    /**
+     * The region of LOCAL_INVALIDATE, which only this queue pair may use. Both LOCAL_INVALIDATE and ENABLE wait for earlier
+     * Reads and atomic operations whose results go to their region.
+     */
     public WorkRequest invalidate(MemoryRegion region) {
         subject = Objects.requireNonNull(region);
         return this;

@@ -6,6 +6,7 @@ package io.sidewarp.engine.rdmap;
 import static io.sidewarp.engine.testing.Octets.hex;
 import static io.sidewarp.engine.testing.Ulpdus.atomicResponse;
 import static io.sidewarp.engine.testing.Ulpdus.readResponse;
+import static io.sidewarp.engine.testing.Ulpdus.readResponseMore;
 import static io.sidewarp.engine.testing.Ulpdus.sendInvalidate;
 import static io.sidewarp.engine.testing.Ulpdus.write;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -15,6 +16,7 @@ import io.sidewarp.engine.memory.RegionState;
 import io.sidewarp.engine.testing.LoneStream;
 import io.sidewarp.engine.testing.Segment;
 import io.sidewarp.engine.testing.TestMemory;
+import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -163,6 +165,61 @@ class LocalWorkTest {
 
         assertThat(region.isValid()).isFalse();
         assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void localInvalidateWaitsForAnOutstandingReadIntoItsRegion() {
+        MemoryRegion sink = stream.endpoint().sinkRegion(64);
+        int stag = sink.stag();
+        stream.endpoint().read(1).with(sink).remote(5, 0).post();
+        stream.endpoint().invalidate(2, sink).post();
+        stream.endpoint().send(3).post();
+        assertThat(opcodesOut()).containsExactly(1);
+        assertThat(sink.isValid()).isTrue();
+
+        stream.input(readResponseMore(stag, 0, filled(40)));
+        assertThat(opcodesOut()).isEmpty();
+        assertThat(sink.isValid()).isTrue();
+        stream.input(readResponse(stag, 40, filled(24)));
+
+        assertThat(opcodesOut()).containsExactly(3);
+        assertThat(sink.state()).isEqualTo(RegionState.INVALIDATED);
+        assertThat(TestMemory.get(sink)).isEqualTo(filled(64));
+        assertThat(stream.stream().state()).isEqualTo(StreamState.OPEN);
+        assertThat(stream.completions().sendIds()).containsExactly(1L, 2L, 3L);
+        assertThat(stream.completions().sendStatuses()).containsOnly(CompletionStatus.SUCCESS);
+    }
+
+    @Test
+    void enableWaitsForAnOutstandingReadIntoItsRegion() {
+        MemoryRegion sink = stream.endpoint().sinkRegion(64);
+        int stag = sink.stag();
+        stream.endpoint().read(1).with(sink).remote(5, 0).post();
+        stream.endpoint().enable(2, sink, stag + 1 & 0xFF).post();
+        stream.output();
+
+        assertThat(sink.stag()).isEqualTo(stag);
+        stream.input(readResponse(stag, 0, filled(64)));
+        stream.output();
+
+        assertThat(sink.stag()).isEqualTo(sink.stagWithKey(stag + 1 & 0xFF));
+        assertThat(TestMemory.get(sink)).isEqualTo(filled(64));
+        assertThat(stream.completions().sendIds()).containsExactly(1L, 2L);
+    }
+
+    @Test
+    void localInvalidateDoesNotWaitForReadsIntoOtherRegions() {
+        stream.endpoint().read(1).with(stream.region(8)).remote(5, 0).post();
+        stream.endpoint().invalidate(2, region).post();
+        stream.output();
+
+        assertThat(region.state()).isEqualTo(RegionState.INVALIDATED);
+    }
+
+    private static byte[] filled(int length) {
+        byte[] octets = new byte[length];
+        Arrays.fill(octets, (byte) 0xA5);
+        return octets;
     }
 
     @Test

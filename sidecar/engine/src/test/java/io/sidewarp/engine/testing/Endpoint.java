@@ -90,6 +90,11 @@ public final class Endpoint implements AutoCloseable {
         return memory.regionOf(queuePair, length, AccessRight.REMOTE_READ);
     }
 
+    /** A region of this stream alone, for the results of its own requests. */
+    public MemoryRegion sinkRegion(int length) {
+        return memory.regionOf(queuePair, length, AccessRight.LOCAL_WRITE);
+    }
+
     public Work write(long id) {
         return sendWork(RdmapControl.RDMA_WRITE, id);
     }
