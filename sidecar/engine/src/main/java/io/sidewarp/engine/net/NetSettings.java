@@ -18,9 +18,9 @@ import java.time.Duration;
  *     own for the longest time gives way
  * @param defaultEmss octets of a TCP segment where the operating system does not tell
  * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
- * @param stallTimeout how long a peer may leave its TCP window shut, or an FPDU incomplete, or acknowledge nothing of what
- *     it is sent over SCTP, or before a FIN, until its connection or association is aborted; and while all output buffers
- *     are in use and other connections want one, how long it may take to read one
+ * @param stallTimeout how long a peer may acknowledge nothing of what it is sent, or leave an FPDU incomplete, until its
+ *     connection or association is aborted; and while all output buffers are in use and other connections want one, how long
+ *     it may take to read one
  * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, and half of how long it may
  *     leave data unacknowledged, whole seconds, 0 for never
  * @param congestionControl name of that of TCP, see {@link CongestionControl}

@@ -6,8 +6,8 @@ package io.sidewarp.engine.net;
 /** Limits whose excess costs the peer the TCP connection, or the SCTP association. */
 public enum PeerLimit {
     /**
-     * The peer read, or acknowledged, nothing for {@link NetSettings#stallTimeout}; or it read less than a buffer while others
-     * waited for one.
+     * The peer acknowledged nothing for {@link NetSettings#stallTimeout}; or it read less than a buffer while others waited for
+     * one.
      */
     STALL,
     /**

@@ -81,13 +81,15 @@ final class SocketWriter {
         return pendingOctets;
     }
 
-    /** Octets that the socket took so far; of whole buffers only, while other connections wait for one. */
-    long progress() {
-        if (pending == null || resources.isOutputShort()) {
-            return doneOctets;
-        }
+    /** Octets of the buffers that the socket took whole. */
+    long doneOctets() {
+        return doneOctets;
+    }
+
+    /** Octets that the socket took so far. */
+    long takenOctets() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
-        return doneOctets + (outbound == null ? 0 : outbound.currentProgress());
+        return doneOctets + (pending == null || outbound == null ? 0 : outbound.currentProgress());
     }
 
     /**

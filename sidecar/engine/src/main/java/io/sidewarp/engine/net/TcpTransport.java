@@ -46,7 +46,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     private final OutputTurn turn = new OutputTurn(this::scheduleDrive);
     private final RecentInput.Source inputSource = this::takeInput;
     private final TcpClosing closing;
-    private final StallWatch stallWatch;
+    private final OutputStall stall;
     private final StallWatch fpduWatch;
     private final UserTimeout userTimeout;
     private final SegmentSize segmentSize;
@@ -74,11 +74,11 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.settings = loops.settings();
         this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
         this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
-        this.stallWatch = new StallWatch(loop, settings.stallTimeout(), this::progress, this::onStall);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
         this.userTimeout = new UserTimeout(channel, settings);
         this.connectionInput = new ConnectionInput(resources, this::onFpduInTheWay);
         this.writer = new SocketWriter(channel, resources, segmentSize);
+        this.stall = new OutputStall(channel, writer, resources, settings, this::onStall);
         this.descriptor =
                 channel instanceof EpollSocketChannel epoll ? epoll.fd().intValue() : NO_DESCRIPTOR;
         this.toldAgain = EngineLoops.tellsAgain(channel);
@@ -200,10 +200,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void onIncompleteFpdu() {
-        loseTo(
-                PeerLimit.INCOMPLETE_FPDU,
-                "the peer left an FPDU incomplete for "
-                        + settings.stallTimeout().toMillis() + " ms");
+        loseTo(PeerLimit.INCOMPLETE_FPDU, "the peer left an FPDU incomplete for " + OutputStall.limit(settings));
     }
 
     private void onFpduInTheWay() {
@@ -416,23 +413,15 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             if (writer.write(buffer, octets)) {
                 return true;
             }
-            stallWatch.begin();
+            stall.begin();
         } catch (IOException e) {
             failOutput(e);
         }
         return false;
     }
 
-    /** What the socket took so far, while it is full. */
-    private long progress() {
-        return writer.isPending() && !lost ? writer.progress() : StallWatch.NOT_WAITING;
-    }
-
-    private void onStall() {
-        String what = resources.isOutputShort()
-                ? "did not read " + writer.pendingOctets() + " octets, for whose buffer others wait, in "
-                : "read nothing for ";
-        loseTo(PeerLimit.STALL, "the peer " + what + settings.stallTimeout().toMillis() + " ms");
+    private void onStall(String cause) {
+        loseTo(PeerLimit.STALL, cause);
     }
 
     @Override
@@ -454,7 +443,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     /** What the loop has of this connection, which is over. */
     private void releaseAll() {
-        stallWatch.end();
+        stall.end();
         fpduWatch.end();
         userTimeout.end();
         closing.end();
@@ -503,9 +492,8 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void onLastOutputStalls() {
-        loseTo(
-                PeerLimit.STALL,
-                "the peer acknowledged nothing for " + settings.stallTimeout().toMillis() + " ms");
+        onStall("the peer acknowledged nothing for " + OutputStall.limit(settings)
+                + " of what was sent before the close; its program has to read, or the limit has to be higher");
     }
 
     // Facts.

@@ -19,7 +19,8 @@ class IncompleteFpduTest {
     /** Long enough for the test itself, which sends the rest of an FPDU in time. */
     private static final Duration STALL_TIMEOUT = Duration.ofSeconds(2);
 
-    private static final String CAUSE = "the peer left an FPDU incomplete for 2000 ms";
+    private static final String CAUSE =
+            "the peer left an FPDU incomplete for 2000 ms (sidewarp.connection.stall-timeout)";
     private static final int SHORT_ULPDU_LENGTH = 18;
     private static final byte[] SHORT_FPDU = TcpBed.fpdu(SHORT_ULPDU_LENGTH);
     /** Its beginning stays where it was read. */

@@ -19,7 +19,11 @@ import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.provider.Endpoint;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -36,6 +40,8 @@ import java.util.zip.CRC32C;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Peers that accept a connection and then read nothing, or late. */
 final class SlowReaderTest {
@@ -48,6 +54,10 @@ final class SlowReaderTest {
     private static final int MUCH = 64 << 10;
 
     private static final int LITTLE = 4 << 10;
+    private static final Duration STALL = Duration.ofSeconds(1);
+    private static final Duration SLOW = Duration.ofSeconds(4);
+    private static final Duration BETWEEN = Duration.ofMillis(40);
+
     /** Longer than a silent peer is kept with a keep-alive of 1 s. */
     private static final Duration FOUR_PROBES = Duration.ofSeconds(4);
 
@@ -123,7 +133,9 @@ final class SlowReaderTest {
                         .remote(1, 0));
             }
             stuck.awaitState(QueuePairState.CLOSED);
-            assertThat(messages.getLast()).contains("read nothing for 300 ms");
+            assertThat(messages.getLast())
+                    .contains("acknowledged nothing for 300 ms (sidewarp.connection.stall-timeout), after ")
+                    .contains(" bytes; its program has to read");
             WorkCompletion last = stuck.awaitCompletion();
             while (last.id() < WRITES - 1) {
                 last = stuck.awaitCompletion();
@@ -163,9 +175,73 @@ final class SlowReaderTest {
         }
     }
 
-    /** Of tagged segments, however long they are. */
+    /** What a slow reader reads. */
+    enum Sent {
+        WRITES,
+        READ_RESPONSE,
+        WRITES_BEFORE_A_CLOSE
+    }
+
+    /** More than {@link #STALL} allows without progress, which the socket of this side does not make meanwhile. */
+    @ParameterizedTest
+    @EnumSource
+    void slowReaderKeepsItsConnection(Sent sent) throws Exception {
+        openWith(SHORT, STALL);
+        int length = 8 * MIB;
+        Endpoint endpoint = new Endpoint(device, length);
+        endpoint.fill(1);
+        List<StreamError> errors = errorsOf(endpoint);
+        try (Socket slow = connect(endpoint)) {
+            if (sent == Sent.READ_RESPONSE) {
+                slow.getOutputStream()
+                        .write(fpdu(Ulpdus.readRequest(
+                                1, 7, 0, length, endpoint.region.stag(), endpoint.region.baseTaggedOffset())));
+            } else {
+                endpoint.postSend(request.reset(1, Opcode.RDMA_WRITE)
+                        .addSge(endpoint.region, 0, length)
+                        .remote(7, 0));
+            }
+            if (sent == Sent.WRITES_BEFORE_A_CLOSE) {
+                endpoint.queuePair.disconnect();
+            }
+            byte[] first = readSlowly(slow.getInputStream());
+            assertThat(endpoint.queuePair.state()).isNotEqualTo(QueuePairState.CLOSED);
+            InputStream all = new SequenceInputStream(new ByteArrayInputStream(first), slow.getInputStream());
+
+            assertThat(payload(all, length)).isEqualTo(endpoint.octets(0, length));
+        }
+        endpoint.awaitState(QueuePairState.CLOSED);
+        assertThat(errors).noneMatch(error -> sent == Sent.WRITES_BEFORE_A_CLOSE);
+    }
+
+    /** Reads as little for {@link #SLOW} as the socket of the sender does not notice. */
+    private static byte[] readSlowly(InputStream in) throws Exception {
+        ByteArrayOutputStream read = new ByteArrayOutputStream();
+        long end = System.nanoTime() + SLOW.toNanos();
+        while (System.nanoTime() - end < 0) {
+            read.write(in.readNBytes(LITTLE));
+            Thread.sleep(BETWEEN);
+        }
+        return read.toByteArray();
+    }
+
+    private static List<StreamError> errorsOf(Endpoint endpoint) {
+        List<StreamError> errors = new CopyOnWriteArrayList<>();
+        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> {
+            if (error != null) {
+                errors.add(error);
+            }
+        });
+        return errors;
+    }
+
     private static byte[] payload(Socket peer, int length) throws Exception {
-        DataInputStream in = new DataInputStream(peer.getInputStream());
+        return payload(peer.getInputStream(), length);
+    }
+
+    /** Payload of tagged segments, however long they are. */
+    private static byte[] payload(InputStream stream, int length) throws Exception {
+        DataInputStream in = new DataInputStream(stream);
         ByteBuffer payload = ByteBuffer.allocate(length);
         while (payload.hasRemaining()) {
             int ulpduLength = in.readUnsignedShort();
@@ -199,12 +275,7 @@ final class SlowReaderTest {
     void aPeerThatReadsLateGetsAllThatWasSentBeforeTheClose() throws Exception {
         openWith(SHORT, LONG);
         Endpoint endpoint = new Endpoint(device, MUCH);
-        List<StreamError> errors = new CopyOnWriteArrayList<>();
-        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> {
-            if (error != null) {
-                errors.add(error);
-            }
-        });
+        List<StreamError> errors = errorsOf(endpoint);
         try (Socket late = connect(endpoint)) {
             writeMuchAndClose(endpoint);
             awaitLinger();
@@ -243,19 +314,14 @@ final class SlowReaderTest {
             writeMuchAndClose(endpoint);
             endpoint.awaitState(QueuePairState.CLOSED);
         }
-        assertThat(messages.getLast()).contains("acknowledged nothing for 300 ms");
+        assertThat(messages.getLast()).contains("acknowledged nothing for 300 ms (sidewarp.connection.stall-timeout)");
     }
 
     @Test
     @Requirement("RDMAP-5.4-02")
     void theTerminateOfAPeerThatResetsBehindItIsReportedAlthoughAWriteFailsFirst() throws Exception {
         Endpoint endpoint = new Endpoint(device, MIB);
-        List<StreamError> errors = new CopyOnWriteArrayList<>();
-        endpoint.queuePair.setEventListener((queuePair, state, error, message) -> {
-            if (error != null) {
-                errors.add(error);
-            }
-        });
+        List<StreamError> errors = errorsOf(endpoint);
         Socket peer = connect(endpoint);
         request.reset(1, Opcode.RDMA_WRITE).addSge(endpoint.region, 0, 1000).remote(1, 0);
 

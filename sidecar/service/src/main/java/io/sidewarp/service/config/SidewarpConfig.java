@@ -298,7 +298,7 @@ public interface SidewarpConfig {
         Duration timeout();
 
         /**
-         * Time that a peer may read nothing of what it is sent, also when this side has closed, or leave an FPDU incomplete,
+         * Time that a peer may acknowledge nothing of what it is sent, also when this side has closed, leave an FPDU incomplete,
          * or not read what is in a buffer for which others wait.
          */
         @WithDefault("60s")

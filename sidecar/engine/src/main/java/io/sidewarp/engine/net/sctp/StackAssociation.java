@@ -371,7 +371,8 @@ public abstract class StackAssociation implements SctpAssociation {
     private void onStall() {
         loops.onLimit(PeerLimit.STALL);
         endNow("the peer acknowledged nothing for "
-                + loops.settings().stallTimeout().toMillis() + " ms");
+                + loops.settings().stallTimeout().toMillis()
+                + " ms (sidewarp.connection.stall-timeout)");
     }
 
     /** Messages that the stack has taken. */

@@ -145,7 +145,9 @@ final class SctpNetworkTest {
         relay.silenceToClient(true);
         client.send(0, 16, new byte[100]);
 
-        assertThat(client.end()).isEqualTo(new RecordingUser.End(false, "the peer acknowledged nothing for 300 ms"));
+        assertThat(client.end())
+                .isEqualTo(new RecordingUser.End(
+                        false, "the peer acknowledged nothing for 300 ms (sidewarp.connection.stall-timeout)"));
         assertThat(bed.limits).containsExactly(PeerLimit.STALL);
         assertThat(server.end().cause()).contains("acknowledged nothing");
     }
