@@ -72,7 +72,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         this.loops = loops;
         this.resources = loops.resources(loop);
         this.settings = loops.settings();
-        this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss());
+        this.segmentSize = new SegmentSize(channel, resources, settings.defaultEmss(), this::requestOutput);
         this.closing = new TcpClosing(channel, settings, this::onPeerLingers, this::onLastOutputStalls);
         this.fpduWatch = new StallWatch(loop, settings.stallTimeout(), this::fpduProgress, this::onIncompleteFpdu);
         this.userTimeout = new UserTimeout(channel, settings);
@@ -409,6 +409,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
         userTimeout.onOutput();
+        segmentSize.onOutput();
         try {
             if (writer.write(buffer, octets)) {
                 return true;
@@ -446,6 +447,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         stall.end();
         fpduWatch.end();
         userTimeout.end();
+        segmentSize.end();
         closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();

@@ -19,10 +19,4 @@ class SegmentSizeTest {
         assertThat(dueCalls(0, 3000))
                 .containsExactly(0L, 1L, 2L, 4L, 8L, 16L, 32L, 64L, 128L, 256L, 512L, 1024L, 2048L);
     }
-
-    @Test
-    void neverCeasesToAsk() {
-        long calls = 1L << 31;
-        assertThat(dueCalls(calls - 1024, calls + 1025)).containsExactly(calls - 1024, calls, calls + 1024);
-    }
 }
