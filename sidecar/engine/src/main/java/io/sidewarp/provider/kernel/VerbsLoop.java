@@ -67,6 +67,10 @@ final class VerbsLoop implements Executor {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final PriorityQueue<Timer> timers = new PriorityQueue<>();
     private final AtomicBoolean awake = new AtomicBoolean();
+    /** Keeps the event descriptor from being closed while it is written to, and from being written to later. */
+    private final Object waking = new Object();
+
+    private boolean closed;
     private final Thread thread;
     private volatile boolean ending;
 
@@ -96,7 +100,15 @@ final class VerbsLoop implements Executor {
     public void execute(Runnable task) {
         tasks.add(task);
         if (!inLoop() && awake.compareAndSet(false, true)) {
-            int ignored = Native.call(EVENTFD_WRITE, wakeUp, 1L);
+            wake();
+        }
+    }
+
+    private void wake() {
+        synchronized (waking) {
+            if (!closed) {
+                int ignored = Native.call(EVENTFD_WRITE, wakeUp, 1L);
+            }
         }
     }
 
@@ -137,7 +149,10 @@ final class VerbsLoop implements Executor {
                 runTasks();
             }
         } finally {
-            int ignored = Native.call(CLOSE, wakeUp);
+            synchronized (waking) {
+                closed = true;
+                int ignored = Native.call(CLOSE, wakeUp);
+            }
         }
     }
 

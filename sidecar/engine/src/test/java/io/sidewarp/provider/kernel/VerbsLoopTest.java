@@ -3,8 +3,12 @@
 
 package io.sidewarp.provider.kernel;
 
+import static java.nio.file.StandardOpenOption.CREATE_NEW;
+import static java.nio.file.StandardOpenOption.WRITE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.channels.FileChannel;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,8 +19,12 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class VerbsLoopTest {
+
+    /** Open files of which one has the lowest free number. */
+    private static final int FILES = 64;
 
     private final VerbsLoop loop = new VerbsLoop("test");
 
@@ -76,5 +84,26 @@ class VerbsLoopTest {
 
         assertThat(next.get(30, TimeUnit.SECONDS)).isTrue();
         assertThat(loop.inLoop()).isFalse();
+    }
+
+    @Test
+    void writesToNoFileThatGetsItsDescriptorsNumberLater(@TempDir Path directory) throws Exception {
+        loop.end();
+        List<FileChannel> files = new ArrayList<>();
+        try {
+            for (int i = 0; i < FILES; i++) {
+                files.add(FileChannel.open(directory.resolve("file" + i), CREATE_NEW, WRITE));
+            }
+
+            loop.execute(() -> {});
+
+            for (FileChannel file : files) {
+                assertThat(file.size()).isZero();
+            }
+        } finally {
+            for (FileChannel file : files) {
+                file.close();
+            }
+        }
     }
 }
