@@ -8,6 +8,7 @@ import static io.sidewarp.provider.kernel.Native.LONG;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.provider.Listeners;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * of queue pairs that have ended. Work that nobody wants to be told of takes room in the device's queue as well, until it is
  * polled.
  */
-final class KernelCompletionQueue implements CompletionQueue {
+final class KernelCompletionQueue implements CompletionQueue, CompletionRoutes.Outlet {
 
     private static final int BATCH = 32;
     private static final WorkCompletion[] NOTHING = {};
@@ -94,26 +95,28 @@ final class KernelCompletionQueue implements CompletionQueue {
             long offset = (long) i * VerbsLayout.WC_LENGTH;
             boolean hasInvalidated =
                     (batch.get(INT, offset + VerbsLayout.WC_FLAGS) & VerbsLayout.WC_FLAG_WITH_INV) != 0;
-            device.complete(
-                    batch.get(LONG, offset + VerbsLayout.WC_WR_ID),
-                    batch.get(INT, offset + VerbsLayout.WC_QP_NUM),
-                    KernelErrors.status(batch.get(INT, offset + VerbsLayout.WC_STATUS)),
-                    Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_BYTE_LEN)),
-                    hasInvalidated
-                            ? Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_INVALIDATED_RKEY))
-                            : PostedWork.NOT_INVALIDATED,
-                    this);
+            device.routes()
+                    .complete(
+                            batch.get(LONG, offset + VerbsLayout.WC_WR_ID),
+                            batch.get(INT, offset + VerbsLayout.WC_QP_NUM),
+                            KernelErrors.status(batch.get(INT, offset + VerbsLayout.WC_STATUS)),
+                            Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_BYTE_LEN)),
+                            hasInvalidated
+                                    ? Integer.toUnsignedLong(batch.get(INT, offset + VerbsLayout.WC_INVALIDATED_RKEY))
+                                    : PostedWork.NOT_INVALIDATED,
+                            this);
         }
         return found == limit;
     }
 
-    /** One that waits to be written by {@link #deliver}. For who holds the lock of this queue. */
-    WorkCompletion scratch() {
+    @Override
+    public WorkCompletion scratch() {
         return scratch;
     }
 
-    /** Gives what is in {@link #scratch} to who polls, or keeps it for the next one. */
-    void deliver() {
+    /** Gives what is in {@link #scratch} to the caller that polls, or keeps it for the next one. */
+    @Override
+    public void deliver() {
         if (filled < target.length) {
             target[filled++].set(scratch);
         } else {
@@ -158,7 +161,7 @@ final class KernelCompletionQueue implements CompletionQueue {
             listener = null;
         }
         if (told != null) {
-            told.run();
+            Listeners.tell(told);
         }
     }
 

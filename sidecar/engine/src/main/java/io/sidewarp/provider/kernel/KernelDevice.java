@@ -12,7 +12,6 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.RegionException;
-import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionRequestHandler;
@@ -39,7 +38,6 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,10 +53,6 @@ final class KernelDevice implements Device {
     /** Connection parameters have 8 bits for each. */
     private static final int MAX_DEPTH = 255;
 
-    /** Slots, of a queue's work, in the numbers that completions carry. Above are the queue's number and its kind. */
-    private static final int SLOT_MASK = 0x7FFFFFFF;
-
-    private static final long RECEIVE_FLAG = 1L << 31;
     private static final long CLOSE_SECONDS = 10;
 
     /** Connections that are being begun at a time: some devices keep a thread until TCP is connected, or has given up. */
@@ -86,10 +80,8 @@ final class KernelDevice implements Device {
     private final Map<Long, KernelCompletionQueue> completionQueues = new ConcurrentHashMap<>();
     private final Map<Long, KernelSharedReceiveQueue> sharedReceives = new ConcurrentHashMap<>();
     private final Map<Long, KernelQueuePair> queuePairs = new ConcurrentHashMap<>();
-    private final Map<Integer, KernelQueuePair> byQpNumber = new ConcurrentHashMap<>();
+    private final CompletionRoutes routes = new CompletionRoutes();
     private final Set<KernelListener> listeners = ConcurrentHashMap.newKeySet();
-    /** Most completions are of the queue pair that the one before was of. */
-    private volatile @Nullable KernelQueuePair lastCompleted;
 
     /** @param onClosed called when nothing of it is left */
     KernelDevice(KernelLimits limits, String name, long context, Runnable onClosed) {
@@ -240,6 +232,7 @@ final class KernelDevice implements Device {
             KernelSharedReceiveQueue queue =
                     new KernelSharedReceiveQueue(this, domain, numbers.incrementAndGet(), capacity, sge, srq);
             sharedReceives.put(queue.number(), queue);
+            routes.addShared(queue.number(), queue.receives());
             return queue;
         }
     }
@@ -258,65 +251,12 @@ final class KernelDevice implements Device {
         KernelDomain domain = domain(wanted.protectionDomain());
         KernelQueuePair queuePair = new KernelQueuePair(this, domain, numbers.incrementAndGet(), wanted, own.maxSge());
         queuePairs.put(queuePair.number(), queuePair);
-        byQpNumber.put(queuePair.qpNumber(), queuePair);
+        routes.add(queuePair, queuePair.qpNumber());
         return queuePair;
     }
 
-    static long sendTag(long number) {
-        return number << Integer.SIZE;
-    }
-
-    static long receiveTag(long number) {
-        return number << Integer.SIZE | RECEIVE_FLAG;
-    }
-
-    /**
-     * Finds out what a completion of the device belongs to, and delivers what can be told now.
-     *
-     * @param invalidated the STag that the peer invalidated, or {@link PostedWork#NOT_INVALIDATED}
-     * @param queue where it was found, whose lock the caller holds
-     */
-    void complete(
-            long workId,
-            int qpNumber,
-            CompletionStatus status,
-            long octets,
-            long invalidated,
-            KernelCompletionQueue queue) {
-        long number = workId >>> Integer.SIZE;
-        int slot = (int) workId & SLOT_MASK;
-        boolean receive = (workId & RECEIVE_FLAG) != 0;
-        KernelSharedReceiveQueue shared = receive ? sharedReceives.get(number) : null;
-        if (shared != null) {
-            KernelQueuePair queuePair = byQpNumber.get(qpNumber);
-            PostedWork work = shared.receives();
-            work.complete(slot, status, octets, invalidated);
-            if (work.take(slot, queuePair == null ? 0 : queuePair.number(), queue.scratch()) && queuePair != null) {
-                queuePair.work().count(queue.scratch());
-                queue.deliver();
-            }
-            return;
-        }
-        KernelQueuePair queuePair = byNumber(number);
-        if (queuePair == null) {
-            // Those of a queue pair that has ended were told then.
-            return;
-        }
-        PostedWork work = receive ? queuePair.receives() : queuePair.sends();
-        work.complete(slot, status, octets, invalidated);
-        while (work.next(number, queue.scratch())) {
-            queuePair.work().count(queue.scratch());
-            queue.deliver();
-        }
-    }
-
-    private @Nullable KernelQueuePair byNumber(long number) {
-        KernelQueuePair last = lastCompleted;
-        if (last == null || last.number() != number || last.isGone()) {
-            last = queuePairs.get(number);
-            lastCompleted = last;
-        }
-        return last;
+    CompletionRoutes routes() {
+        return routes;
     }
 
     // Connections.
@@ -375,11 +315,12 @@ final class KernelDevice implements Device {
 
     void onClosed(KernelSharedReceiveQueue queue) {
         sharedReceives.remove(queue.number());
+        routes.removeShared(queue.number());
     }
 
     void onClosed(KernelQueuePair queuePair) {
         queuePairs.remove(queuePair.number());
-        byQpNumber.remove(queuePair.qpNumber(), queuePair);
+        routes.end(queuePair);
     }
 
     void onClosed(KernelListener listener) {

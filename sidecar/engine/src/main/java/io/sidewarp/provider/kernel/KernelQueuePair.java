@@ -17,6 +17,7 @@ import io.sidewarp.engine.verbs.QueuePairCounters;
 import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -26,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A queue pair of the device. */
-final class KernelQueuePair implements QueuePair {
+final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     /** How often the end of what is under way is looked for. */
     private static final Duration LOOK = Duration.ofMillis(2);
@@ -75,13 +76,13 @@ final class KernelQueuePair implements QueuePair {
         this.qpNumber = Native.getInt(qp + VerbsLayout.QP_NUM);
         this.sends = new PostedWork(
                 arena,
-                KernelDevice.sendTag(number),
+                CompletionRoutes.sendTag(number),
                 wanted.sendQueue(),
                 maxSge,
                 (request, failed) -> device.dataPath().postSend(qp, request, failed));
         this.receives = new PostedWork(
                 arena,
-                KernelDevice.receiveTag(number),
+                CompletionRoutes.receiveTag(number),
                 wanted.receiveQueue(),
                 maxSge,
                 (request, failed) -> device.dataPath().postReceive(qp, request, failed));
@@ -144,20 +145,23 @@ final class KernelQueuePair implements QueuePair {
         return queue == sendCompletions || queue == receiveCompletions;
     }
 
-    PostedWork sends() {
+    @Override
+    public PostedWork sends() {
         return sends;
     }
 
-    PostedWork receives() {
+    @Override
+    public PostedWork receives() {
         return receives;
     }
 
-    WorkCounters work() {
+    @Override
+    public WorkCounters work() {
         return counters;
     }
 
-    /** No completion of the device can be of it. */
-    boolean isGone() {
+    @Override
+    public boolean isGone() {
         return gone;
     }
 
@@ -282,7 +286,11 @@ final class KernelQueuePair implements QueuePair {
         synchronized (posting) {
             state = newState;
         }
-        events.onStateChange(this, newState, null, message);
+        tell(newState, message);
+    }
+
+    private void tell(QueuePairState newState, String message) {
+        Listeners.tell(() -> events.onStateChange(this, newState, null, message));
     }
 
     private void finish(String message) {
@@ -309,13 +317,21 @@ final class KernelQueuePair implements QueuePair {
         sendCompletions.deliverAll(sends, number);
         receives.flush();
         receiveCompletions.deliverAll(receives, number);
-        Connecting unfinished = setup;
-        if (unfinished != null) {
-            unfinished.abort();
-        } else {
-            destroy();
+        try {
+            Connecting unfinished = setup;
+            if (unfinished != null) {
+                unfinished.abort();
+            } else {
+                destroy();
+            }
+            tell(QueuePairState.CLOSED, message);
+        } finally {
+            release();
         }
-        events.onStateChange(this, QueuePairState.CLOSED, null, message);
+    }
+
+    /** The application may close what this used. */
+    private void release() {
         domain.facade().releaseQueuePair();
         sendCompletions.release();
         receiveCompletions.release();
@@ -335,6 +351,9 @@ final class KernelQueuePair implements QueuePair {
     /** Gives everything back to the device; when it has not returned from connecting yet, after that. On the loop. */
     void destroy() {
         int ignored = VerbsCalls.destroyQp(qp);
+        // From now on the device completes no receive of a shared queue for it.
+        drain();
+        device.routes().remove(this, qpNumber);
         CmId current = connection;
         if (current != null) {
             current.destroy();

@@ -9,6 +9,7 @@ import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -39,7 +40,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
         this.maxSge = maxSge;
         this.receives = new PostedWork(
                 arena,
-                KernelDevice.receiveTag(number),
+                CompletionRoutes.receiveTag(number),
                 capacity,
                 maxSge,
                 (request, failed) -> device.dataPath().postSharedReceive(srq, request, failed));
@@ -114,7 +115,7 @@ final class KernelSharedReceiveQueue implements SharedReceiveQueue {
             limitListener = null;
         }
         if (told != null) {
-            told.run();
+            Listeners.tell(told);
         }
     }
 
