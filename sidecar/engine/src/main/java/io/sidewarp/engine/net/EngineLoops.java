@@ -128,12 +128,21 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
 
     /** A peer exceeded a limit, which costs it its connections of these loops. */
     public void onLimit(PeerLimit limit) {
-        limitHandler.accept(limit);
+        tell(limitHandler, limit);
     }
 
     /** An exception escaped a connection of these loops. */
     public void onFault(Throwable fault) {
-        faultHandler.accept(fault);
+        tell(faultHandler, fault);
+    }
+
+    /** The connection is about to be released, which a handler that throws must not keep from happening. */
+    private static <T> void tell(Consumer<T> handler, T subject) {
+        try {
+            handler.accept(subject);
+        } catch (RuntimeException | Error e) {
+            LOG.error("a handler failed that was told of {}", subject, e);
+        }
     }
 
     public NetSettings settings() {

@@ -88,9 +88,10 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         if (phase != Phase.ACCEPTED || taken == null) {
             return;
         }
-        endPhase(Phase.OVER);
+        // First: if it fails, the timer still ends the set-up.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(id, false, taken.parameters(), event.privateData(), event.depths());
+        endPhase(Phase.OVER);
         if (taken.queuePair().onEstablished(id, agreed)) {
             taken.result().complete(agreed);
         }

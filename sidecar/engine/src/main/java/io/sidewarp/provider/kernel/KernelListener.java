@@ -15,9 +15,13 @@ import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A listener of the connection manager. It lives on the loop. */
 final class KernelListener implements Listener {
+
+    private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
 
     private final KernelDevice device;
     private final ListenAttributes attributes;
@@ -84,7 +88,12 @@ final class KernelListener implements Listener {
         }
         waiting.add(request);
         request.startTimer(attributes.startupTimeout());
-        handler.onConnectionRequest(request);
+        try {
+            handler.onConnectionRequest(request);
+        } catch (RuntimeException | Error e) {
+            LOG.error("the handler of connection requests failed; the peer is refused", e);
+            request.refuseOnLoop();
+        }
     }
 
     /** It has got its answer, or lapsed. */

@@ -135,10 +135,11 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
     }
 
     private void onEstablished(CmId current, CmEvent event) {
-        end();
-        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones.
+        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones. If this fails,
+        // the timer still ends the set-up.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(current, true, parameters, event.privateData(), ReadDepths.UNKNOWN);
+        end();
         if (queuePair.onEstablished(current, agreed)) {
             result.complete(agreed);
         }

@@ -77,6 +77,12 @@ abstract class ConnectionSetup {
         return Math.min(depth, MpaOptions.MAX_DEPTH);
     }
 
+    /** This side failed while it set up a connection. */
+    static ConnectionFailedException failureHere(InetSocketAddress remote, Throwable fault) {
+        return new ConnectionFailedException(
+                Kind.INTERNAL, "the connection with " + remote + " failed on this side: " + fault, fault);
+    }
+
     /** What the peer said of its own depths, if it said anything. */
     static ReadDepths depths(@Nullable EnhancedData peer) {
         return peer == null ? ReadDepths.UNKNOWN : new ReadDepths(depth(peer.ird()), depth(peer.ord()));
@@ -103,21 +109,22 @@ abstract class ConnectionSetup {
     /** The lower layer is ready: puts the RDMAP stream on top. */
     RdmapStream attachStream(
             SoftwareQueuePair queuePair, LowerLayer lower, int ird, int ord, Consumer<UpperLayer> attach) {
-        RdmapStream stream = new RdmapStream(
-                lower,
-                new StreamSettings(
-                        queuePair.number(),
-                        queuePair.protectionDomain(),
-                        device.stags(),
-                        queuePair.sendQueue(),
-                        queuePair.receives(),
-                        ird,
-                        ord,
-                        device.settings().maxShortSegments(),
-                        device.atomics(),
-                        device.settings().extensions(),
-                        queuePair,
-                        queuePair));
+        RdmapStream stream = device.streamMaker()
+                .make(
+                        lower,
+                        new StreamSettings(
+                                queuePair.number(),
+                                queuePair.protectionDomain(),
+                                device.stags(),
+                                queuePair.sendQueue(),
+                                queuePair.receives(),
+                                ird,
+                                ord,
+                                device.settings().maxShortSegments(),
+                                device.atomics(),
+                                device.settings().extensions(),
+                                queuePair,
+                                queuePair));
         attach.accept(stream);
         return stream;
     }

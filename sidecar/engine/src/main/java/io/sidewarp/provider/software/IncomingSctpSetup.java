@@ -92,17 +92,21 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
 
     @Override
     public void onEstablished(SessionStartup agreed) {
-        SoftwareQueuePair queuePair = establish();
+        SoftwareQueuePair queuePair = acceptedBy();
         if (queuePair == null) {
             session.abort();
             return;
         }
         association.onUsed();
-        RdmapStream stream = attachStream(queuePair, session, agreed.ird(), agreed.ord(), session::attach);
-        if (agreed.rtrBySend()) {
-            stream.expectReadySend();
+        try {
+            RdmapStream stream = attachStream(queuePair, session, agreed.ird(), agreed.ord(), session::attach);
+            if (agreed.rtrBySend()) {
+                stream.expectReadySend();
+            }
+            established(queuePair, stream, Agreements.of(association, session, agreed, stream, false));
+        } catch (RuntimeException | Error e) {
+            failedHere(e);
         }
-        established(queuePair, stream, Agreements.of(association, session, agreed, stream, false));
     }
 
     @Override
@@ -119,5 +123,11 @@ final class IncomingSctpSetup extends IncomingSetup implements SessionListener {
     void abort() {
         failed("closed during set-up");
         session.withdraw();
+    }
+
+    @Override
+    void drop() {
+        session.withdraw();
+        session.abort();
     }
 }

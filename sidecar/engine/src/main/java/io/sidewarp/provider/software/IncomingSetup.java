@@ -101,7 +101,12 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         }
         phase = Phase.WAITING_FOR_ANSWER;
         startTimer();
-        listener.deliver(this);
+        try {
+            listener.deliver(this);
+        } catch (RuntimeException | Error e) {
+            device().loops().onFault(e);
+            withdraw();
+        }
         return true;
     }
 
@@ -168,9 +173,13 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
             result.completeExceptionally(new IllegalStateException("queue pair " + software.number() + " is not IDLE"));
             return;
         }
-        answered();
         acceptance = new Acceptance(software, result);
-        answer(wanted);
+        try {
+            answered();
+            answer(wanted);
+        } catch (RuntimeException | Error e) {
+            failedHere(e);
+        }
     }
 
     @Override
@@ -189,11 +198,17 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         loop.execute(() -> {
             ConnectionFailedException problem =
                     phase == Phase.WAITING_FOR_ANSWER ? checkPrivateData(copy, replyRoom()) : lapsed();
-            if (problem == null) {
+            if (problem != null) {
+                rejected.completeExceptionally(problem);
+                return;
+            }
+            try {
                 rejectOnLoop(chosen.withPrivateData(copy));
                 rejected.complete(null);
-            } else {
-                rejected.completeExceptionally(problem);
+            } catch (RuntimeException | Error e) {
+                drop();
+                device().loops().onFault(e);
+                rejected.completeExceptionally(failureHere(remote, e));
             }
         });
         return rejected;
@@ -204,6 +219,9 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
         phase = Phase.OVER;
         answer(chosen);
     }
+
+    /** Ends what carries the set-up, or the connection, at once. Nobody waits for it any more. */
+    abstract void drop();
 
     private ConnectionFailedException lapsed() {
         return new ConnectionFailedException(
@@ -224,20 +242,25 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
 
     /** The queue pair that accepted, when RDMA mode begins; null if it does not any more. */
     @Nullable
-    SoftwareQueuePair establish() {
-        if (phase != Phase.ANSWERED) {
-            return null;
-        }
-        phase = Phase.OVER;
-        return acceptance == null ? null : acceptance.queuePair();
+    SoftwareQueuePair acceptedBy() {
+        return phase != Phase.ANSWERED || acceptance == null ? null : acceptance.queuePair();
     }
 
     /** Tells the queue pair that RDMA mode has begun. */
     void established(SoftwareQueuePair acceptedBy, RdmapStream stream, ConnectionAttributes agreed) {
+        phase = Phase.OVER;
         acceptedBy.onEstablished(stream, agreed);
         if (acceptance != null) {
             acceptance.result().complete(agreed);
         }
+    }
+
+    /** This side failed at the answer, or when RDMA mode began. */
+    void failedHere(Throwable fault) {
+        ConnectionFailedException failure = failureHere(remote, fault);
+        failed(String.valueOf(failure.getMessage()), failure);
+        drop();
+        device().loops().onFault(fault);
     }
 
     /** The peer, or time, has ended it. */
@@ -247,6 +270,10 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
 
     /** As {@link #failed(String)}, for a reason of the lower layer. */
     void failed(LlpError reason, String message) {
+        failed(message, startupFailure(remote, reason, message));
+    }
+
+    private void failed(String message, ConnectionFailedException failure) {
         stopTimer();
         Phase before = phase;
         phase = Phase.OVER;
@@ -260,7 +287,7 @@ abstract class IncomingSetup extends ConnectionSetup implements ConnectionReques
                 Acceptance taken = acceptance;
                 if (taken != null) {
                     taken.queuePair().onSetupFailed(message);
-                    taken.result().completeExceptionally(startupFailure(remote, reason, message));
+                    taken.result().completeExceptionally(failure);
                 }
             }
             case OVER -> {}

@@ -101,16 +101,20 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
 
     @Override
     public void onEstablished(MpaStartup agreed) {
-        SoftwareQueuePair queuePair = establish();
+        SoftwareQueuePair queuePair = acceptedBy();
         if (queuePair == null) {
             return;
         }
         listener.onEstablished(transport);
-        RdmapStream stream = attachStream(queuePair, mpa, agreed.ird(), agreed.ord(), mpa::attach);
-        if (agreed.rtrBySend()) {
-            stream.expectReadySend();
+        try {
+            RdmapStream stream = attachStream(queuePair, mpa, agreed.ird(), agreed.ord(), mpa::attach);
+            if (agreed.rtrBySend()) {
+                stream.expectReadySend();
+            }
+            established(queuePair, stream, Agreements.of(transport, agreed, stream, false));
+        } catch (RuntimeException | Error e) {
+            failedHere(e);
         }
-        established(queuePair, stream, Agreements.of(transport, agreed, stream, false));
     }
 
     @Override
@@ -131,6 +135,11 @@ final class IncomingTcpSetup extends IncomingSetup implements MpaStartupListener
     @Override
     void abort() {
         failed("closed during set-up");
+        drop();
+    }
+
+    @Override
+    void drop() {
         mpa.abort();
     }
 }

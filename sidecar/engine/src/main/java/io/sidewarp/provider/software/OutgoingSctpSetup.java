@@ -124,6 +124,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         stopSeeking.run();
         if (session != null) {
             session.withdraw();
+            session.abort();
         }
     }
 
@@ -134,9 +135,17 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         if (open == null || below == null || isOver()) {
             return;
         }
-        RdmapStream stream = attachStream(queuePair(), open, agreed.ird(), agreed.ord(), open::attach);
-        established(
-                stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, open, agreed, stream, true));
+        try {
+            RdmapStream stream = attachStream(queuePair(), open, agreed.ird(), agreed.ord(), open::attach);
+            established(
+                    stream,
+                    agreed.error(),
+                    agreed.peer(),
+                    agreed.rtr(),
+                    Agreements.of(below, open, agreed, stream, true));
+        } catch (RuntimeException | Error e) {
+            failHere(e);
+        }
     }
 
     @Override

@@ -63,6 +63,14 @@ abstract class OutgoingSetup extends ConnectionSetup {
     }
 
     void start() {
+        try {
+            begin();
+        } catch (RuntimeException | Error e) {
+            failHere(e);
+        }
+    }
+
+    private void begin() {
         byte[] privateData = parameters.privateData();
         ConnectionFailedException problem = check(device().settings(), parameters);
         if (problem == null) {
@@ -175,6 +183,13 @@ abstract class OutgoingSetup extends ConnectionSetup {
     void abort() {
         fail(new ConnectionFailedException(Kind.ABORTED, "the connection to " + remote + " was closed during set-up"));
         giveUp();
+    }
+
+    /** This side failed: ends what was begun. */
+    void failHere(Throwable fault) {
+        fail(failureHere(remote, fault));
+        giveUp();
+        device().loops().onFault(fault);
     }
 
     void fail(ConnectionFailedException failure) {

@@ -51,8 +51,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     private ConnectionFailedException describe(Throwable failure) {
         return transport == null
                 ? new ConnectionFailedException(Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure)
-                : new ConnectionFailedException(
-                        Kind.INTERNAL, "the connection to " + remote() + " failed on this side: " + failure, failure);
+                : failureHere(remote(), failure);
     }
 
     private void onConnected(TcpTransport connected, MpaOptions options) {
@@ -119,9 +118,14 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
         if (connection == null || below == null || isOver()) {
             return;
         }
-        holdOutput(connection);
-        RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
-        established(stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, agreed, stream, true));
+        try {
+            holdOutput(connection);
+            RdmapStream stream = attachStream(queuePair(), connection, agreed.ird(), agreed.ord(), connection::attach);
+            established(
+                    stream, agreed.error(), agreed.peer(), agreed.rtr(), Agreements.of(below, agreed, stream, true));
+        } catch (RuntimeException | Error e) {
+            failHere(e);
+        }
     }
 
     private void holdOutput(MpaConnection connection) {

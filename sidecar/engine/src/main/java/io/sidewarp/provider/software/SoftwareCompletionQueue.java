@@ -5,6 +5,7 @@ package io.sidewarp.provider.software;
 
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.provider.Listeners;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -79,7 +80,7 @@ final class SoftwareCompletionQueue implements CompletionQueue {
         VarHandle.fullFence();
         Runnable waiting = listener.get();
         if (waiting != null && (solicitedOrFailed || !solicitedOnly) && listener.compareAndSet(waiting, null)) {
-            waiting.run();
+            Listeners.tell(waiting);
         }
     }
 

@@ -12,6 +12,7 @@ import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.sctp.SctpStack;
+import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -54,6 +55,7 @@ final class SoftwareDevice implements Device {
     private final Set<SoftwareQueuePair> queuePairs = ConcurrentHashMap.newKeySet();
     private final Set<SoftwareListener> listeners = ConcurrentHashMap.newKeySet();
     private final SctpNetwork sctp;
+    private volatile StreamMaker streamMaker = RdmapStream::new;
 
     SoftwareDevice(
             SoftwareSettings settings,
@@ -63,12 +65,12 @@ final class SoftwareDevice implements Device {
             List<InetAddress> sctpAddresses) {
         this.settings = settings;
         this.loops = loops;
-        this.events = events;
+        this.events = new GuardedEvents(events);
         this.stags = new StagTable(settings.maxRegions());
         this.memory = new MemoryManager(stags, loops);
         this.sctp = new SctpNetwork(this, sctpStack, sctpAddresses, loops.choose());
         loops.setFaultHandler(this::onFault);
-        loops.setLimitHandler(events::onPeerLimit);
+        loops.setLimitHandler(this.events::onPeerLimit);
     }
 
     SoftwareSettings settings() {
@@ -89,6 +91,14 @@ final class SoftwareDevice implements Device {
 
     StagTable stags() {
         return stags;
+    }
+
+    StreamMaker streamMaker() {
+        return streamMaker;
+    }
+
+    void setStreamMaker(StreamMaker maker) {
+        streamMaker = maker;
     }
 
     AtomicUnit atomics() {

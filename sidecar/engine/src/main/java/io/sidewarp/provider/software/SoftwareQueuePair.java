@@ -31,6 +31,7 @@ import io.sidewarp.engine.verbs.QueuePairEventListener;
 import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
@@ -378,9 +379,16 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         unconfirmed = ended != null && ended.isUnconfirmed();
         state = QueuePairState.CLOSED;
         VarHandle.fullFence();
-        // Who did not see this state yet may have posted a receive behind the stream's last look.
-        onWorkPosted();
-        events.onStateChange(this, state, error, message);
+        try {
+            // Who did not see this state yet may have posted a receive behind the stream's last look.
+            onWorkPosted();
+            changeState(QueuePairState.CLOSED, error, message);
+        } finally {
+            release();
+        }
+    }
+
+    private void release() {
         protectionDomain.releaseQueuePair();
         sendCompletions.release();
         receiveCompletions.release();
@@ -393,7 +401,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     private void changeState(QueuePairState newState, @Nullable StreamError error, String message) {
         state = newState;
-        events.onStateChange(this, newState, error, message);
+        Listeners.tell(() -> events.onStateChange(this, newState, error, message));
     }
 
     /** Completes receives of a queue pair that never had a stream. */

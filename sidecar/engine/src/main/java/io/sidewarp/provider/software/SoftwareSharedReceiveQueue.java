@@ -8,6 +8,7 @@ import io.sidewarp.engine.rdmap.SharedReceives;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -57,7 +58,7 @@ final class SoftwareSharedReceiveQueue implements SharedReceiveQueue {
 
     @Override
     public void armLimit(int limit, Runnable listener) {
-        receives.arm(limit, listener);
+        receives.arm(limit, () -> Listeners.tell(listener));
     }
 
     void retain() {

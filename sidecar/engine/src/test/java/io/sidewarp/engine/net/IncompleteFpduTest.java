@@ -4,11 +4,14 @@
 package io.sidewarp.engine.net;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.conformance.Requirement;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.Arrays;
 import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -68,6 +71,18 @@ class IncompleteFpduTest {
         try (TcpBed.Connection connection = bed.connect()) {
             connection.send(Arrays.copyOf(LONG_FPDU, octets));
             assertThat(connection.end().awaitClosed()).isEqualTo(CAUSE);
+        }
+    }
+
+    @Test
+    void connectionEndsAlthoughTheHandlerOfLimitsThrows() throws Exception {
+        loops.setLimitHandler(limit -> {
+            throw new IllegalStateException("on purpose");
+        });
+        try (TcpBed.Connection connection = bed.connect()) {
+            connection.send(Arrays.copyOf(SHORT_FPDU, 1));
+            assertThat(connection.end().awaitClosed()).isEqualTo(CAUSE);
+            assertThatThrownBy(() -> connection.in().read()).isInstanceOf(SocketException.class);
         }
     }
 }

@@ -153,7 +153,7 @@ public final class DdpStreamSession implements LowerLayer {
         phase = Phase.OPEN;
         input.consent();
         listener.onEstablished(agreed);
-        if (phase != Phase.OPEN) {
+        if (phase != Phase.OPEN || aborted) {
             return;
         }
         UpperLayer bound = upper;
