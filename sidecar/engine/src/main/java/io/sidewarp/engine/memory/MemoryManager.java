@@ -58,7 +58,7 @@ public final class MemoryManager {
         protectionDomain.retainRegion();
         try {
             return stags.add(stag -> new MemoryRegion(stag, protectionDomain, backing, attributes, queuePair));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             protectionDomain.releaseRegion();
             throw e;
         }

@@ -218,8 +218,9 @@ public final class DdpAssociation implements SctpUser {
     }
 
     private DdpStreamSession expect(int stream, @Nullable DdpStreamSession former) {
+        DdpStreamSession session = occupy(stream, former);
         early++;
-        return occupy(stream, former);
+        return session;
     }
 
     /** The session that an Initiate belongs to: another one if the peer takes the present one for over. */

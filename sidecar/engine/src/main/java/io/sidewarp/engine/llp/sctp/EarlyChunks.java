@@ -6,6 +6,7 @@ package io.sidewarp.engine.llp.sctp;
 import io.sidewarp.engine.memory.WireBuffer;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,6 +17,8 @@ final class EarlyChunks {
 
     /** What keeping a chunk costs besides its octets, at most: its memory, and the objects that hold it. */
     static final int OVERHEAD = 512;
+
+    private static final WireBuffer NOTHING = WireBuffer.allocate(0);
 
     /** A chunk, and what its octets count against. */
     record Chunk(int payloadProtocol, WireBuffer buffer, int length, EarlyBudget.Pool pool) {
@@ -29,16 +32,24 @@ final class EarlyChunks {
         }
 
         private Chunk emptied() {
+            Chunk emptied = new Chunk(payloadProtocol, NOTHING, 0, pool);
             pool.giveBack(length);
-            return new Chunk(payloadProtocol, WireBuffer.allocate(0), 0, pool);
+            return emptied;
         }
     }
 
     private final EarlyBudget budget;
+    private final IntFunction<WireBuffer> allocator;
     private final Map<Integer, Chunk> chunks = new HashMap<>();
 
     EarlyChunks(EarlyBudget budget) {
+        this(budget, WireBuffer::allocate);
+    }
+
+    /** @param allocator of buffers with a number of bytes */
+    EarlyChunks(EarlyBudget budget, IntFunction<WireBuffer> allocator) {
         this.budget = budget;
+        this.allocator = allocator;
     }
 
     boolean isEmpty() {
@@ -62,9 +73,14 @@ final class EarlyChunks {
         if (exceeded != null) {
             return exceeded;
         }
-        WireBuffer copy = WireBuffer.allocate(length);
-        copy.putBytes(0, buffer, offset, length);
-        chunks.put(ssn, new Chunk(payloadProtocol, copy, length, pool));
+        try {
+            WireBuffer copy = allocator.apply(length);
+            copy.putBytes(0, buffer, offset, length);
+            chunks.put(ssn, new Chunk(payloadProtocol, copy, length, pool));
+        } catch (RuntimeException | Error e) {
+            pool.giveBack(length + OVERHEAD);
+            throw e;
+        }
         return null;
     }
 

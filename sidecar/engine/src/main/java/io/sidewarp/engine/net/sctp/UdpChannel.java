@@ -4,6 +4,7 @@
 package io.sidewarp.engine.net.sctp;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -18,6 +19,7 @@ import io.sidewarp.engine.net.StagingBuffer;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
 
     private final EngineLoops loops;
     private final Receiver receiver;
+    private final IntFunction<StagingBuffer> allocator;
     private final StagingBuffer input = new StagingBuffer(1 << 16);
     private final ArrayDeque<StagingBuffer> free = new ArrayDeque<>();
     private final ArrayDeque<StagingBuffer> queued = new ArrayDeque<>();
@@ -55,9 +58,16 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     private int buffers;
     private int unflushed;
 
-    private UdpChannel(EngineLoops loops, Receiver receiver, int packetSize, int outputQueue) {
+    /** @param allocator of buffers with a number of bytes */
+    UdpChannel(
+            EngineLoops loops,
+            Receiver receiver,
+            int packetSize,
+            int outputQueue,
+            IntFunction<StagingBuffer> allocator) {
         this.loops = loops;
         this.receiver = receiver;
+        this.allocator = allocator;
         // Now and then usrsctp bundles a SACK with a full DATA chunk that it sends again; IP fragments that packet.
         this.bufferSize = Math.min(2 * packetSize, LARGEST_DATAGRAM);
         this.maxBuffers = Math.max(1, outputQueue / bufferSize);
@@ -71,7 +81,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
             SctpSettings settings,
             int packetSize,
             Receiver receiver) {
-        UdpChannel udp = new UdpChannel(loops, receiver, packetSize, settings.outputQueue());
+        UdpChannel udp = new UdpChannel(loops, receiver, packetSize, settings.outputQueue(), StagingBuffer::new);
         CompletableFuture<UdpChannel> result = new CompletableFuture<>();
         ChannelFuture bind = new Bootstrap()
                 .group(loop)
@@ -125,8 +135,9 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         }
         StagingBuffer buffer = free.pollFirst();
         if (buffer == null && buffers < maxBuffers) {
+            // Counted when it is there: there may be no memory for a new one.
+            buffer = allocator.apply(bufferSize);
             buffers++;
-            buffer = new StagingBuffer(bufferSize);
         }
         return buffer;
     }
@@ -136,13 +147,25 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         free.addFirst(buffer);
     }
 
-    /** Writes a datagram with the next {@link #flush}, or at once when some wait for that already. */
+    /**
+     * Writes a datagram with the next {@link #flush}, or at once when some wait for that already. Takes the buffer, also
+     * when it throws.
+     */
     void write(StagingBuffer buffer, int length, InetSocketAddress to) {
-        queued.addLast(buffer);
-        channel()
-                .write(
-                        new DatagramPacket(buffer.forWriting(length), to),
-                        channel().voidPromise());
+        ByteBuf view = null;
+        DatagramPacket packet;
+        try {
+            view = buffer.forWriting(length);
+            packet = new DatagramPacket(view, to);
+            queued.addLast(buffer);
+        } catch (RuntimeException | Error e) {
+            if (view != null) {
+                view.release();
+            }
+            release(buffer);
+            throw e;
+        }
+        channel().write(packet, channel().voidPromise());
         if (++unflushed >= FLUSH_BATCH) {
             flush();
         }

@@ -107,8 +107,8 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         if (fitting < settings.receiveBuffer()) {
             settings = settings.toBuilder().receiveBuffer(fitting).build();
             LOG.info(
-                    "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to the"
-                            + " UDP socket; raise net.core.rmem_max to {} for more",
+                    "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to"
+                            + " the UDP socket; raise net.core.rmem_max to {} for more",
                     local.getHostAddress(),
                     fitting,
                     settings.udpBuffer());
@@ -228,9 +228,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
             }
             PeerKey key = freeKey(remote, destination);
             UdpAssociation association = UdpAssociation.outgoing(this, key, handler, result);
-            outgoing++;
-            add(association);
-            association.connect(timeout);
+            begin(association, () -> association.connect(timeout));
             flush();
         });
         return result;
@@ -285,8 +283,22 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     // Associations.
 
+    /** Has it end when it cannot begin: it would count for the limits for good. */
+    private void begin(UdpAssociation association, Runnable work) {
+        try {
+            add(association);
+            work.run();
+        } catch (RuntimeException | Error e) {
+            association.endNow("this side failed: " + e);
+            throw e;
+        }
+    }
+
     private void add(UdpAssociation association) {
         associations.add(association);
+        if (!association.isIncoming()) {
+            outgoing++;
+        }
         peers.put(association.key(), association);
         if (ticking == null) {
             ticking = loop.scheduleWithFixedDelay(
@@ -420,9 +432,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         PeerKey key = new PeerKey(
                 sender.getAddress(), sender.getPort(), SctpPacketFlyweight.sourcePort(packet), listener.port());
         UdpAssociation association = UdpAssociation.incoming(this, key, listener.handler());
-        add(association);
-        halfOpen.add(association);
-        association.listen();
+        begin(association, () -> {
+            halfOpen.add(association);
+            association.listen();
+        });
         return association;
     }
 

@@ -4,9 +4,11 @@
 package io.sidewarp.engine.llp.sctp;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.management.ThreadMXBean;
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.testing.SctpEnd;
 import io.sidewarp.engine.testing.SessionRecorder;
 import java.lang.management.ManagementFactory;
@@ -51,6 +53,23 @@ class EarlyChunksTest {
     private static void injectEarly(SctpEnd end, int stream, int ssn) {
         end.inject(stream, 16, String.format("%04x", ssn) + REST);
         end.rest();
+    }
+
+    @Test
+    void failedAllocationLeavesTheBudgetAsItWas() {
+        EarlyBudget budget = EarlyBudget.ofDevice(settings(3, 3, 3)).ofAssociation(settings(3, 3, 3));
+        EarlyChunks chunks = new EarlyChunks(budget, capacity -> {
+            throw new OutOfMemoryError("played");
+        });
+
+        for (int i = 0; i < 10; i++) {
+            assertThatThrownBy(() -> chunks.put(1, 16, WireBuffer.allocate(100), 0, 100, true))
+                    .isInstanceOf(OutOfMemoryError.class);
+        }
+
+        assertThat(budget.held()).isZero();
+        assertThat(new EarlyChunks(budget).put(1, 16, WireBuffer.allocate(100), 0, 100, true))
+                .isNull();
     }
 
     @Test

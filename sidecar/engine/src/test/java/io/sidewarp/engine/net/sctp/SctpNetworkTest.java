@@ -92,6 +92,21 @@ final class SctpNetworkTest {
     }
 
     @Test
+    void attemptThatCannotBeginCountsForNoLimit() throws Exception {
+        SctpSettings one = SctpBed.settings().toBuilder().maxAssociations(1).build();
+        connect(0, one);
+        SctpEndpoint active = bed.open(SctpBed.DDP, one);
+        SctpDestination destination = new SctpDestination(SctpBed.LOOPBACK, 7471, 9);
+        for (int i = 0; i < 2; i++) {
+            // No timer takes so much time.
+            assertThat(active.connect(destination, Duration.ofSeconds(Long.MAX_VALUE), RecordingUser::new))
+                    .failsWithin(SctpBed.PATIENCE)
+                    .withThrowableThat()
+                    .withMessageContaining("this side failed");
+        }
+    }
+
+    @Test
     @Requirement("UDP-5.4-01")
     void repliesFollowThePeerToAnotherUdpPort() throws Exception {
         connect(0, narrow(100));

@@ -173,7 +173,7 @@ final class KernelEndpoint implements SctpEndpoint {
             KernelAssociation association = add(socket, remote, handler, result);
             try {
                 association.connect(destination, timeout);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException | Error e) {
                 result.completeExceptionally(e);
                 association.end(String.valueOf(e.getMessage()));
             }
@@ -202,12 +202,17 @@ final class KernelEndpoint implements SctpEndpoint {
             socket.close();
             throw e;
         }
-        associations.add(association);
+        try {
+            if (looking == null) {
+                looking = loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+            }
+            associations.add(association);
+        } catch (RuntimeException | Error e) {
+            association.end("this side failed: " + e);
+            throw e;
+        }
         if (connected != null) {
             outgoing++;
-        }
-        if (looking == null) {
-            looking = loop.scheduleWithFixedDelay(this::look, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
         }
         return association;
     }

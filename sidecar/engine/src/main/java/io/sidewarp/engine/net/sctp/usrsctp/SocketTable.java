@@ -36,8 +36,8 @@ final class SocketTable {
             }
             sockets = larger;
         }
+        UsrsctpCalls.registerAddress(registered + 1);
         registered++;
-        UsrsctpCalls.registerAddress(registered);
         return registered;
     }
 
