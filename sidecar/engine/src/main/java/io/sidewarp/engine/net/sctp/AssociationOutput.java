@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The packets of an association on their way out. They come from within the protocol's code and are put into buffers of the
  * UDP socket; those that come on the thread of another loop, when timers of the protocol run there, are handed over as
- * copies. On the way it learns the tags that the peer will answer with, which TSNs were sent, and why SCTP aborts.
+ * copies. On the way it learns the tags that the peer will answer with, which TSNs were sent, and why SCTP aborts; and packets
+ * that are larger than what the path is known to carry are parted, chunk by chunk.
  */
 final class AssociationOutput implements SctpPacketOutput {
 
@@ -26,6 +27,9 @@ final class AssociationOutput implements SctpPacketOutput {
     private InetSocketAddress remote;
     private @Nullable StagingBuffer packet;
     private boolean settled;
+    /** The Verification Tag that the peer wants; 0 while none is known. */
+    private int peerTag;
+
     private boolean closed;
 
     AssociationOutput(UdpEndpoint endpoint, UdpAssociation association, TsnTracker tsns, PeerKey peer) {
@@ -100,8 +104,79 @@ final class AssociationOutput implements SctpPacketOutput {
     }
 
     private void write(StagingBuffer buffer, int length) {
-        inspectOutput(buffer.wire(), length);
-        endpoint.output().write(buffer, length, remote);
+        try {
+            inspectOutput(buffer.wire(), length);
+        } catch (RuntimeException | Error e) {
+            endpoint.channel().release(buffer);
+            throw e;
+        }
+        int packetSize = association.packetSize();
+        if (length <= packetSize) {
+            endpoint.output().write(buffer, length, remote, packetSize);
+        } else {
+            part(buffer, length, packetSize);
+        }
+    }
+
+    private void part(StagingBuffer whole, int length, int packetSize) {
+        WireBuffer chunks = whole.wire();
+        int begin = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+        int end = endOfPart(chunks, begin, length, packetSize);
+        if (end == length) {
+            // A single chunk.
+            endpoint.output().write(whole, length, remote, packetSize);
+            return;
+        }
+        try {
+            while (begin < length) {
+                writePart(chunks, begin, end);
+                begin = end;
+                end = endOfPart(chunks, begin, length, packetSize);
+            }
+        } finally {
+            endpoint.channel().release(whole);
+        }
+    }
+
+    /** Where the chunks end that fit into a packet, one at least. */
+    private static int endOfPart(WireBuffer chunks, int begin, int length, int packetSize) {
+        int most = begin + packetSize - SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+        int end = begin;
+        while (SctpPacketFlyweight.isChunk(chunks, end, length)) {
+            int next = Math.min(SctpPacketFlyweight.nextChunk(chunks, end), length);
+            if (next > most && end > begin) {
+                return end;
+            }
+            end = next;
+        }
+        return end > begin ? end : length;
+    }
+
+    private void writePart(WireBuffer chunks, int begin, int end) {
+        int header = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
+        int length = header + end - begin;
+        StagingBuffer part = endpoint.channel().acquire(length);
+        if (part == null) {
+            endpoint.count().outputDropped.increment();
+            return;
+        }
+        part.wire().putBytes(0, chunks, 0, header);
+        part.wire().putBytes(header, chunks, begin, end - begin);
+        endpoint.output().write(part, length, remote, association.packetSize());
+    }
+
+    /** Sends a probe of the path, if it is due. */
+    void probe(PathProbe probe, PeerKey peer, long nanoTime) {
+        if (closed || peerTag == 0 || !probe.isDue(nanoTime)) {
+            return;
+        }
+        StagingBuffer buffer = endpoint.channel().acquire(endpoint.packetSize());
+        if (buffer == null) {
+            return;
+        }
+        SctpPacketFlyweight.header(buffer.wire(), peer.localPort(), peer.remotePort(), peerTag);
+        int length = probe.write(buffer.wire(), nanoTime);
+        endpoint.output().write(buffer, length, remote, length);
     }
 
     private void inspectOutput(WireBuffer output, int length) {
@@ -109,7 +184,9 @@ final class AssociationOutput implements SctpPacketOutput {
                 SctpPacketFlyweight.isChunk(output, chunk, length);
                 chunk = SctpPacketFlyweight.nextChunk(output, chunk)) {
             int type = SctpPacketFlyweight.chunkType(output, chunk);
-            if (type == SctpPacketFlyweight.DATA) {
+            if (type == SctpPacketFlyweight.COOKIE_ECHO || type == SctpPacketFlyweight.COOKIE_ACK) {
+                peerTag = SctpPacketFlyweight.verificationTag(output);
+            } else if (type == SctpPacketFlyweight.DATA) {
                 tsns.onSent(SctpPacketFlyweight.chunkValue(output, chunk));
             } else if (type == SctpPacketFlyweight.INIT || type == SctpPacketFlyweight.INIT_ACK) {
                 onTag(SctpPacketFlyweight.chunkValue(output, chunk));

@@ -18,8 +18,6 @@ final class PacketBundler {
     private final UdpChannel channel;
     private final PacketChecksum checksum;
     private final UdpCounters counters;
-    private final int packetSize;
-
     private @Nullable StagingBuffer held;
     private @Nullable InetSocketAddress heldTo;
     private int heldLength;
@@ -28,17 +26,19 @@ final class PacketBundler {
 
     private int lastTsn;
 
-    /** @param packetSize octets that a packet has at most */
-    PacketBundler(UdpChannel channel, PacketChecksum checksum, UdpCounters counters, int packetSize) {
+    PacketBundler(UdpChannel channel, PacketChecksum checksum, UdpCounters counters) {
         this.channel = channel;
         this.checksum = checksum;
         this.counters = counters;
-        this.packetSize = packetSize;
     }
 
-    /** Sends a packet with the next {@link #flush} at the latest. */
-    void write(StagingBuffer buffer, int length, InetSocketAddress to) {
-        if (append(buffer.wire(), length, to)) {
+    /**
+     * Sends a packet with the next {@link #flush} at the latest.
+     *
+     * @param packetSize bytes that a packet to that address has at most
+     */
+    void write(StagingBuffer buffer, int length, InetSocketAddress to, int packetSize) {
+        if (append(buffer.wire(), length, to, packetSize)) {
             channel.release(buffer);
         } else {
             send();
@@ -67,7 +67,7 @@ final class PacketBundler {
         }
     }
 
-    private boolean append(WireBuffer packet, int length, InetSocketAddress to) {
+    private boolean append(WireBuffer packet, int length, InetSocketAddress to, int packetSize) {
         StagingBuffer before = held;
         int begin = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         int chunks = length - begin;

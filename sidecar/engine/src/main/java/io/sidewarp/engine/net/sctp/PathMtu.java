@@ -9,8 +9,8 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 
 /**
- * Sizes on a path of SCTP in UDP (RFC 6951 section 5.6). They come from the local interface and the settings: nothing is
- * probed and ICMP is not relied on (section 5.5).
+ * Sizes on a path of SCTP in UDP (RFC 6951 section 5.6). The largest comes from the local interface and the settings;
+ * {@link PathProbe} finds out whether the path carries it. ICMP is not relied on (section 5.5).
  */
 final class PathMtu {
 
@@ -39,6 +39,7 @@ final class PathMtu {
         return packetSize(local instanceof Inet4Address, maxPathMtu == 0 ? mtu : Math.min(mtu, maxPathMtu));
     }
 
+    /** Bytes of the largest SCTP packet in an IP packet of so many, a multiple of 4. */
     static int packetSize(boolean ipv4, int mtu) {
         int ip = ipv4 ? IPV4_HEADER_LENGTH : IPV6_HEADER_LENGTH;
         return Math.max(LEAST_PACKET, mtu - ip - UDP_HEADER_LENGTH & ~3);

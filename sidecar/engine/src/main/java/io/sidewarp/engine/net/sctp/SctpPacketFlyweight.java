@@ -36,12 +36,17 @@ final class SctpPacketFlyweight {
     static final int INIT = 1;
     static final int INIT_ACK = 2;
     static final int SACK = 3;
+    static final int HEARTBEAT = 4;
+    static final int HEARTBEAT_ACK = 5;
     static final int ABORT = 6;
     static final int SHUTDOWN = 7;
     static final int SHUTDOWN_ACK = 8;
     static final int ERROR = 9;
+    static final int COOKIE_ECHO = 10;
     static final int COOKIE_ACK = 11;
     static final int SHUTDOWN_COMPLETE = 14;
+    /** RFC 4820. */
+    static final int PAD = 0x84;
 
     /** Flag of ABORT and SHUTDOWN COMPLETE: the Verification Tag is the receiver's own, reflected. */
     static final int FLAG_T = 1;

@@ -10,14 +10,18 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An association of a {@link UdpEndpoint}. */
 final class UdpAssociation extends StackAssociation {
 
+    private static final Logger LOG = LoggerFactory.getLogger(UdpAssociation.class);
+
     private final UdpEndpoint endpoint;
     private final boolean incoming;
     private final SctpSocket socket;
-    private final int messageSize;
+    private final PathProbe probe;
     private final TsnTracker tsns = new TsnTracker();
     private final AssociationOutput output;
     private final long createdNanos = System.nanoTime();
@@ -29,6 +33,7 @@ final class UdpAssociation extends StackAssociation {
     /** Why this side's SCTP aborted it. */
     private @Nullable String ownAbortCause;
 
+    private boolean up;
     private long acknowledgedWhenFull;
     /** Verification Tag of the packet that came last. */
     private int inputTag;
@@ -45,7 +50,8 @@ final class UdpAssociation extends StackAssociation {
         this.output = new AssociationOutput(endpoint, this, tsns, key);
         this.localAddress = new InetSocketAddress(endpoint.localAddresses().getFirst(), key.localPort());
         this.remoteAddress = new InetSocketAddress(key.address(), key.remotePort());
-        this.messageSize = PathMtu.messageSize(endpoint.packetSize());
+        this.probe = new PathProbe(
+                key.address(), endpoint.packetSize(), endpoint.settings().heartbeatInterval());
         this.socket = endpoint.protocol()
                 .open(key.localPort(), endpoint.packetSize(), endpoint.adaptation(), endpoint.settings(), output);
     }
@@ -136,6 +142,8 @@ final class UdpAssociation extends StackAssociation {
             if ((type == SctpPacketFlyweight.SACK || type == SctpPacketFlyweight.SHUTDOWN)
                     && SctpPacketFlyweight.chunkLength(input, chunk) >= 2 * SctpPacketFlyweight.CHUNK_HEADER_LENGTH) {
                 tsns.onAcknowledged(SctpPacketFlyweight.chunkValue(input, chunk));
+            } else if (type == SctpPacketFlyweight.HEARTBEAT_ACK) {
+                onHeartbeatAck(input, chunk);
             } else if (type == SctpPacketFlyweight.ABORT) {
                 abortCause = AbortCause.describe(
                         input,
@@ -143,6 +151,34 @@ final class UdpAssociation extends StackAssociation {
                         chunk + SctpPacketFlyweight.chunkLength(input, chunk));
             }
         }
+    }
+
+    private void onHeartbeatAck(WireBuffer input, int chunk) {
+        if (probe.onAnswer(input, chunk)) {
+            LOG.debug("the path to {} carries SCTP packets of {} bytes", remoteAddress, probe.packetSize());
+        }
+    }
+
+    /** Bytes of the largest packet that the path is known to carry. */
+    int packetSize() {
+        return probe.packetSize();
+    }
+
+    private void probe() {
+        if (!up) {
+            return;
+        }
+        long now = System.nanoTime();
+        if (probe.isDue(now) && probe.sent() == PathProbe.MAX_PROBES) {
+            LOG.info(
+                    "the path to {} swallows SCTP packets of {} bytes, though the interface of {} takes them: packets"
+                            + " have {} bytes; set sidewarp.sctp.max-path-mtu to the path's MTU to use all of it",
+                    remoteAddress,
+                    endpoint.packetSize(),
+                    localAddress.getAddress().getHostAddress(),
+                    probe.packetSize());
+        }
+        output.probe(probe, key, now);
     }
 
     /**
@@ -160,6 +196,7 @@ final class UdpAssociation extends StackAssociation {
             guard(() -> {
                 drain(Integer.MAX_VALUE);
                 retry();
+                probe();
             });
         }
     }
@@ -176,14 +213,19 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected int messageSize() {
-        return messageSize;
+        return PathMtu.messageSize(probe.packetSize());
     }
 
     @Override
     protected boolean admit() {
         // The packet that brought it up was the peer's COOKIE ECHO or COOKIE ACK.
         output.settle(inputTag);
-        return !incoming || endpoint.onUp(this);
+        if (incoming && !endpoint.onUp(this)) {
+            return false;
+        }
+        up = true;
+        probe();
+        return true;
     }
 
     @Override
@@ -251,7 +293,7 @@ final class UdpAssociation extends StackAssociation {
                         status.smoothedRtt(),
                         status.rto(),
                         status.congestionWindow(),
-                        status.pathMtu())),
+                        Math.min(status.pathMtu(), probe.packetSize()))),
                 status.peerWindow(),
                 status.inboundStreams(),
                 status.outboundStreams(),

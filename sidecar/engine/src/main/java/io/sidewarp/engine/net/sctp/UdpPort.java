@@ -63,8 +63,8 @@ final class UdpPort {
                         : bind(0).thenApply(udp -> {
                             displaced = true;
                             LOG.info(
-                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and peers"
-                                            + " cannot begin any",
+                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and"
+                                            + " peers cannot begin any",
                                     settings.udpPort(),
                                     local.getHostAddress(),
                                     cause.getMessage(),
@@ -80,7 +80,7 @@ final class UdpPort {
 
     private void use(UdpChannel udp) {
         channels.add(udp);
-        output = new PacketBundler(udp, checksum, counters, packetSize);
+        output = new PacketBundler(udp, checksum, counters);
     }
 
     /** Complete when it is the port that was set, where peers look for it; else with a {@link BindException}. */

@@ -33,6 +33,7 @@ final class UdpRelay implements AutoCloseable {
     private volatile boolean away;
     private volatile boolean silent;
     private volatile boolean silentToClient;
+    private volatile int widest = Integer.MAX_VALUE;
     private volatile boolean closed;
 
     /** @param disturbance probability of a loss, of a copy and of a late arrival, each, per packet */
@@ -101,6 +102,11 @@ final class UdpRelay implements AutoCloseable {
         silent = true;
     }
 
+    /** Swallows datagrams of more bytes from now on. */
+    void narrow(int newWidest) {
+        widest = newWidest;
+    }
+
     /** Carries nothing more to the client, or does again. */
     void silenceToClient(boolean newSilent) {
         silentToClient = newSilent;
@@ -144,7 +150,7 @@ final class UdpRelay implements AutoCloseable {
                 client = sender;
             }
             buffer.flip();
-            if (!silent && (toServer || !silentToClient)) {
+            if (!silent && (toServer || !silentToClient) && buffer.remaining() <= widest) {
                 disturb(buffer, toServer);
             }
             sender = from.receive(buffer.clear());
