@@ -42,8 +42,14 @@ final class NameLookups {
     /** Begins a look-up. It counts as a connection of the session until it ends, for it is to become one. */
     Lookup begin(String name, Duration timeout) {
         context.quotas().connections().take(1);
-        Lookup lookup = new Lookup(name, timeout);
-        open.add(lookup);
+        Lookup lookup;
+        try {
+            lookup = new Lookup(name, timeout);
+            open.add(lookup);
+        } catch (RuntimeException | Error e) {
+            context.quotas().connections().give(1);
+            throw e;
+        }
         waiting.add(lookup);
         run();
         return lookup;
@@ -75,16 +81,23 @@ final class NameLookups {
             if (next == null) {
                 return;
             }
+            CompletableFuture<List<InetAddress>> looking;
+            try {
+                looking = CompletableFuture.supplyAsync(() -> addresses(next.name), context.lookups());
+            } catch (RuntimeException | Error e) {
+                // There may be no more threads.
+                next.end(null, e);
+                continue;
+            }
             running++;
-            CompletableFuture.supplyAsync(() -> addresses(next.name), context.lookups())
-                    .whenCompleteAsync(
-                            (addresses, failure) -> {
-                                running--;
-                                next.end(addresses, failure);
-                                run();
-                                settle();
-                            },
-                            context.loop());
+            looking.whenCompleteAsync(
+                    (addresses, failure) -> {
+                        running--;
+                        next.end(addresses, failure);
+                        run();
+                        settle();
+                    },
+                    context.loop());
         }
     }
 

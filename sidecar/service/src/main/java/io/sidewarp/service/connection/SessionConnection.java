@@ -23,6 +23,7 @@ import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -50,9 +51,14 @@ final class SessionConnection {
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
     private final Grant grant = new Grant();
+    /** What it takes of the peer's. */
+    private Grant peerGrant = new Grant();
+
+    private InetAddress charged;
     /** Entries of the initial receives, whose completions may wait longer than the connection. */
     private final Grant initial = new Grant();
 
+    private final int readRequests;
     private final Consumer<SessionConnection> onClosed;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
@@ -84,7 +90,8 @@ final class SessionConnection {
         this.onClosed = onClosed;
         int entries = plan.sendQueue() + plan.receiveQueue();
         int first = Math.min(initialReceives, plan.receiveQueue());
-        int readRequests = plan.parameters().ird();
+        this.readRequests = plan.parameters().ird();
+        CompletionQueue created = null;
         try {
             grant.take(context.quotas().connections(), 1)
                     .take(context.quotas().completionEntries(), entries)
@@ -92,38 +99,83 @@ final class SessionConnection {
                     .take(context.quotas().workEntries(), entries - first)
                     .take(context.quotas().readRequests(), readRequests);
             initial.take(context.quotas().workEntries(), first);
-            context.peers().take(peer.getAddress(), readRequests, grant);
-            this.completions = context.device().createCompletionQueue(entries);
+            this.charged = peer.getAddress();
+            context.peers().take(charged, readRequests, peerGrant);
+            created = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
                     .createQueuePair(new QueuePairAttributes(
                             domain,
-                            completions,
-                            shared == null ? completions : shared.receiveCompletions(),
+                            created,
+                            shared == null ? created : shared.receiveCompletions(),
                             plan.sendQueue(),
                             Math.max(1, plan.receiveQueue()),
                             shared == null ? null : shared.queue()));
-        } catch (RuntimeException e) {
-            grant.close();
-            initial.close();
+        } catch (RuntimeException | Error e) {
+            if (created != null) {
+                created.close();
+            }
+            giveBack();
             throw e;
         }
+        this.completions = created;
         this.id = context.ids().incrementAndGet();
-        this.work = new ConnectionWork(
-                id,
-                queuePair,
-                domain,
-                completions,
-                plan.sendQueue(),
-                plan.receiveQueue(),
-                shared,
-                context.loop(),
-                context.meter());
+        try {
+            this.work = new ConnectionWork(
+                    id,
+                    queuePair,
+                    domain,
+                    completions,
+                    plan.sendQueue(),
+                    plan.receiveQueue(),
+                    shared,
+                    context.loop(),
+                    context.meter());
+        } catch (RuntimeException | Error e) {
+            CompletionQueue unused = created;
+            queuePair
+                    .abort()
+                    .whenCompleteAsync(
+                            (ignored, failure) -> {
+                                unused.close();
+                                giveBack();
+                            },
+                            context.loop());
+            throw e;
+        }
         this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name(), peer);
         this.passive = context.telemetry().work().passive();
         this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
         context.telemetry().connections().moved(null, state);
         queuePair.setEventListener(
                 (source, newState, newError, text) -> context.loop().execute(() -> onState(newState, newError, text)));
+    }
+
+    /**
+     * It is connected, perhaps to another address of the peer than the one that it was counted for.
+     *
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when that one may have no more; it is aborted then
+     */
+    void chargeReached() {
+        InetAddress reached = queuePair.attributes().remoteAddress().getAddress();
+        if (isClosed() || reached.equals(charged)) {
+            return;
+        }
+        Grant other = new Grant();
+        try {
+            context.peers().take(reached, readRequests, other);
+        } catch (RuntimeException | Error e) {
+            abort();
+            throw e;
+        }
+        peerGrant.close();
+        peerGrant = other;
+        charged = reached;
+    }
+
+    private void giveBack() {
+        grant.close();
+        peerGrant.close();
+        initial.close();
     }
 
     long id() {
@@ -293,6 +345,7 @@ final class SessionConnection {
         queuePair.close();
         completions.close();
         grant.close();
+        peerGrant.close();
         work.initialReceives().end(initial);
         LOG.debugf(
                 "event=connection-closed session=%s connection=%d message=%s",

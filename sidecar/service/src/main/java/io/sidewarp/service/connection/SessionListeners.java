@@ -63,8 +63,14 @@ public final class SessionListeners {
                 observer);
         var address = AddressResolver.local(request.getAddress(), request.getPort(), context);
         context.quotas().listeners().take(1);
-        calls.add(call);
-        call.start(address, attributes);
+        try {
+            calls.add(call);
+            call.start(address, attributes);
+        } catch (RuntimeException | Error e) {
+            calls.remove(call);
+            context.quotas().listeners().give(1);
+            throw e;
+        }
         return call;
     }
 

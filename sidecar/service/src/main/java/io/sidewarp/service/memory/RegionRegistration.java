@@ -49,8 +49,13 @@ final class RegionRegistration {
             Function<RegisteredRegion, CompletableFuture<RegisteredRegion>> onRegistered) {
         SessionQuotas quotas = context.quotas();
         quotas.takeRegion();
-        CompletableFuture<RegisteredRegion> result =
-                CompletableFuture.supplyAsync(() -> prepare(plan, wanted), context.workers());
+        CompletableFuture<RegisteredRegion> result;
+        try {
+            result = CompletableFuture.supplyAsync(() -> prepare(plan, wanted), context.workers());
+        } catch (RuntimeException | Error e) {
+            quotas.giveRegion();
+            throw e;
+        }
         return track(result.whenComplete((region, failure) -> {
                     if (failure != null) {
                         quotas.giveRegion();
@@ -93,18 +98,13 @@ final class RegionRegistration {
     }
 
     private RegisteredRegion prepareManaged(RegionPlan plan, long length) {
-        SessionQuotas quotas = context.quotas();
-        quotas.registeredOctets().take(length);
+        Grant octets = new Grant();
         try {
-            quotas.managedOctets().take(length);
-            try {
-                return register(plan, ManagedBacking.allocate(length), true);
-            } catch (RuntimeException e) {
-                quotas.managedOctets().give(length);
-                throw e;
-            }
-        } catch (RuntimeException e) {
-            quotas.registeredOctets().give(length);
+            octets.take(context.quotas().registeredOctets(), length)
+                    .take(context.quotas().managedOctets(), length);
+            return register(plan, ManagedBacking.allocate(length), true);
+        } catch (RuntimeException | Error e) {
+            octets.close();
             throw e;
         }
     }
@@ -119,7 +119,7 @@ final class RegionRegistration {
                         octets.take(context.quotas().registeredOctets(), length);
                     });
             return register(plan, backing, false);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             octets.close();
             throw e;
         }
@@ -144,7 +144,7 @@ final class RegionRegistration {
             MemoryRegion region =
                     context.device().registerMemory(plan.domain(), backing, plan.attributes(), plan.queuePair());
             return new RegisteredRegion(context.ids().incrementAndGet(), region, plan.connection(), managed);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             backing.close();
             throw e;
         }

@@ -40,9 +40,14 @@ public final class SessionMemory {
     /** Allocates a protection domain. */
     public ProtectionDomain allocateDomain() {
         context.quotas().protectionDomains().take(1);
-        ProtectionDomain domain = context.device().allocateProtectionDomain();
-        domains.put(domain.id(), domain);
-        return domain;
+        try {
+            ProtectionDomain domain = context.device().allocateProtectionDomain();
+            domains.put(domain.id(), domain);
+            return domain;
+        } catch (RuntimeException | Error e) {
+            context.quotas().protectionDomains().give(1);
+            throw e;
+        }
     }
 
     /** Gives a protection domain back; FAILED_PRECONDITION while it is in use. */

@@ -56,10 +56,14 @@ public final class ApiConnection {
             throw refusal;
         }
         calls.take(1);
-        StatusRuntimeException failure = all.takeCall(peer, calls.used() - 1);
-        if (failure != null) {
+        try {
+            StatusRuntimeException failure = all.takeCall(peer, calls.used() - 1);
+            if (failure != null) {
+                throw failure;
+            }
+        } catch (RuntimeException | Error e) {
             calls.give(1);
-            throw failure;
+            throw e;
         }
     }
 

@@ -70,17 +70,19 @@ public final class ApiConnections {
 
     /** A new connection; until its channel closes. One beyond the limit refuses all calls and is closed soon. */
     ApiConnection open(Peer peer, Channel channel) {
-        StatusRuntimeException refusal =
-                connections.take(peer.uid(), 1) ? null : refusal(connections, peer, "API connections", CONNECTIONS);
+        StatusRuntimeException refusal = null;
+        if (connections.take(peer.uid(), 1)) {
+            channel.closeFuture().addListener(closed -> connections.give(peer.uid(), 1));
+        } else {
+            refusal = refusal(connections, peer, "API connections", CONNECTIONS);
+        }
         ApiConnection connection = new ApiConnection(
                 this,
                 peer,
                 channel,
                 new Quota("calls of an API connection", CONNECTION_CALLS, connectionCalls, refusals),
                 refusal);
-        if (refusal == null) {
-            channel.closeFuture().addListener(closed -> connections.give(peer.uid(), 1));
-        } else {
+        if (refusal != null) {
             closeSoon(channel);
         }
         return connection;

@@ -17,9 +17,7 @@ public final class Grant implements AutoCloseable {
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; close the grant then
      */
     public Grant take(Quota quota, long amount) {
-        quota.take(amount);
-        returns.add(() -> quota.give(amount));
-        return this;
+        return take(() -> quota.take(amount), () -> quota.give(amount));
     }
 
     /**
@@ -28,14 +26,19 @@ public final class Grant implements AutoCloseable {
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; close the grant then
      */
     public Grant take(SessionShare share, long amount) {
-        share.take(amount);
-        returns.add(() -> share.give(amount));
-        return this;
+        return take(() -> share.take(amount), () -> share.give(amount));
     }
 
-    /** Has something done when the grant is given back. */
-    void onReturn(Runnable task) {
-        returns.add(task);
+    /** Takes something in addition. Nothing can fail between the taking and the note of it. */
+    Grant take(Runnable taking, Runnable giveBack) {
+        returns.add(giveBack);
+        try {
+            taking.run();
+        } catch (RuntimeException | Error e) {
+            returns.removeLast();
+            throw e;
+        }
+        return this;
     }
 
     /** Gives everything back. Idempotent. */

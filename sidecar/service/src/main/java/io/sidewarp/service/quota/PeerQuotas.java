@@ -44,18 +44,21 @@ public final class PeerQuotas {
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; nothing is taken then
      */
     public void take(InetAddress peer, int readRequests, Grant into) {
+        into.take(() -> take(peer, readRequests), () -> give(peer, readRequests));
+    }
+
+    private void take(InetAddress peer, int readRequests) {
         uses.compute(peer, (address, known) -> {
             Use use = known == null ? newUse() : known;
             use.connections.take(1);
             try {
                 use.readRequests.take(readRequests);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 use.connections.give(1);
                 throw e;
             }
             return use;
         });
-        into.onReturn(() -> give(peer, readRequests));
     }
 
     /** Whether the peer has all the connections that it may have. */

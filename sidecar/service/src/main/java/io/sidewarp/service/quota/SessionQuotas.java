@@ -86,7 +86,7 @@ public record SessionQuotas(
         regions.take(1);
         try {
             totalRegions.take(1);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             regions.give(1);
             throw e;
         }

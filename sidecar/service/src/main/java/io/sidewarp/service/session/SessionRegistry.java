@@ -154,7 +154,7 @@ public final class SessionRegistry implements QueueSessions {
             if (grace != null) {
                 session.drain(grace);
             }
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             sessionQuota.give(peer.uid(), 1);
             throw e;
         }

@@ -44,13 +44,13 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
                     .take(context.quotas().completionEntries(), capacity)
                     .take(context.quotas().workEntries(), capacity);
             work = create(domain, capacity, grant);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             grant.close();
             throw e;
         }
         try {
             work.arm(request.getLimit());
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             work.end();
             throw e;
         }
@@ -61,15 +61,25 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
     private SharedReceiveWork create(ProtectionDomain domain, int capacity, Grant grant) {
         long id = context.ids().incrementAndGet();
         CompletionQueue completions = context.device().createCompletionQueue(capacity);
-        return new SharedReceiveWork(
-                id,
-                domain,
-                context.device().createSharedReceiveQueue(domain, capacity),
-                completions,
-                context.loop(),
-                context.meter(),
-                grant,
-                limit -> tellLimit(id, limit));
+        io.sidewarp.engine.verbs.SharedReceiveQueue queue = null;
+        try {
+            queue = context.device().createSharedReceiveQueue(domain, capacity);
+            return new SharedReceiveWork(
+                    id,
+                    domain,
+                    queue,
+                    completions,
+                    context.loop(),
+                    context.meter(),
+                    grant,
+                    limit -> tellLimit(id, limit));
+        } catch (RuntimeException | Error e) {
+            if (queue != null) {
+                queue.close();
+            }
+            completions.close();
+            throw e;
+        }
     }
 
     private void tellLimit(long id, int limit) {
