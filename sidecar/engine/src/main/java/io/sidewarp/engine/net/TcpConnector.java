@@ -31,6 +31,17 @@ public final class TcpConnector {
     public static CompletableFuture<Void> connect(
             EngineLoops loops, EventLoop loop, InetSocketAddress remote, Consumer<TcpTransport> onConnected) {
         CompletableFuture<Void> result = new CompletableFuture<>();
+        connect(loops, loop, remote, result, onConnected);
+        return result;
+    }
+
+    /** @param result of {@link #connect(EngineLoops, EventLoop, InetSocketAddress, Consumer)} */
+    static void connect(
+            EngineLoops loops,
+            EventLoop loop,
+            InetSocketAddress remote,
+            CompletableFuture<Void> result,
+            Consumer<TcpTransport> onConnected) {
         Bootstrap bootstrap = new Bootstrap()
                 .group(loop)
                 .channel(loops.channelType())
@@ -53,6 +64,11 @@ public final class TcpConnector {
                 result.completeExceptionally(connect.cause());
                 return;
             }
+            if (result.isDone()) {
+                // Cancelled in the same turn of the loop.
+                connect.channel().close();
+                return;
+            }
             try {
                 onConnected.accept(connect.channel().pipeline().get(TcpTransport.class));
                 result.complete(null);
@@ -62,6 +78,5 @@ public final class TcpConnector {
                 result.completeExceptionally(e);
             }
         });
-        return result;
     }
 }

@@ -20,6 +20,11 @@ public interface Device extends AutoCloseable {
     /** Why {@link DeviceAttributes#llps} lacks a lower layer, and what to do, for people; empty for one that is there. */
     Optional<String> absence(Llp llp);
 
+    /** Whether {@link QueuePair#connect(List, ConnectionParameters)} takes several addresses over a lower layer. */
+    default boolean racesAddresses(Llp llp) {
+        return false;
+    }
+
     ProtectionDomain allocateProtectionDomain();
 
     /** Refused with IllegalStateException while regions, queue pairs or shared receive queues use it. */

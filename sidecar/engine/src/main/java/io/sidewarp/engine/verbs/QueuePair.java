@@ -4,6 +4,7 @@
 package io.sidewarp.engine.verbs;
 
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -26,7 +27,17 @@ public interface QueuePair extends AutoCloseable {
      * Connects. The future fails with {@link ConnectionRejectedException} when the peer rejected, and with
      * {@link ConnectionFailedException} for everything else.
      */
-    CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters);
+    default CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+        return connect(List.of(remote), parameters);
+    }
+
+    /**
+     * Connects to the address of a peer that is reached first (RFC 8305); only that one is asked. The future fails with {@link
+     * ConnectionRejectedException} when the peer rejected, and with {@link ConnectionFailedException} for everything else.
+     *
+     * @param remotes the preferred one first, at least one; several where {@link Device#racesAddresses} says so
+     */
+    CompletableFuture<ConnectionAttributes> connect(List<InetSocketAddress> remotes, ConnectionParameters parameters);
 
     /** What start-up agreed on, and counters. Legal in every state; addresses are unresolved before CONNECTING ends. */
     ConnectionAttributes attributes();

@@ -23,6 +23,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -202,14 +203,18 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     // Set-up.
 
     @Override
-    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+    public CompletableFuture<ConnectionAttributes> connect(
+            List<InetSocketAddress> remotes, ConnectionParameters parameters) {
+        if (remotes.size() > 1) {
+            throw new IllegalArgumentException("this connects to one address at a time, not to " + remotes);
+        }
         CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
         if (!begin()) {
             result.completeExceptionally(new IllegalStateException(
                     "queue pair " + number + " is " + (ending ? "closed" : state) + ", not IDLE"));
             return result;
         }
-        OutgoingConnection outgoing = new OutgoingConnection(device, this, remote, parameters, result);
+        OutgoingConnection outgoing = new OutgoingConnection(device, this, remotes.getFirst(), parameters, result);
         device.loop().execute(() -> {
             if (state == QueuePairState.CONNECTING) {
                 setup = outgoing;

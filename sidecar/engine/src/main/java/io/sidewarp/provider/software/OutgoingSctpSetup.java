@@ -17,6 +17,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 
@@ -35,15 +36,20 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
             SoftwareDevice device,
             SctpNetwork network,
             SoftwareQueuePair queuePair,
-            InetSocketAddress remote,
+            List<InetSocketAddress> remotes,
             ConnectionParameters parameters) {
-        super(device, queuePair, remote, parameters);
+        super(device, queuePair, remotes, parameters);
         this.network = network;
     }
 
     @Override
     void connect(MpaOptions chosen) {
         options = chosen;
+        if (remotes().size() > 1) {
+            fail(new ConnectionFailedException(
+                    Kind.INVALID_PARAMETERS, "over SCTP this connects to one address at a time, not to " + remotes()));
+            return;
+        }
         int udpPort = parameters().udpPort();
         if (remote().isUnresolved() || udpPort < 1 || udpPort > MAX_PORT) {
             fail(new ConnectionFailedException(
@@ -67,7 +73,7 @@ final class OutgoingSctpSetup extends OutgoingSetup implements SessionListener, 
         MpaOptions chosen = options;
         if (!isOver() && chosen != null) {
             association = found;
-            reached();
+            reached(remote());
             boolean enhanced = chosen.requestRevision() > 1;
             session =
                     found.sessions().initiate(new SessionOptions(chosen.privateData(), enhanced, chosen.terms()), this);

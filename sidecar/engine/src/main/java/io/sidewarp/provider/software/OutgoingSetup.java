@@ -16,29 +16,31 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Set-up of a connection from this side. Lives on the queue pair's event loop. */
 abstract class OutgoingSetup extends ConnectionSetup {
 
     private final SoftwareQueuePair queuePair;
-    private final InetSocketAddress remote;
     private final ConnectionParameters parameters;
     private final CompletableFuture<ConnectionAttributes> result = new CompletableFuture<>();
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable ScheduledFuture<?> reachTimer;
+    private List<InetSocketAddress> remotes;
     private boolean over;
 
     OutgoingSetup(
             SoftwareDevice device,
             SoftwareQueuePair queuePair,
-            InetSocketAddress remote,
+            List<InetSocketAddress> remotes,
             ConnectionParameters parameters) {
         super(device);
         this.queuePair = queuePair;
-        this.remote = remote;
+        this.remotes = remotes;
         this.parameters = parameters;
     }
 
@@ -46,8 +48,19 @@ abstract class OutgoingSetup extends ConnectionSetup {
         return queuePair;
     }
 
+    /** Addresses of the peer, until it is reached at one of them. */
+    List<InetSocketAddress> remotes() {
+        return remotes;
+    }
+
+    /** The address at which the peer is reached, or the preferred one. */
     InetSocketAddress remote() {
-        return remote;
+        return remotes.getFirst();
+    }
+
+    /** The peer, for people. */
+    private String peer() {
+        return remotes.stream().map(InetSocketAddress::toString).collect(Collectors.joining(", "));
     }
 
     ConnectionParameters parameters() {
@@ -112,7 +125,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
         }
         fail(new ConnectionFailedException(
                 Kind.TIMEOUT,
-                "no answer from " + remote + " within " + parameters.timeout().toMillis()
+                "no answer from " + peer() + " within " + parameters.timeout().toMillis()
                         + " ms; the peer may not speak iWARP on " + parameters.llp()
                         + ", or its application does not answer"));
         lapse();
@@ -124,14 +137,15 @@ abstract class OutgoingSetup extends ConnectionSetup {
         }
         fail(new ConnectionFailedException(
                 Kind.UNREACHABLE,
-                "nothing from " + remote + " within "
+                "nothing from " + peer() + " within "
                         + parameters.reachTimeout().toMillis()
                         + " ms; check the address, and the routes and firewalls on the way to it"));
         lapse();
     }
 
-    /** There is a way to the peer: it has what is left of the time. */
-    void reached() {
+    /** There is a way to the peer: it has what is left of the time, and no other address is tried. */
+    void reached(InetSocketAddress remote) {
+        remotes = List.of(remote);
         cancel(reachTimer);
     }
 
@@ -151,7 +165,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
         end();
         if (error != null) {
             queuePair.onRefused(stream);
-            result.completeExceptionally(startupFailure(remote, error, refusal(error, peer)));
+            result.completeExceptionally(startupFailure(remote(), error, refusal(error, peer)));
             return;
         }
         if (rtr != null) {
@@ -166,7 +180,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
             end();
             queuePair.onSetupFailed("rejected by the peer");
             result.completeExceptionally(new ConnectionRejectedException(
-                    "the application at " + remote + " rejected the connection", privateData, depths(peer)));
+                    "the application at " + remote() + " rejected the connection", privateData, depths(peer)));
         }
     }
 
@@ -176,12 +190,12 @@ abstract class OutgoingSetup extends ConnectionSetup {
     }
 
     void failed(LlpError reason, String message) {
-        fail(startupFailure(remote, reason, message));
+        fail(startupFailure(remote(), reason, message));
     }
 
     @Override
     void abort() {
-        fail(new ConnectionFailedException(Kind.ABORTED, "the connection to " + remote + " was closed during set-up"));
+        fail(new ConnectionFailedException(Kind.ABORTED, "the connection to " + peer() + " was closed during set-up"));
         giveUp();
     }
 

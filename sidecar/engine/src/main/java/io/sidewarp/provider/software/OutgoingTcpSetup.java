@@ -9,7 +9,7 @@ import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.llp.mpa.MpaRole;
 import io.sidewarp.engine.llp.mpa.MpaStartup;
 import io.sidewarp.engine.llp.mpa.MpaStartupListener;
-import io.sidewarp.engine.net.TcpConnector;
+import io.sidewarp.engine.net.TcpRace;
 import io.sidewarp.engine.net.TcpTransport;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
@@ -17,6 +17,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -31,15 +32,18 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     OutgoingTcpSetup(
             SoftwareDevice device,
             SoftwareQueuePair queuePair,
-            InetSocketAddress remote,
+            List<InetSocketAddress> remotes,
             ConnectionParameters parameters) {
-        super(device, queuePair, remote, parameters);
+        super(device, queuePair, remotes, parameters);
     }
 
     @Override
     void connect(MpaOptions options) {
-        CompletableFuture<Void> begun = TcpConnector.connect(
-                device().loops(), queuePair().loop(), remote(), connected -> onConnected(connected, options));
+        CompletableFuture<Void> begun = TcpRace.connect(
+                device().loops(),
+                queuePair().loop(),
+                remotes(),
+                (remote, connected) -> onConnected(remote, connected, options));
         attempt = begun;
         begun.whenComplete((ignored, failure) -> {
             if (failure != null) {
@@ -49,12 +53,12 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
     }
 
     private ConnectionFailedException describe(Throwable failure) {
-        return transport == null
-                ? new ConnectionFailedException(Kind.UNREACHABLE, TcpFailure.describe(remote(), failure), failure)
+        return failure instanceof TcpRace.NoneReachedException none
+                ? new ConnectionFailedException(Kind.UNREACHABLE, TcpFailure.describe(none.failures()), failure)
                 : failureHere(remote(), failure);
     }
 
-    private void onConnected(TcpTransport connected, MpaOptions options) {
+    private void onConnected(InetSocketAddress remote, TcpTransport connected, MpaOptions options) {
         transport = connected;
         MpaConnection connection = new MpaConnection(MpaRole.INITIATOR, options, connected, this);
         connected.bind(connection);
@@ -63,7 +67,7 @@ final class OutgoingTcpSetup extends OutgoingSetup implements MpaStartupListener
             return;
         }
         mpa = connection;
-        reached();
+        reached(remote);
         connection.start();
     }
 

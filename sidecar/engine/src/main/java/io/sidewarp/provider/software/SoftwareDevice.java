@@ -119,6 +119,11 @@ final class SoftwareDevice implements Device {
     }
 
     @Override
+    public boolean racesAddresses(Llp llp) {
+        return llp == Llp.TCP;
+    }
+
+    @Override
     public DeviceAttributes attributes() {
         return new DeviceAttributes(
                 SoftwareProvider.NAME,

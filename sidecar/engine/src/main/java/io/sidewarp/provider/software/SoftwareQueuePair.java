@@ -35,6 +35,7 @@ import io.sidewarp.provider.Listeners;
 import io.sidewarp.provider.PostChecks;
 import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -292,7 +293,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     // Set-up.
 
     @Override
-    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+    public CompletableFuture<ConnectionAttributes> connect(
+            List<InetSocketAddress> remotes, ConnectionParameters parameters) {
         synchronized (this) {
             if (state != QueuePairState.IDLE || ending) {
                 return CompletableFuture.failedFuture(new IllegalStateException(
@@ -304,8 +306,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             }
         }
         OutgoingSetup outgoing = switch (parameters.llp()) {
-            case TCP -> new OutgoingTcpSetup(device, this, remote, parameters);
-            case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remote, parameters);
+            case TCP -> new OutgoingTcpSetup(device, this, remotes, parameters);
+            case SCTP -> new OutgoingSctpSetup(device, device.sctp(), this, remotes, parameters);
         };
         loop.execute(() -> {
             if (state == QueuePairState.CONNECTING) {

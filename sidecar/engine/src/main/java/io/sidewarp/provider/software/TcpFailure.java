@@ -8,6 +8,8 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Why there is no TCP connection, for people: what the operating system said of it, and what to do. */
@@ -16,6 +18,16 @@ final class TcpFailure {
     private static final String BROADCAST = "255.255.255.255";
 
     private TcpFailure() {}
+
+    /** @param failures of a peer's addresses, at least one, as {@link io.sidewarp.engine.net.TcpRace} tells them */
+    static String describe(Map<InetSocketAddress, Throwable> failures) {
+        String each = failures.entrySet().stream()
+                .map(failure -> describe(failure.getKey(), failure.getValue()))
+                .collect(Collectors.joining("; "));
+        return failures.size() == 1
+                ? each
+                : "none of the " + failures.size() + " addresses of the name is reached: " + each;
+    }
 
     /** @param failure as {@link io.sidewarp.engine.net.TcpConnector} tells it */
     static String describe(InetSocketAddress remote, Throwable failure) {
@@ -46,7 +58,8 @@ final class TcpFailure {
             return "TCP connects to one host, and this address is one of many: give the peer's own";
         }
         if (address.isAnyLocalAddress()) {
-            return "this address is no host's own, and connects to this host: give the peer's own, and check that it listens";
+            return "this address is no host's own, and connects to this host: give the peer's own, and check that it"
+                    + " listens";
         }
         if (address instanceof Inet6Address scoped && scoped.isLinkLocalAddress() && scoped.getScopeId() == 0) {
             return "an address of a link needs the interface to it, as in fe80::1%eth0";

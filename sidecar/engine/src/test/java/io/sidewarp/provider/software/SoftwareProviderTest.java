@@ -21,6 +21,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
@@ -125,6 +126,41 @@ final class SoftwareProviderTest extends ProviderSuite {
                     ConnectionFailedException.Kind.UNREACHABLE);
 
             Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> peer.attempts() == 0);
+        }
+    }
+
+    @Test
+    void timeoutCoversAllAddressesAndNamesThem() throws Exception {
+        try (SilentPeer first = new SilentPeer();
+                SilentPeer second = new SilentPeer()) {
+            Endpoint client = new Endpoint(clientDevice(), 16);
+            CompletableFuture<ConnectionAttributes> connecting = client.queuePair.connect(
+                    List.of(first.address(), second.address()), parameters().withTimeout(Duration.ofMillis(600)));
+
+            assertThatThrownBy(() -> connecting.get(10, TimeUnit.SECONDS))
+                    .hasMessageContaining(first.address().toString())
+                    .hasMessageContaining(second.address().toString());
+            assertFails(connecting, ConnectionFailedException.Kind.TIMEOUT);
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> first.attempts() == 0 && second.attempts() == 0);
+        }
+    }
+
+    @Test
+    void closeWhileAddressesAreRacedLeavesNoSocketBehind() throws Exception {
+        try (SilentPeer first = new SilentPeer();
+                SilentPeer second = new SilentPeer()) {
+            Endpoint client = new Endpoint(clientDevice(), 16);
+            client.queuePair.connect(
+                    List.of(first.address(), second.address()), parameters().withTimeout(Duration.ofMinutes(1)));
+            Awaitility.await().until(() -> first.attempts() == 1 && second.attempts() == 1);
+
+            client.queuePair.abort().get(10, TimeUnit.SECONDS);
+
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(5))
+                    .until(() -> first.attempts() == 0 && second.attempts() == 0);
         }
     }
 

@@ -167,7 +167,7 @@ public final class SessionConnections implements ConnectionLookup {
         Attempt attempt = new Attempt();
         Outgoing outgoing = new Outgoing(plan, request, transfers, trace, attempt);
         addresses(outgoing)
-                .thenCompose(addresses -> connectInTurn(outgoing, addresses, 0))
+                .thenCompose(addresses -> connectInTurn(outgoing, turns(outgoing, addresses), 0))
                 .whenComplete(attempt::finish);
         return attempt;
     }
@@ -188,38 +188,47 @@ public final class SessionConnections implements ConnectionLookup {
         });
     }
 
+    /** Addresses that are tried together, in their order: all, where the engine races them (RFC 8305), or one at a time. */
+    private List<List<InetSocketAddress>> turns(Outgoing outgoing, List<InetAddress> addresses) {
+        List<InetSocketAddress> remotes = addresses.stream()
+                .map(address -> new InetSocketAddress(address, outgoing.request.getPort()))
+                .toList();
+        return context.device().racesAddresses(outgoing.plan.parameters().llp())
+                ? List.of(remotes)
+                : remotes.stream().map(List::of).toList();
+    }
+
     /**
      * Connects to the first of the addresses that is reached, from a turn on. A peer that was reached is not left for another
      * one: its application may have been asked.
      */
-    private CompletableFuture<Connection> connectInTurn(Outgoing outgoing, List<InetAddress> addresses, int turn) {
+    private CompletableFuture<Connection> connectInTurn(
+            Outgoing outgoing, List<List<InetSocketAddress>> turns, int turn) {
         if (outgoing.attempt.cancelled) {
             throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
         }
         List<ReceiveWork> receives = outgoing.request.getReceivesList();
-        InetSocketAddress remote = new InetSocketAddress(addresses.get(turn), outgoing.request.getPort());
-        SessionConnection connection = create(outgoing.plan, receives, remote, true, outgoing.trace);
+        List<InetSocketAddress> remotes = turns.get(turn);
+        SessionConnection connection = create(outgoing.plan, receives, remotes.getFirst(), true, outgoing.trace);
         outgoing.attempt.connection = connection;
         post(connection, outgoing.transfers, receives);
         return connection
                 .queuePair()
-                .connect(remote, parameters(outgoing, addresses.size() - turn))
+                .connect(remotes, parameters(outgoing, turns.size() - turn))
                 .handleAsync(
                         (agreed, failure) -> {
-                            if (failure == null || !is(Kind.UNREACHABLE, failure) || addresses.size() == 1) {
+                            if (failure == null || !is(Kind.UNREACHABLE, failure) || turns.size() == 1) {
                                 return CompletableFuture.completedFuture(result(connection, failure));
                             }
-                            if (turn + 1 == addresses.size()) {
+                            if (turn + 1 == turns.size()) {
                                 return CompletableFuture.completedFuture(
-                                        result(connection, noneReached(addresses.size(), failure)));
+                                        result(connection, noneReached(turns.size(), failure)));
                             }
                             connection.failed(
                                     StartupFailure.UNREACHABLE,
                                     String.valueOf(cause(failure).getMessage()));
                             // Until then it counts for the quotas.
-                            return connection
-                                    .closed()
-                                    .thenCompose(ignored -> connectInTurn(outgoing, addresses, turn + 1));
+                            return connection.closed().thenCompose(ignored -> connectInTurn(outgoing, turns, turn + 1));
                         },
                         context.loop())
                 .thenCompose(Function.identity());
@@ -237,18 +246,18 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * A look-up is a part of the set-up, and has taken some of its time. An address that cannot be reached leaves a part for
+     * A look-up is a part of the set-up, and has taken some of its time. A turn in which nobody is reached leaves a part for
      * each one behind it.
      *
-     * @param addresses that are left, this one included
+     * @param turns that are left, this one included
      */
-    private static ConnectionParameters parameters(Outgoing outgoing, int addresses) {
+    private static ConnectionParameters parameters(Outgoing outgoing, int turns) {
         NameLookups.Lookup lookup = outgoing.attempt.lookup;
         if (lookup == null) {
             return outgoing.plan.parameters();
         }
         Duration left = lookup.timeLeft();
-        Duration part = left.dividedBy(addresses);
+        Duration part = left.dividedBy(turns);
         return outgoing.plan
                 .parameters()
                 .withTimeout(left)
@@ -479,6 +488,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     private static Connection result(SessionConnection connection, @Nullable Throwable failure) {
         if (failure == null) {
+            connection.chargeReached();
             return connection.toProto();
         }
         Throwable cause = cause(failure);

@@ -54,7 +54,10 @@ public final class ConnectionSpan {
         if (!span.isRecording()) {
             return;
         }
-        span.setAttribute("sidewarp.llp", agreed.llp().name())
+        span.setAttribute(
+                        "network.peer.address",
+                        agreed.remoteAddress().getAddress().getHostAddress())
+                .setAttribute("sidewarp.llp", agreed.llp().name())
                 .setAttribute("sidewarp.mpa.revision", agreed.mpaRevision())
                 .setAttribute("sidewarp.mpa.peer_to_peer", agreed.peerToPeer())
                 .setAttribute("sidewarp.crc", agreed.crc())

@@ -69,6 +69,27 @@ class PeerAddressesTest extends TwoSidecars {
     }
 
     @Test
+    void connectionCountsForTheAddressThatWasReached() throws IOException {
+        try (TestSidecar brief = TestSidecar.start("sidewarp.limits.peer-connections", "1");
+                TestSession session = brief.session("brief");
+                TestSession.Listening listening = server.listen()) {
+            int port = listening.port();
+            CompletableFuture<Connection> connecting = session.connect(
+                    session.connectRequest(port).setAddress(NAME).build());
+            accept(listening);
+            assertThat(Waiting.join(connecting).getRemoteAddress()).isEqualTo(SECOND);
+
+            Status second = Waiting.status(() -> Waiting.join(session.connect(
+                    session.connectRequest(port).setAddress(SECOND).build())));
+            Status first = Waiting.status(() -> Waiting.join(session.connect(
+                    session.connectRequest(port).setAddress(FIRST).build())));
+
+            assertThat(second.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+            assertThat(first.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+        }
+    }
+
+    @Test
     void aPeerThatRejectsIsTheOnlyOneThatIsAsked() {
         try (TestSession.Listening second = server.listen()) {
             int port = second.port();
@@ -109,7 +130,7 @@ class PeerAddressesTest extends TwoSidecars {
         assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
         assertThat(status.getDescription())
                 .startsWith("none of the 2 addresses of the name is reached")
-                .contains(SECOND + ":" + port);
+                .contains(FIRST + ":" + port, SECOND + ":" + port);
     }
 
     private ConnectRequest.Builder request(int port) {

@@ -16,6 +16,7 @@ import io.sidewarp.engine.verbs.QueuePairState;
 import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** A queue pair, or shared receive queue, with its completion queue: all work succeeds when the test says so. */
@@ -100,7 +101,8 @@ final class PlayedEngine implements QueuePair, SharedReceiveQueue, CompletionQue
     }
 
     @Override
-    public CompletableFuture<ConnectionAttributes> connect(InetSocketAddress remote, ConnectionParameters parameters) {
+    public CompletableFuture<ConnectionAttributes> connect(
+            List<InetSocketAddress> remotes, ConnectionParameters parameters) {
         throw new UnsupportedOperationException("connected already");
     }
 

@@ -1,0 +1,173 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.net;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects to the address of a peer that answers first (RFC 8305 section 5): an attempt has some time for itself before the
+ * next one begins beside it, and one that fails begins the next at once. The losers are closed before a byte is sent. Lives
+ * on the loop of the connection.
+ */
+public final class TcpRace {
+
+    /** How long an attempt is alone (RFC 8305 section 8). */
+    static final long ATTEMPT_DELAY_MILLIS = 250;
+
+    private final EngineLoops loops;
+    private final EventLoop loop;
+    private final Deque<InetSocketAddress> waiting;
+    private final BiConsumer<InetSocketAddress, TcpTransport> onConnected;
+    private final Set<CompletableFuture<Void>> attempts = new LinkedHashSet<>();
+    private final Map<InetSocketAddress, Throwable> failures = new LinkedHashMap<>();
+    private final CompletableFuture<Void> result = new CompletableFuture<>();
+    private @Nullable ScheduledFuture<?> timer;
+    private @Nullable InetSocketAddress winner;
+
+    private TcpRace(
+            EngineLoops loops,
+            EventLoop loop,
+            List<InetSocketAddress> remotes,
+            BiConsumer<InetSocketAddress, TcpTransport> onConnected) {
+        this.loops = loops;
+        this.loop = loop;
+        this.waiting = new ArrayDeque<>(order(remotes));
+        this.onConnected = onConnected;
+    }
+
+    /**
+     * Connects, in as much time as the caller and the operating system give it. On the loop.
+     *
+     * @param loop that will own the connection
+     * @param remotes resolved, the preferred one first, at least one
+     * @param onConnected called on the loop with the address that answered, before any byte moves; has to bind the transport
+     * @return complete when {@code onConnected} has returned; fails with what that threw, or with {@link NoneReachedException};
+     *     cancelled, it ends all attempts
+     */
+    public static CompletableFuture<Void> connect(
+            EngineLoops loops,
+            EventLoop loop,
+            List<InetSocketAddress> remotes,
+            BiConsumer<InetSocketAddress, TcpTransport> onConnected) {
+        TcpRace race = new TcpRace(loops, loop, remotes, onConnected);
+        race.result.whenComplete((ignored, failure) -> race.end());
+        race.begin();
+        return race.result;
+    }
+
+    /** Alternates the families and keeps their orders; begins with the first address (RFC 8305 section 4). */
+    static List<InetSocketAddress> order(List<InetSocketAddress> remotes) {
+        Deque<InetSocketAddress> preferred = new ArrayDeque<>();
+        Deque<InetSocketAddress> other = new ArrayDeque<>();
+        Class<?> first = family(remotes.getFirst());
+        for (InetSocketAddress remote : new LinkedHashSet<>(remotes)) {
+            (family(remote) == first ? preferred : other).add(remote);
+        }
+        List<InetSocketAddress> ordered = new ArrayList<>();
+        while (!preferred.isEmpty() || !other.isEmpty()) {
+            if (!preferred.isEmpty()) {
+                ordered.add(preferred.remove());
+            }
+            if (!other.isEmpty()) {
+                ordered.add(other.remove());
+            }
+        }
+        return ordered;
+    }
+
+    private static Class<?> family(InetSocketAddress remote) {
+        return remote.isUnresolved() ? String.class : remote.getAddress().getClass();
+    }
+
+    private void begin() {
+        cancelTimer();
+        InetSocketAddress remote = waiting.poll();
+        if (remote == null) {
+            return;
+        }
+        CompletableFuture<Void> attempt = new CompletableFuture<>();
+        attempts.add(attempt);
+        TcpConnector.connect(loops, loop, remote, attempt, transport -> onAnswer(remote, attempt, transport));
+        if (!waiting.isEmpty()) {
+            timer = loop.schedule(this::begin, ATTEMPT_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        attempt.whenComplete((ignored, failure) -> {
+            attempts.remove(attempt);
+            if (failure == null) {
+                result.complete(null);
+            } else if (remote.equals(winner)) {
+                result.completeExceptionally(failure);
+            } else if (!result.isDone() && winner == null) {
+                onFailed(remote, failure);
+            }
+        });
+    }
+
+    private void onAnswer(InetSocketAddress remote, CompletableFuture<Void> attempt, TcpTransport transport) {
+        winner = remote;
+        attempts.remove(attempt);
+        end();
+        onConnected.accept(remote, transport);
+    }
+
+    private void onFailed(InetSocketAddress remote, Throwable failure) {
+        failures.put(remote, failure);
+        if (!waiting.isEmpty()) {
+            begin();
+        } else if (attempts.isEmpty()) {
+            result.completeExceptionally(new NoneReachedException(failures));
+        }
+    }
+
+    /** No further attempt begins, and those under way are closed, except for the one that has won. */
+    private void end() {
+        waiting.clear();
+        cancelTimer();
+        for (CompletableFuture<Void> attempt : List.copyOf(attempts)) {
+            attempt.cancel(false);
+        }
+    }
+
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
+        }
+    }
+
+    /** No address was reached. */
+    public static final class NoneReachedException extends Exception {
+
+        private static final long serialVersionUID = 1L;
+
+        @SuppressWarnings("serial") // of JDK's classes
+        private final Map<InetSocketAddress, Throwable> failures;
+
+        NoneReachedException(Map<InetSocketAddress, Throwable> failures) {
+            super(
+                    "no address was reached: " + failures,
+                    failures.values().iterator().next());
+            this.failures = new LinkedHashMap<>(failures);
+        }
+
+        /** What the operating system said of each address, in the order of the failures. */
+        public Map<InetSocketAddress, Throwable> failures() {
+            return failures;
+        }
+    }
+}
