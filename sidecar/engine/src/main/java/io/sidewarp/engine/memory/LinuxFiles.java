@@ -25,11 +25,13 @@ final class LinuxFiles {
     static final int ENOENT = 2;
     static final int EINTR = 4;
     static final int ENXIO = 6;
+    static final int EAGAIN = 11;
     static final int ENOMEM = 12;
     static final int EACCES = 13;
     static final int EFAULT = 14;
     static final int EPERM = 1;
     static final int EEXIST = 17;
+    static final int EXDEV = 18;
     static final int ENOTDIR = 20;
     static final int EISDIR = 21;
     static final int EINVAL = 22;
@@ -38,6 +40,7 @@ final class LinuxFiles {
     static final int EFBIG = 27;
     static final int ENOSPC = 28;
     static final int EROFS = 30;
+    static final int EMLINK = 31;
     static final int ENAMETOOLONG = 36;
     static final int ELOOP = 40;
     static final int EOPNOTSUPP = 95;
@@ -59,6 +62,10 @@ final class LinuxFiles {
     private static final int AT_FDCWD = -100;
     private static final int AT_SYMLINK_NOFOLLOW = 0x100;
     private static final int AT_EMPTY_PATH = 0x1000;
+    private static final int AT_REMOVEDIR = 0x200;
+    private static final int LOCK_SH = 1;
+    private static final int LOCK_EX = 2;
+    private static final int LOCK_NB = 4;
     private static final int STATX_BASIC_STATS = 0x7ff;
     private static final long STATX_SIZE = 256;
     private static final long STATX_UID = 20;
@@ -97,6 +104,10 @@ final class LinuxFiles {
     private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
     private static final MethodHandle FALLOCATE = function("fallocate", INT, INT, INT, LONG, LONG);
     private static final MethodHandle UNLINKAT = function("unlinkat", INT, INT, POINTER, INT);
+    private static final MethodHandle MKDIRAT = function("mkdirat", INT, INT, POINTER, INT);
+    private static final MethodHandle LINKAT = function("linkat", INT, INT, POINTER, INT, POINTER, INT);
+    private static final MethodHandle FLOCK = function("flock", INT, INT, INT);
+    private static final MethodHandle GETEUID = function("geteuid", INT);
     private static final MethodHandle MMAP = function("mmap", LONG, POINTER, LONG, INT, INT, INT, LONG);
     private static final MethodHandle MUNMAP = function("munmap", INT, LONG, LONG);
     private static final MethodHandle MADVISE = function("madvise", INT, LONG, LONG, INT);
@@ -108,6 +119,7 @@ final class LinuxFiles {
     record Stat(int mode, long owner, long length, long inode, long device) {
 
         private static final long ROOT = 0;
+        private static final int OTHERS = 077;
         private static final int READ_BIT = 4;
         private static final int WRITE_BIT = 2;
         private static final int SEARCH_BIT = 1;
@@ -140,14 +152,26 @@ final class LinuxFiles {
             return user == ROOT || (granted & wanted) == wanted;
         }
 
+        /** Whether this is a directory that only the given user can look into and change. */
+        boolean isPrivateDirectory(long user) {
+            return type() == 0x4000 && owner == user && (mode & OTHERS) == 0;
+        }
+
         boolean isSameFile(Stat other) {
-            return inode == other.inode && device == other.device;
+            return identity().equals(other.identity());
+        }
+
+        Identity identity() {
+            return new Identity(device, inode);
         }
 
         private int type() {
             return mode & 0xF000;
         }
     }
+
+    /** What tells a file from all others as long as a name, a descriptor or a mapping keeps it. */
+    record Identity(long device, long inode) {}
 
     /** Opens a directory by a path that may lead over symbolic links. */
     static int openRoot(String path) {
@@ -271,9 +295,62 @@ final class LinuxFiles {
     }
 
     static int unlink(int directory, String name) {
+        return unlink(directory, name, 0);
+    }
+
+    /** Removes an empty directory. */
+    static int removeDirectory(int directory, String name) {
+        return unlink(directory, name, AT_REMOVEDIR);
+    }
+
+    private static int unlink(int directory, String name, int flags) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
-            return result(state, (int) UNLINKAT.invokeExact(state, directory, arena.allocateFrom(name), 0));
+            return result(state, (int) UNLINKAT.invokeExact(state, directory, arena.allocateFrom(name), flags));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static int makeDirectory(int directory, String name, int mode) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (int) MKDIRAT.invokeExact(state, directory, arena.allocateFrom(name), mode));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** Gives a file a second name, which must not exist. */
+    static int link(int directory, String name, int otherDirectory, String otherName) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            MemorySegment from = arena.allocateFrom(name);
+            MemorySegment to = arena.allocateFrom(otherName);
+            return result(state, (int) LINKAT.invokeExact(state, directory, from, otherDirectory, to, 0));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /**
+     * Locks an open file, without waiting: false when another descriptor has a lock in the way. The lock ends with its
+     * descriptor, so also with the process.
+     */
+    static boolean lock(int descriptor, boolean exclusive) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            int operation = (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB;
+            return result(state, (int) FLOCK.invokeExact(state, descriptor, operation)) != -EAGAIN;
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    /** The user that this process acts as. */
+    static long user() {
+        try (Arena arena = Arena.ofConfined()) {
+            return Integer.toUnsignedLong((int) GETEUID.invokeExact(arena.allocate(CALL_STATE)));
         } catch (Throwable e) {
             throw rethrown(e);
         }

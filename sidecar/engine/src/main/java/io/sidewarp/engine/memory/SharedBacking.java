@@ -23,17 +23,17 @@ public final class SharedBacking implements RegionBacking {
     /**
      * Takes over a descriptor, and maps the file.
      *
-     * @param page octets in a page of the file: a mapping has whole ones
      * @param created how to remove the file afterwards, or null
      * @throws RegionException NO_SPACE or IO; the descriptor is still the caller's then
      */
-    SharedBacking(String path, int file, long offset, long length, long page, @Nullable CreatedFile created) {
-        this.path = path;
+    SharedBacking(SharedVolume.Part part, int file, @Nullable CreatedFile created) {
+        this.path = part.path();
         this.file = file;
-        this.end = offset + length;
+        long length = part.length();
+        this.end = part.offset() + length;
         this.created = created;
-        long octets = SharedVolume.wholePages(length, page);
-        long address = LinuxFiles.map(file, offset, octets);
+        long octets = SharedVolume.wholePages(length, part.page());
+        long address = LinuxFiles.map(file, part.offset(), octets);
         if (address < 0 && address > -4096) {
             throw mapFailure((int) -address, length);
         }
@@ -50,6 +50,16 @@ public final class SharedBacking implements RegionBacking {
     @Override
     public String path() {
         return path;
+    }
+
+    /** Whether a sidecar created the file, this one or an earlier one: it goes with the region. */
+    public boolean isCreated() {
+        return created != null;
+    }
+
+    /** Whether the file existed before, so that it has a content. */
+    public boolean existed() {
+        return created == null || created.existed();
     }
 
     @Override
@@ -72,7 +82,7 @@ public final class SharedBacking implements RegionBacking {
         arena.close();
         closed = true;
         if (created != null) {
-            created.remove(file);
+            created.remove();
         }
         LinuxFiles.close(file);
     }
@@ -95,20 +105,17 @@ public final class SharedBacking implements RegionBacking {
                                 + "); put it on a file system that supports shared mappings, such as tmpfs");
     }
 
-    /** A file that goes away with its region: its directory, held open, and its name there. */
-    record CreatedFile(int directory, String name) {
+    /**
+     * A file that goes away with its region.
+     *
+     * @param directory holds the file; stays open as long as the region
+     * @param existed whether the region took the file over
+     */
+    record CreatedFile(CreatedFiles files, int directory, String name, FileRecords.Created created, boolean existed) {
 
-        /** Removes the file, unless the name stands for another one by now. */
-        void remove(int file) {
-            try {
-                if (LinuxFiles.stat(directory, name).isSameFile(LinuxFiles.stat(file))) {
-                    LinuxFiles.unlink(directory, name);
-                }
-            } catch (LinuxFiles.ErrnoException e) {
-                // The application removed it first.
-            } finally {
-                LinuxFiles.close(directory);
-            }
+        void remove() {
+            files.remove(directory, name, created);
+            LinuxFiles.close(directory);
         }
     }
 }

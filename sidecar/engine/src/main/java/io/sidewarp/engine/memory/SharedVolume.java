@@ -3,10 +3,12 @@
 
 package io.sidewarp.engine.memory;
 
+import io.sidewarp.engine.memory.CreatedFiles.Found;
 import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,11 +18,41 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedVolume {
 
-    private static final int MODE = 0660;
+    /** The user of a caller that is not known. */
+    private static final long NO_USER = -1;
+
     private static final int NAME_MAX = 255;
     private static final int PATH_MAX = 4095;
 
     private final Path root;
+    private final CreatedFiles files = new CreatedFiles(this::openRoot);
+    private final FileCreation creation = new FileCreation(files);
+
+    /**
+     * The region that a file is for.
+     *
+     * @param user number of the caller's user; any negative number when nobody knows it
+     * @param region name for messages to this user, for instance "region 7"
+     */
+    public record Holder(long user, String region) {
+
+        static final Holder NOBODY = new Holder(NO_USER, "a region");
+    }
+
+    /**
+     * A part of a file.
+     *
+     * @param offset bytes from the beginning of the file
+     * @param length bytes, or 0 for the rest of an existing file
+     * @param page bytes in a page of the file
+     */
+    record Part(String path, long offset, long length, long page) {
+
+        /** A file of huge pages whose length is no whole number of them could not be extended any more. */
+        long octetsToCreate() {
+            return page > LinuxFiles.pageSize() ? wholePages(length, page) : length;
+        }
+    }
 
     /** Decides about a part of a file before the file is created or the part gets memory. */
     @FunctionalInterface
@@ -102,9 +134,37 @@ public final class SharedVolume {
         return whole < octets ? octets : whole;
     }
 
-    /** As {@link #open(String, long, long, boolean, Admission)}, for any file and length. */
+    /**
+     * Reads which files earlier sidecars created and left when they died: the orphans. Called once, before the first file
+     * is opened.
+     *
+     * @return why nothing can be recorded in this volume, so that files which are created from now on become the
+     *     application's own when this process dies; empty when all is well
+     * @throws RegionException IO when the volume cannot be opened
+     */
+    public Optional<String> findOrphans() {
+        return files.load();
+    }
+
+    /**
+     * Removes the orphans that nobody took over and no region uses.
+     *
+     * @return how many are left, because regions use them
+     * @throws RegionException IO when the volume cannot be opened
+     */
+    public int removeOrphans() {
+        return files.removeOrphans();
+    }
+
+    /** As {@link #open(String, long, long, CreateMode, Holder, Admission)}, for any file and length. */
     public SharedBacking open(String relativePath, long offset, long length, boolean create) {
         return open(relativePath, offset, length, create, (octets, access) -> {});
+    }
+
+    /** As {@link #open(String, long, long, CreateMode, Holder, Admission)}, with a file that must be new or none. */
+    public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
+        CreateMode mode = create ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
+        return open(relativePath, offset, length, mode, Holder.NOBODY, admission);
     }
 
     /**
@@ -114,15 +174,17 @@ public final class SharedVolume {
      * @param relativePath names separated by "/"
      * @param offset octets from the beginning of the file, a multiple of {@link #pageSize()}
      * @param length octets, or 0 for the rest of the file
-     * @param create true: the file must not exist; it is created with mode 0660 and offset plus length octets, and is
-     *     removed when the backing is closed; of huge pages it has whole ones. Only the part gets memory, not what is in
-     *     front of it. False: it must exist and be long enough
+     * @param mode of a file that is created: it has mode 0660 and offset plus length octets, or whole huge pages, and is
+     *     removed when the backing is closed. Only the part gets memory, not what is in front of it. A file that is taken
+     *     over is extended with zeros where it is shorter, and never cut. A file that is opened must be long enough
+     * @param holder whom the file is for
      * @param admission is asked before anything gets memory
      * @throws RegionException when that is impossible
      */
-    public SharedBacking open(String relativePath, long offset, long length, boolean create, Admission admission) {
+    public SharedBacking open(
+            String relativePath, long offset, long length, CreateMode mode, Holder holder, Admission admission) {
         List<String> names = names(relativePath);
-        checkRange(relativePath, offset, length, create);
+        checkRange(relativePath, offset, length, mode.creates());
         Parent parent = openParent(relativePath, names);
         int directory = parent.directory();
         boolean directoryPassedOn = false;
@@ -130,12 +192,15 @@ public final class SharedVolume {
             long page = LinuxFiles.pageSize(directory);
             checkOffset(relativePath, offset, page);
             String name = names.getLast();
-            if (create) {
-                admission.admit(length, parent.creation());
-                directoryPassedOn = true;
-                return create(relativePath, new SharedBacking.CreatedFile(directory, name), offset, length, page);
+            Part part = new Part(relativePath, offset, length, page);
+            if (mode == CreateMode.NONE
+                    || (mode == CreateMode.OPEN_OR_CREATE && files.find(directory, name) instanceof Found.Foreign)) {
+                return openExisting(part, parent, name, admission);
             }
-            return openExisting(relativePath, parent, name, offset, length, page, admission);
+            admission.admit(length, parent.creation());
+            SharedBacking backing = creation.create(part, directory, name, mode, holder);
+            directoryPassedOn = true;
+            return backing;
         } finally {
             if (!directoryPassedOn) {
                 LinuxFiles.close(directory);
@@ -143,8 +208,10 @@ public final class SharedVolume {
         }
     }
 
-    private static SharedBacking openExisting(
-            String path, Parent parent, String name, long offset, long length, long page, Admission admission) {
+    private SharedBacking openExisting(Part part, Parent parent, String name, Admission admission) {
+        String path = part.path();
+        long offset = part.offset();
+        long length = part.length();
         int directory = parent.directory();
         int file = LinuxFiles.openFile(directory, name);
         if (file < 0) {
@@ -165,11 +232,12 @@ public final class SharedVolume {
             long octets = length == 0 ? stat.length() - offset : length;
             admission.admit(octets, (user, write) -> parent.reach().permits(user, write) && permits(file, user, write));
             // Before population, which would use up the volume before it finds that there is too little.
-            int result = LinuxFiles.reserve(file, offset, octets);
+            files.keep(file);
+            int result = creation.withRoom(() -> LinuxFiles.reserve(file, offset, octets));
             if (result < 0) {
                 throw failure(-result, path, directory, name);
             }
-            SharedBacking backing = map(path, file, offset, octets, page, null);
+            SharedBacking backing = map(new Part(path, offset, octets, part.page()), file, null);
             done = true;
             return backing;
         } catch (LinuxFiles.ErrnoException e) {
@@ -189,47 +257,12 @@ public final class SharedVolume {
         }
     }
 
-    /** Takes over the directory's descriptor. */
-    private static SharedBacking create(
-            String path, SharedBacking.CreatedFile created, long offset, long length, long page) {
-        int file = LinuxFiles.createFile(created.directory(), created.name(), MODE);
-        if (file < 0) {
-            try {
-                throw failure(-file, path, created.directory(), created.name());
-            } finally {
-                LinuxFiles.close(created.directory());
-            }
-        }
-        boolean done = false;
-        try {
-            // The umask may have taken away what the application's group needs.
-            int result = LinuxFiles.changeMode(file, MODE);
-            if (result == 0) {
-                // A file of huge pages whose length is no whole number of them could not be extended any more.
-                result = LinuxFiles.extend(
-                        file, offset, page > LinuxFiles.pageSize() ? wholePages(length, page) : length);
-            }
-            if (result < 0) {
-                throw failure(-result, path, created.directory(), created.name());
-            }
-            SharedBacking backing = map(path, file, offset, length, page, created);
-            done = true;
-            return backing;
-        } finally {
-            if (!done) {
-                created.remove(file);
-                LinuxFiles.close(file);
-            }
-        }
-    }
-
     /** Maps and populates. Leaves descriptors and file alone when it fails. */
-    private static SharedBacking map(
-            String path, int file, long offset, long length, long page, SharedBacking.@Nullable CreatedFile created) {
-        SharedBacking backing = new SharedBacking(path, file, offset, length, page, created);
+    static SharedBacking map(Part part, int file, SharedBacking.@Nullable CreatedFile created) {
+        SharedBacking backing = new SharedBacking(part, file, created);
         boolean done = false;
         try {
-            populate(path, backing);
+            populate(part.path(), backing);
             done = true;
             return backing;
         } finally {
@@ -321,6 +354,9 @@ public final class SharedVolume {
             if (name.getBytes(StandardCharsets.UTF_8).length > NAME_MAX) {
                 throw invalidPath(path, "a name in it is longer than " + NAME_MAX + " octets");
             }
+        }
+        if (names.getFirst().equals(FileRecords.DIRECTORY)) {
+            throw invalidPath(path, "the sidecar keeps its own records there");
         }
         if (path.getBytes(StandardCharsets.UTF_8).length > PATH_MAX) {
             throw new RegionException(

@@ -101,8 +101,8 @@ class MemoryRegionTest {
         }
         int root = LinuxFiles.openRoot(directory.toString());
         // Not through SharedVolume, which would give each page its memory.
-        SharedBacking backing =
-                new SharedBacking("large", LinuxFiles.openFile(root, "large"), 0, length, LinuxFiles.pageSize(), null);
+        SharedVolume.Part part = new SharedVolume.Part("large", 0, length, LinuxFiles.pageSize());
+        SharedBacking backing = new SharedBacking(part, LinuxFiles.openFile(root, "large"), null);
         LinuxFiles.close(root);
         MemoryRegion large = region(backing);
 

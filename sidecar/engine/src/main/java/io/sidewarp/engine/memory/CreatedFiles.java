@@ -1,0 +1,177 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import io.sidewarp.engine.memory.FileRecords.Created;
+import io.sidewarp.engine.memory.FileRecords.Entry;
+import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
+import io.sidewarp.engine.memory.LinuxFiles.Identity;
+import io.sidewarp.engine.memory.LinuxFiles.Stat;
+import io.sidewarp.engine.memory.SharedVolume.Holder;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntSupplier;
+
+/**
+ * The files of a shared volume that are not the application's own: those that regions of this process created, and the
+ * orphans, which sidecars left that are gone. Thread-safe.
+ */
+final class CreatedFiles {
+
+    private final FileRecords records;
+
+    /** Guarded by this. Until they are taken over or removed. */
+    private final Map<Identity, Entry> orphans = new LinkedHashMap<>();
+
+    /** Guarded by this. */
+    private final Map<Identity, Holder> held = new LinkedHashMap<>();
+
+    /** @param openRoot opens the volume, or throws {@link RegionException} */
+    CreatedFiles(IntSupplier openRoot) {
+        records = new FileRecords(openRoot);
+    }
+
+    /** What a name stands for. */
+    sealed interface Found {
+
+        record Missing() implements Found {}
+
+        /** A file, or anything else, that no sidecar created. */
+        record Foreign() implements Found {}
+
+        record Held(Holder holder) implements Found {}
+
+        record Orphan(Identity identity, Entry of) implements Found {}
+    }
+
+    /**
+     * Reads what earlier sidecars left.
+     *
+     * @return why nothing can be recorded in the volume; empty when it can
+     */
+    synchronized Optional<String> load() {
+        orphans.putAll(records.read());
+        return records.problem();
+    }
+
+    /** What a name in a directory of the volume stands for. */
+    synchronized Found find(int directory, String name) {
+        try {
+            Identity identity = LinuxFiles.stat(directory, name).identity();
+            Holder holder = held.get(identity);
+            if (holder != null) {
+                return new Found.Held(holder);
+            }
+            Entry orphan = orphans.get(identity);
+            return orphan == null ? new Found.Foreign() : new Found.Orphan(identity, orphan);
+        } catch (ErrnoException e) {
+            return e.errno() == LinuxFiles.ENOENT ? new Found.Missing() : new Found.Foreign();
+        }
+    }
+
+    /** As {@link FileRecords#create}. */
+    synchronized Created create(int directory, String name, String path, Holder holder) {
+        Created created = records.create(directory, name, path, holder.user());
+        if (created.file() >= 0) {
+            try {
+                held.put(LinuxFiles.stat(created.file()).identity(), holder);
+            } catch (ErrnoException e) {
+                // Messages do not tell the holder then.
+            }
+        }
+        return created;
+    }
+
+    /**
+     * Takes an orphan over that was opened.
+     *
+     * @return false when the open file is another one, or a region uses it that did not create it
+     */
+    synchronized boolean take(int file, Found.Orphan orphan, Holder holder) {
+        try {
+            if (!LinuxFiles.stat(file).identity().equals(orphan.identity())
+                    || !orphans.containsKey(orphan.identity())
+                    || !LinuxFiles.lock(file, true)) {
+                return false;
+            }
+        } catch (ErrnoException e) {
+            return false;
+        }
+        orphans.remove(orphan.identity());
+        held.put(orphan.identity(), holder);
+        return true;
+    }
+
+    /** Undoes {@link #take}. The lock ends with the descriptor. */
+    synchronized void giveBack(Found.Orphan orphan) {
+        held.remove(orphan.identity());
+        orphans.put(orphan.identity(), orphan.of());
+    }
+
+    /** Keeps an orphan in the volume as long as a region has it open that did not create it. */
+    synchronized void keep(int file) {
+        try {
+            if (orphans.containsKey(LinuxFiles.stat(file).identity())) {
+                LinuxFiles.lock(file, false);
+            }
+        } catch (ErrnoException e) {
+            // A file that does not work says so when it is used.
+        }
+    }
+
+    /** Removes a file that this process created or took over: its name too, unless that is another file's by now. */
+    synchronized void remove(int directory, String name, Created created) {
+        try {
+            Stat file = LinuxFiles.stat(created.file());
+            held.remove(file.identity());
+            if (LinuxFiles.stat(directory, name).isSameFile(file)) {
+                LinuxFiles.unlink(directory, name);
+            }
+        } catch (ErrnoException e) {
+            // The application removed it first.
+        }
+        if (created.of() != null) {
+            try {
+                records.drop(created.of());
+            } catch (RegionException e) {
+                // The next sidecar drops the record.
+            }
+        }
+    }
+
+    /** Removes an orphan. False while a region uses it. */
+    synchronized boolean remove(Identity identity, Entry orphan) {
+        if (orphans.containsKey(identity) && records.removeUnused(orphan, identity)) {
+            orphans.remove(identity);
+        }
+        return !orphans.containsKey(identity);
+    }
+
+    /**
+     * Removes the orphans that no region uses.
+     *
+     * @return how many are left
+     */
+    synchronized int removeOrphans() {
+        Map.copyOf(orphans).forEach(this::remove);
+        return orphans.size();
+    }
+
+    /** Removes one orphan, first one that has lost its name. False when nothing can be removed. */
+    synchronized boolean makeRoom() {
+        return removeFirst(true) || removeFirst(false);
+    }
+
+    private boolean removeFirst(boolean nameless) {
+        for (Map.Entry<Identity, Entry> orphan : List.copyOf(orphans.entrySet())) {
+            boolean fits = !nameless || !records.isNamed(orphan.getValue(), orphan.getKey());
+            if (fits && remove(orphan.getKey(), orphan.getValue())) {
+                return true;
+            }
+        }
+        return false;
+    }
+}

@@ -1,0 +1,343 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.engine.memory;
+
+import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
+import io.sidewarp.engine.memory.LinuxFiles.Identity;
+import java.io.IOException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.IntSupplier;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Records in a shared volume of the files that sidecars created there.
+ *
+ * <p>A record is a second name (a hard link) of the file, in a directory that only the sidecar's user can enter:
+ * {@code .sidewarp/USER-NUMBER/PATH}, with the path encoded. The second name comes first and the file's own name is linked
+ * to it, so that no file is ever without a record. A file is removed only while its name and its record are the same file:
+ * a file that an application made under that name later is safe. The directory is there only as long as it has records.
+ *
+ * <p>A sidecar locks each file that it created; the kernel drops the lock when the process dies. Confined to the lock of
+ * {@link CreatedFiles}.
+ */
+final class FileRecords {
+
+    /** Name of the directory in the volume. */
+    static final String DIRECTORY = ".sidewarp";
+
+    private static final int DIRECTORY_MODE = 0700;
+    private static final int FILE_MODE = 0660;
+
+    /** Characters of an encoded path in one name; a longer path takes several directories. */
+    private static final int PIECE = 200;
+
+    /** Keeps a piece of a path from being "." or "..". */
+    private static final String PIECE_PREFIX = "_";
+
+    /** Another sidecar in the volume can remove the empty directory during an attempt. */
+    private static final int ATTEMPTS = 8;
+
+    private final IntSupplier openRoot;
+    private long nextNumber;
+
+    /** @param openRoot opens the volume, or throws {@link RegionException} */
+    FileRecords(IntSupplier openRoot) {
+        this.openRoot = openRoot;
+    }
+
+    /**
+     * A record.
+     *
+     * @param user number of the user for whom the file was created
+     * @param path of the file in the volume
+     * @param place of the second name in the directory of records
+     */
+    record Entry(long user, String path, String place) {}
+
+    /**
+     * A created file.
+     *
+     * @param file its descriptor, or the negative error number
+     * @param of its record; null where the volume does not permit one
+     */
+    record Created(int file, @Nullable Entry of) {}
+
+    /** Says why the volume does not permit records; empty when it does. */
+    Optional<String> problem() {
+        int result = inDirectory(records -> 0);
+        return result == 0
+                ? Optional.empty()
+                : Optional.of("the directory " + DIRECTORY + " in the shared volume cannot be used (error " + -result
+                        + "); let the sidecar's user create it, with mode 0700");
+    }
+
+    /** Reads the records that are there. Those whose files lost their names are dropped: the application wanted that. */
+    Map<Identity, Entry> read() {
+        Map<Identity, Entry> found = new LinkedHashMap<>();
+        inDirectory(records -> {
+            for (String entry : children(records)) {
+                read(records, entry).ifPresent(record -> {
+                    try {
+                        Identity identity =
+                                LinuxFiles.stat(records, record.place()).identity();
+                        if (isNamed(record, identity)) {
+                            found.put(identity, record);
+                        } else {
+                            removeUnused(records, record, identity);
+                        }
+                    } catch (ErrnoException e) {
+                        // Gone meanwhile.
+                    }
+                });
+            }
+            return 0;
+        });
+        return found;
+    }
+
+    /** The record of an entry of the directory. An entry without a file, of a sidecar that died early, is removed. */
+    private Optional<Entry> read(int records, String entry) {
+        int dash = entry.lastIndexOf('-');
+        try {
+            long user = Long.parseLong(entry.substring(0, Math.max(0, dash)));
+            nextNumber = Math.max(nextNumber, Long.parseLong(entry.substring(dash + 1)) + 1);
+            String place = entry;
+            StringBuilder path = new StringBuilder();
+            int directory = LinuxFiles.openDirectory(records, place);
+            while (directory >= 0) {
+                List<String> inside = children(directory);
+                LinuxFiles.close(directory);
+                if (inside.size() != 1) {
+                    removeDirectories(records, place);
+                    return Optional.empty();
+                }
+                place += "/" + inside.getFirst();
+                path.append(inside.getFirst().substring(PIECE_PREFIX.length()));
+                directory = LinuxFiles.openDirectory(records, place);
+            }
+            return Optional.of(new Entry(user, URLDecoder.decode(path.toString(), StandardCharsets.UTF_8), place));
+        } catch (IllegalArgumentException e) {
+            // Nothing that a sidecar made.
+            return Optional.empty();
+        }
+    }
+
+    /**
+     * Creates a file for reading and writing, with its record where the volume permits one. The umask applies to the mode,
+     * which is 0660.
+     *
+     * @param path of the file in the volume
+     */
+    Created create(int directory, String name, String path, long user) {
+        @Nullable Entry[] made = new Entry[1];
+        int file = -LinuxFiles.ENOENT;
+        for (int attempt = 0; attempt < ATTEMPTS && file == -LinuxFiles.ENOENT; attempt++) {
+            file = inDirectory(records -> {
+                Entry entry = new Entry(user, path, place(user, path));
+                int created = makeDirectories(records, entry.place());
+                while (created == -LinuxFiles.EEXIST) {
+                    entry = new Entry(user, path, place(user, path));
+                    created = makeDirectories(records, entry.place());
+                }
+                if (created == 0) {
+                    created = create(records, entry, directory, name);
+                }
+                made[0] = created < 0 ? null : entry;
+                return created;
+            });
+        }
+        return isRefusal(file)
+                ? new Created(LinuxFiles.createFile(directory, name, FILE_MODE), null)
+                : new Created(file, made[0]);
+    }
+
+    private String place(long user, String path) {
+        String encoded = URLEncoder.encode(path, StandardCharsets.UTF_8);
+        StringBuilder place = new StringBuilder().append(user).append('-').append(nextNumber++);
+        for (int at = 0; at < encoded.length(); at += PIECE) {
+            place.append('/').append(PIECE_PREFIX).append(encoded, at, Math.min(encoded.length(), at + PIECE));
+        }
+        return place.toString();
+    }
+
+    /** Makes the directories of a place. EEXIST: the place has another file. */
+    private static int makeDirectories(int records, String place) {
+        for (int slash = place.indexOf('/'); slash >= 0; slash = place.indexOf('/', slash + 1)) {
+            int result = LinuxFiles.makeDirectory(records, place.substring(0, slash), DIRECTORY_MODE);
+            if (result < 0) {
+                if (result != -LinuxFiles.EEXIST) {
+                    removeDirectories(records, place);
+                }
+                return result;
+            }
+        }
+        return 0;
+    }
+
+    /** Creates the second name, then the name. */
+    private static int create(int records, Entry record, int directory, String name) {
+        int file = LinuxFiles.createFile(records, record.place(), FILE_MODE);
+        int result = file;
+        if (file >= 0) {
+            LinuxFiles.lock(file, true);
+            result = LinuxFiles.link(records, record.place(), directory, name);
+            if (result < 0) {
+                LinuxFiles.close(file);
+            }
+        }
+        if (result < 0) {
+            drop(records, record);
+        }
+        return result < 0 ? result : file;
+    }
+
+    /** Whether a volume refuses records, though it may take files. */
+    private static boolean isRefusal(int result) {
+        return switch (-result) {
+            case LinuxFiles.EPERM,
+                    LinuxFiles.EACCES,
+                    LinuxFiles.EMLINK,
+                    LinuxFiles.EXDEV,
+                    LinuxFiles.EOPNOTSUPP,
+                    LinuxFiles.ENOTDIR,
+                    LinuxFiles.ELOOP -> true;
+            default -> false;
+        };
+    }
+
+    /** Removes a record. Its file's name is somebody else's matter. */
+    void drop(Entry record) {
+        inDirectory(records -> {
+            drop(records, record);
+            return 0;
+        });
+    }
+
+    /** Removes a file with its record. False, and nothing is removed, while anybody has a lock on the file. */
+    boolean removeUnused(Entry record, Identity identity) {
+        return inDirectory(records -> removeUnused(records, record, identity) ? 1 : 0) == 1;
+    }
+
+    private boolean removeUnused(int records, Entry record, Identity identity) {
+        int file = LinuxFiles.openFile(records, record.place());
+        if (file < 0 || !LinuxFiles.lock(file, true)) {
+            LinuxFiles.close(file);
+            return file == -LinuxFiles.ENOENT;
+        }
+        atName(record.path(), (directory, name) -> {
+            if (isFile(directory, name, identity)) {
+                LinuxFiles.unlink(directory, name);
+            }
+        });
+        drop(records, record);
+        LinuxFiles.close(file);
+        return true;
+    }
+
+    /** Whether the path of a record still leads to its file. */
+    boolean isNamed(Entry record, Identity identity) {
+        boolean[] named = new boolean[1];
+        atName(record.path(), (directory, name) -> named[0] = isFile(directory, name, identity));
+        return named[0];
+    }
+
+    private static boolean isFile(int directory, String name, Identity identity) {
+        try {
+            return LinuxFiles.stat(directory, name).identity().equals(identity);
+        } catch (ErrnoException e) {
+            return false;
+        }
+    }
+
+    private static void drop(int records, Entry record) {
+        LinuxFiles.unlink(records, record.place());
+        removeDirectories(records, record.place());
+    }
+
+    /** Removes the directories of a path that are empty, from its end on. */
+    private static void removeDirectories(int records, String place) {
+        for (String left = place; !left.isEmpty(); left = left.substring(0, Math.max(0, left.lastIndexOf('/')))) {
+            LinuxFiles.removeDirectory(records, left);
+        }
+    }
+
+    /**
+     * Does something in the directory of records, which it makes, and removes when it is empty afterwards.
+     *
+     * @return the result of the work; a negative error number when there is no such directory
+     */
+    private int inDirectory(ToIntFunction<Integer> work) {
+        int root = openRoot.getAsInt();
+        try {
+            int made = LinuxFiles.makeDirectory(root, DIRECTORY, DIRECTORY_MODE);
+            int records = made < 0 && made != -LinuxFiles.EEXIST ? made : open(root);
+            if (records < 0) {
+                return records;
+            }
+            try {
+                return work.applyAsInt(records);
+            } finally {
+                LinuxFiles.close(records);
+                LinuxFiles.removeDirectory(root, DIRECTORY);
+            }
+        } finally {
+            LinuxFiles.close(root);
+        }
+    }
+
+    /** Nobody else can change what is inside, so that paths in it need no care about symbolic links. */
+    private static int open(int root) {
+        int records = LinuxFiles.openDirectory(root, DIRECTORY);
+        try {
+            if (records < 0 || LinuxFiles.stat(records).isPrivateDirectory(LinuxFiles.user())) {
+                return records;
+            }
+        } catch (ErrnoException e) {
+            // As if it were another user's.
+        }
+        LinuxFiles.close(records);
+        return -LinuxFiles.EPERM;
+    }
+
+    private interface AtName {
+        void accept(int directory, String name);
+    }
+
+    /** Walks to the directory of a path, not over symbolic links. Does nothing when it is missing. */
+    private void atName(String path, AtName action) {
+        String[] names = path.split("/", -1);
+        int directory = openRoot.getAsInt();
+        for (int i = 0; i < names.length - 1 && directory >= 0; i++) {
+            int next = LinuxFiles.openDirectory(directory, names[i]);
+            LinuxFiles.close(directory);
+            directory = next;
+        }
+        if (directory >= 0) {
+            action.accept(directory, names[names.length - 1]);
+            LinuxFiles.close(directory);
+        }
+    }
+
+    private static List<String> children(int directory) {
+        List<String> names = new ArrayList<>();
+        try (DirectoryStream<Path> paths = Files.newDirectoryStream(Path.of("/proc/self/fd/" + directory))) {
+            paths.forEach(path -> names.add(path.getFileName().toString()));
+        } catch (IOException | DirectoryIteratorException e) {
+            // What cannot be listed is left alone.
+        }
+        return names;
+    }
+}
