@@ -80,7 +80,9 @@ final class Errors {
         return new SidewarpException(
                 cause.code(),
                 "session \"" + name + "\" was lost, and the sidecar has released what belonged to it: "
-                        + cause.getMessage() + "; open a new session when SidewarpClient.awaitReady returns",
+                        + cause.getMessage()
+                        + "; work that was outstanding may be done or not; open a new session when"
+                        + " SidewarpClient.awaitReady returns",
                 cause.rdmaError().orElse(null),
                 cause);
     }
@@ -120,7 +122,8 @@ final class Errors {
     static SidewarpException noCredit(int credits, boolean lastIsFree, Duration timeout) {
         String taken = lastIsFree ? "all but one of the " : "all ";
         String remedy = lastIsFree
-                ? "; receives leave the last one to work that brings back the places of unsignaled requests: post that first"
+                ? "; receives leave the last one to work that brings back the places of unsignaled requests: post that"
+                        + " first"
                 : "";
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,

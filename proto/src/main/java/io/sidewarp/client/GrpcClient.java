@@ -37,6 +37,9 @@ final class GrpcClient implements SidewarpClient {
     private final Transport transport;
     private final Set<GrpcSession> sessions = ConcurrentHashMap.newKeySet();
 
+    /** Shared regions of all sessions, also of lost ones, until they are unmapped. */
+    private final Set<MappedRegion> mapped = ConcurrentHashMap.newKeySet();
+
     GrpcClient(ClientOptions options) {
         this.options = options;
         transport = new Transport(Target.parse(options.target()));
@@ -48,6 +51,27 @@ final class GrpcClient implements SidewarpClient {
 
     Transport transport() {
         return transport;
+    }
+
+    void mapped(MappedRegion region) {
+        mapped.add(region);
+    }
+
+    void unmapped(MappedRegion region) {
+        mapped.remove(region);
+    }
+
+    /** What is mapped for a session. */
+    List<MappedRegion> mappedRegions(Regions regions) {
+        return mapped.stream().filter(region -> region.regions() == regions).toList();
+    }
+
+    /** What is still mapped of a path for sessions that are lost. */
+    List<MappedRegion> lostRegions(String path) {
+        return mapped.stream()
+                .filter(region -> region.path().equals(path))
+                .filter(region -> region.regions().session().isEnded())
+                .toList();
     }
 
     @Override

@@ -27,6 +27,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -173,13 +174,13 @@ final class GrpcSession implements Session {
     }
 
     @Override
-    public SharedRegion createSharedRegion(String path, long length, RegionOptions options) {
-        return regions.share(path, 0, length, true, options);
+    public SharedRegion createSharedRegion(String path, long length, CreateMode mode, RegionOptions options) {
+        return regions.share(path, 0, length, Optional.of(mode), options);
     }
 
     @Override
     public SharedRegion openSharedRegion(String path, long offset, long length, RegionOptions options) {
-        return regions.share(path, offset, length, false, options);
+        return regions.share(path, offset, length, Optional.empty(), options);
     }
 
     @Override

@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import io.grpc.Status;
 import io.sidewarp.v1.DeregisterRegionRequest;
+import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RegisterRegionRequest;
@@ -14,8 +15,9 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Registers regions for a session, and finds their files in this process' view of the shared volume. */
 final class Regions {
@@ -24,27 +26,28 @@ final class Regions {
 
     private final GrpcSession session;
     private final GrpcClient client;
-    private volatile long pageSize;
-
-    /** What is mapped in this process, for the end of the session. */
-    private final Set<MappedRegion> mapped = ConcurrentHashMap.newKeySet();
+    private volatile @Nullable DeviceInfo device;
 
     Regions(GrpcSession session, GrpcClient client) {
         this.session = session;
         this.client = client;
     }
 
-    SharedRegion share(String path, long offset, long length, boolean create, RegionOptions options) {
-        SharedBacking backing = SharedBacking.newBuilder()
-                .setPath(path)
-                .setOffset(offset)
-                .setLength(length)
-                .setCreate(create)
-                .build();
+    /** @param mode empty when the file must exist */
+    SharedRegion share(String path, long offset, long length, Optional<CreateMode> mode, RegionOptions options) {
+        SharedBacking.Builder backing =
+                SharedBacking.newBuilder().setPath(path).setOffset(offset).setLength(length);
+        mode.ifPresent(creation -> creation.addTo(backing));
+        List<MappedRegion> lost = client.lostRegions(path);
+        // Pages that this process maps stay charged to the volume.
+        lost.stream()
+                .filter(region -> mode.equals(Optional.of(CreateMode.REPLACE)) || !isAtItsPath(region))
+                .forEach(Regions::unmapQuietly);
         io.sidewarp.v1.Region region = register(request(options).setShared(backing));
         try {
-            MappedRegion shared = MappedRegion.map(this, region, offset, locate(path), pageSize());
-            mapped.add(shared);
+            MappedRegion shared = new MappedRegion(this, region, mapping(region, offset, locate(path), lost));
+            client.mapped(shared);
+            lost.forEach(Regions::unmapQuietly);
             return shared;
         } catch (IOException | RuntimeException e) {
             SidewarpException failure = e instanceof SidewarpException refused
@@ -64,12 +67,35 @@ final class Regions {
         }
     }
 
-    /** Octets in a page of the shared volume, which stays the same as long as the session. */
-    private long pageSize() {
-        if (pageSize == 0) {
-            pageSize = Math.max(1, client.device().getPageSize());
+    /** The mapping of a region that this one follows, or another one. */
+    private Mapping mapping(io.sidewarp.v1.Region region, long offset, Path file, List<MappedRegion> lost)
+            throws IOException {
+        for (MappedRegion before : lost) {
+            Mapping mapping = before.mapping();
+            if (mapping.isOf(file) && mapping.share(offset, region.getLength())) {
+                return mapping;
+            }
         }
-        return pageSize;
+        return Mapping.of(file, offset, region.getLength(), pageSize());
+    }
+
+    private boolean isAtItsPath(MappedRegion region) {
+        return directories().stream().anyMatch(volume -> region.mapping().isOf(volume.resolve(region.path())));
+    }
+
+    /** Octets in a page of the shared volume. */
+    private long pageSize() {
+        return Math.max(1, device().getPageSize());
+    }
+
+    /** The sidecar's description, which stays the same as long as the session. */
+    private DeviceInfo device() {
+        DeviceInfo known = device;
+        if (known == null) {
+            known = client.device();
+            device = known;
+        }
+        return known;
     }
 
     ManagedRegion manage(long length, RegionOptions options) {
@@ -87,17 +113,19 @@ final class Regions {
     }
 
     void unmapped(MappedRegion region) {
-        mapped.remove(region);
+        client.unmapped(region);
     }
 
     /** Unmaps what nobody closed, but for what I/O uses now. */
     void unmapAll() {
-        for (MappedRegion region : mapped) {
-            try {
-                region.unmap();
-            } catch (IllegalStateException e) {
-                LOG.log(Level.WARNING, "a session was closed while its memory was in use", e);
-            }
+        client.mappedRegions(this).forEach(Regions::unmapQuietly);
+    }
+
+    private static void unmapQuietly(MappedRegion region) {
+        try {
+            region.unmap();
+        } catch (IllegalStateException e) {
+            LOG.log(Level.WARNING, "a region ended while its memory was in use", e);
         }
     }
 
@@ -142,25 +170,29 @@ final class Regions {
      * usual place, then at the sidecar's own path.
      */
     private Path locate(String path) {
-        Path volume = client.options().sharedVolume().orElse(Path.of(ClientOptions.DEFAULT_VOLUME));
-        if (Files.exists(volume.resolve(path))) {
-            return volume.resolve(path);
+        List<Path> directories = directories();
+        return directories.stream()
+                .map(volume -> volume.resolve(path))
+                .filter(Files::exists)
+                .findFirst()
+                .orElseThrow(() -> new SidewarpException(
+                        Status.Code.FAILED_PRECONDITION,
+                        "the sidecar's shared volume is not mounted in this process: there is no file \"" + path
+                                + "\" in "
+                                + directories.stream().map(Path::toString).collect(Collectors.joining(" or in "))
+                                + "; mount the volume that the sidecar mounts at "
+                                + device().getSharedVolume() + ", and set SIDEWARP_VOLUME to where",
+                        null,
+                        null));
+    }
+
+    /** Where the volume may be in this process. */
+    private List<Path> directories() {
+        if (client.options().sharedVolume().isPresent()) {
+            return List.of(client.options().sharedVolume().get());
         }
-        String own = client.device().getSharedVolume();
-        if (client.options().sharedVolume().isEmpty()
-                && !own.isEmpty()
-                && Files.exists(Path.of(own).resolve(path))) {
-            return Path.of(own).resolve(path);
-        }
-        List<String> missing = client.options().sharedVolume().isPresent() || own.isEmpty()
-                ? List.of(volume.toString())
-                : List.of(volume.toString(), own);
-        throw new SidewarpException(
-                Status.Code.FAILED_PRECONDITION,
-                "the sidecar's shared volume is not mounted in this process: there is no file \"" + path + "\" in "
-                        + String.join(" or in ", missing) + "; mount the volume that the sidecar mounts at " + own
-                        + ", and set SIDEWARP_VOLUME to where",
-                null,
-                null);
+        Path usual = Path.of(ClientOptions.DEFAULT_VOLUME);
+        String own = device().getSharedVolume();
+        return own.isEmpty() ? List.of(usual) : List.of(usual, Path.of(own));
     }
 }

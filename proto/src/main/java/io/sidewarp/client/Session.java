@@ -32,8 +32,7 @@ public interface Session extends AutoCloseable {
     Subscription onEvent(SessionListener listener);
 
     /**
-     * Creates a file in the shared volume, registers it, and maps it here. The file is removed with the region; a
-     * sidecar that is killed leaves it.
+     * Creates a file in the shared volume, registers it, and maps it here. The file is removed with the region.
      *
      * @param path relative to the shared volume; must not exist
      * @param length octets, at least 1
@@ -44,7 +43,26 @@ public interface Session extends AutoCloseable {
         return createSharedRegion(path, length, RegionOptions.of(access));
     }
 
-    SharedRegion createSharedRegion(String path, long length, RegionOptions options);
+    default SharedRegion createSharedRegion(String path, long length, RegionOptions options) {
+        return createSharedRegion(path, length, CreateMode.MUST_BE_NEW, options);
+    }
+
+    /**
+     * Creates a file in the shared volume, or takes over what a killed sidecar left, registers it, and maps it here.
+     * {@link SharedRegion#fileExisted()} tells which of the two.
+     *
+     * <p>Where a lost session of this client still has the same part of the same file mapped, the new region uses that
+     * mapping. Any other mapping which lost sessions have of this path is undone: memory of another file that had the
+     * path would stay charged to the volume.
+     *
+     * @throws SidewarpException as {@link #createSharedRegion(String, long, Access...)}; ALREADY_EXISTS says what holds the
+     *     file
+     */
+    default SharedRegion createSharedRegion(String path, long length, CreateMode mode, Access... access) {
+        return createSharedRegion(path, length, mode, RegionOptions.of(access));
+    }
+
+    SharedRegion createSharedRegion(String path, long length, CreateMode mode, RegionOptions options);
 
     /**
      * Registers and maps a part of an existing file of the shared volume.

@@ -16,6 +16,12 @@ public non-sealed interface SharedRegion extends Region {
     String path();
 
     /**
+     * Whether the file was there before the registration, so that the memory has a content: the file was opened, or taken
+     * over from a sidecar that died.
+     */
+    boolean fileExisted();
+
+    /**
      * The mapped memory, of any length. It must not be used after {@link #close()}, or {@link Session#close()}: an access
      * then throws {@link IllegalStateException}.
      */

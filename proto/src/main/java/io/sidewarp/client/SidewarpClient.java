@@ -61,6 +61,15 @@ public interface SidewarpClient extends AutoCloseable {
     Session openSession(String name);
 
     /**
+     * Describes a session that is set up again after a failure, of this sidecar or of a peer.
+     *
+     * @param name as in {@link #openSession}
+     */
+    default SupervisedSession.Builder supervise(String name) {
+        return new SupervisedSession.Builder(this, name);
+    }
+
+    /**
      * Waits until the sidecar is there and says that it serves (grpc.health.v1).
      *
      * @throws SidewarpException DEADLINE_EXCEEDED when it does not in time; the message says what was last seen

@@ -97,6 +97,41 @@ class ExampleTest {
         }
     }
 
+    @Test
+    void documentedSupervisedSessionWritesAgainAfterEachFailure() throws Exception {
+        try (FakeSidecar running = sidecar) {
+            Thread program = Thread.ofVirtual().start(() -> supervised(running.options()));
+
+            for (int session = 0; session < 3; session++) {
+                var events = running.nextSession();
+                assertThat(FakeSidecar.next(running.connections.connects).getAddress())
+                        .isEqualTo("peer.example");
+                events.onCompleted();
+            }
+            program.interrupt();
+            assertThat(program.join(Duration.ofSeconds(20))).isTrue();
+        }
+    }
+
+    // As in README.md, but for the options.
+    private static void supervised(ClientOptions options) {
+        try (SidewarpClient client = SidewarpClient.connect(options);
+                SupervisedSession session = client.supervise("example")
+                        .region("outbox", 4096, Access.LOCAL_WRITE)
+                        .connect("peer", "peer.example", 7471)
+                        .start(
+                                state -> { // at first, and after each failure
+                                    SharedRegion outbox = state.region("outbox");
+                                    Connection peer = state.connection("peer");
+                                    peer.write(outbox.slice(0, 13), RemoteAddress.decode(peer.privateData()));
+                                })) {
+            assertThat(session).isNotNull();
+            Thread.currentThread().join();
+        } catch (InterruptedException e) {
+            // The test is over.
+        }
+    }
+
     // As in package-info.java and README.md, but for the options.
     private static void example(ClientOptions options) {
         try (SidewarpClient client = SidewarpClient.connect(options);

@@ -10,6 +10,7 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.AllocateProtectionDomainResponse;
+import io.sidewarp.v1.CreateMode;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeallocateProtectionDomainResponse;
 import io.sidewarp.v1.DeregisterRegionRequest;
@@ -50,6 +51,12 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
     final List<Integer> storedPieces = new CopyOnWriteArrayList<>();
     final AtomicInteger loadedPieces = new AtomicInteger();
 
+    /** Register fails with these, one after the other, and succeeds then. */
+    final Queue<StatusRuntimeException> registerFailures = new ConcurrentLinkedQueue<>();
+
+    /** When set, Register runs it before it does anything. */
+    volatile @Nullable Runnable beforeRegister;
+
     /** Deregister fails with these, one after the other, and succeeds then. */
     final Queue<StatusRuntimeException> deregisterFailures = new ConcurrentLinkedQueue<>();
 
@@ -88,6 +95,15 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> response) {
         lastRegistration = request;
+        Runnable before = beforeRegister;
+        if (before != null) {
+            before.run();
+        }
+        StatusRuntimeException failure = registerFailures.poll();
+        if (failure != null) {
+            response.onError(failure);
+            return;
+        }
         Region.Builder region = Region.newBuilder()
                 .setId(ids.incrementAndGet())
                 .setStag(0xCAFE0000)
@@ -95,7 +111,9 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
         try {
             if (request.hasShared()) {
                 Path file = volume.resolve(request.getShared().getPath());
-                if (request.getShared().getCreate()) {
+                region.setFileExisted(Files.exists(file));
+                if (request.getShared().getCreate()
+                        || request.getShared().getCreateMode() != CreateMode.CREATE_MODE_UNSPECIFIED) {
                     try (RandomAccessFile created = new RandomAccessFile(file.toFile(), "rw")) {
                         created.setLength(request.getShared().getLength());
                     }

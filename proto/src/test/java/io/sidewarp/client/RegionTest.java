@@ -49,6 +49,58 @@ class RegionTest extends FakeSidecarTest {
     }
 
     @Test
+    void modeOfCreationGoesToTheSidecarAndItsOutcomeComesBack() throws IOException {
+        Files.write(sidecar.volume.resolve("there"), new byte[4096]);
+
+        try (SharedRegion region = session.createSharedRegion("there", 4096, CreateMode.OPEN_OR_CREATE)) {
+            assertThat(region.fileExisted()).isTrue();
+        }
+        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode())
+                .isEqualTo(io.sidewarp.v1.CreateMode.CREATE_MODE_OPEN_OR_CREATE);
+        session.createSharedRegion("there", 4096, CreateMode.REPLACE).close();
+        assertThat(sidecar.memory.lastRegistration.getShared().getCreateMode())
+                .isEqualTo(io.sidewarp.v1.CreateMode.CREATE_MODE_REPLACE);
+        try (SharedRegion region = session.createSharedRegion("new", 4096)) {
+            assertThat(region.fileExisted()).isFalse();
+        }
+    }
+
+    @Test
+    void mappingOfALostRegionServesTheSamePartOfTheFileOnly() throws Exception {
+        SharedRegion before = session.createSharedRegion("again", 4096);
+        SharedRegion other = session.createSharedRegion("other", 4096);
+        sidecar.nextSession().onCompleted();
+        await().until(() -> session.closed().isDone());
+        try (Session next = client.openSession("next");
+                SharedRegion same = next.createSharedRegion("again", 4096, CreateMode.OPEN_OR_CREATE);
+                SharedRegion longer = next.createSharedRegion("other", 8192, CreateMode.OPEN_OR_CREATE)) {
+            assertThat(same.segment().address()).isEqualTo(before.segment().address());
+            assertThat(other.segment().scope().isAlive()).isFalse();
+            assertThat(longer.segment().byteSize()).isEqualTo(8192);
+
+            session.close();
+            before.close();
+
+            assertThat(same.segment().scope().isAlive()).isTrue();
+        }
+        assertThat(before.segment().scope().isAlive()).isFalse();
+    }
+
+    @Test
+    void memoryOfALostRegionIsUnmappedBeforeItsFileIsReplaced() throws Exception {
+        SharedRegion before = session.createSharedRegion("again", 4096);
+        sidecar.nextSession().onCompleted();
+        await().until(() -> session.closed().isDone());
+        boolean[] mapped = {true};
+        sidecar.memory.beforeRegister =
+                () -> mapped[0] = before.segment().scope().isAlive();
+        try (Session next = client.openSession("next")) {
+            next.createSharedRegion("again", 4096, CreateMode.REPLACE).close();
+        }
+        assertThat(mapped[0]).isFalse();
+    }
+
+    @Test
     void openedRegionIsAPartOfTheFile() throws IOException {
         byte[] content = new byte[12288];
         content[4096] = 7;

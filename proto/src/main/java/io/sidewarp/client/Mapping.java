@@ -1,0 +1,120 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
+
+/**
+ * A part of a file, mapped in this process. A region of a new session uses the mapping of the one that it follows, when it is
+ * the same part of the same file: segments stay valid then, and pages are not charged twice. Thread-safe.
+ */
+final class Mapping {
+
+    private final Arena arena;
+    private final MemorySegment segment;
+    private final Object file;
+    private final long offset;
+
+    /** Guarded by this. Regions that use it; none can follow after the last. */
+    private int users = 1;
+
+    private Mapping(Arena arena, MemorySegment segment, Object file, long offset) {
+        this.arena = arena;
+        this.segment = segment;
+        this.file = file;
+        this.offset = offset;
+    }
+
+    /**
+     * Maps whole pages, as far as the file goes: huge ones are not unmapped else.
+     *
+     * @param offset where the part begins in the file
+     * @param length bytes
+     * @param page bytes in a page of the volume
+     */
+    static Mapping of(Path file, long offset, long length, long page) throws IOException {
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment pages = map(file, offset, length, page, arena);
+            // The sidecar gave the pages their memory: mapped in groups now, not one by one when they are touched
+            // first.
+            pages.load();
+            return new Mapping(arena, pages.asSlice(0, length), key(file), offset);
+        } catch (InternalError e) {
+            arena.close();
+            throw new IOException(file + " was truncated meanwhile", e);
+        } catch (IOException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    private static Object key(Path file) throws IOException {
+        return Files.readAttributes(file, BasicFileAttributes.class).fileKey();
+    }
+
+    private static MemorySegment map(Path file, long offset, long length, long page, Arena arena) throws IOException {
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            long octets = octets(file, channel.size(), offset, length, page);
+            return channel.map(FileChannel.MapMode.READ_WRITE, offset, octets, arena);
+        } catch (AccessDeniedException e) {
+            // A file that this process may only read serves as the source of Writes, Sends and remote Reads.
+            try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+                long octets = octets(file, channel.size(), offset, length, page);
+                return channel.map(FileChannel.MapMode.READ_ONLY, offset, octets, arena);
+            }
+        }
+    }
+
+    /** To be mapped. That for writing would silently extend a shorter file, which is then not the one that the sidecar mapped. */
+    private static long octets(Path file, long size, long offset, long length, long page) throws IOException {
+        if (size - offset < length) {
+            throw new IOException(file + " has " + size + " octets, and the region wants " + length + " at " + offset
+                    + "; is this the volume that the sidecar mounts?");
+        }
+        return Math.min(Math.ceilDiv(length, page) * page, size - offset);
+    }
+
+    MemorySegment segment() {
+        return segment;
+    }
+
+    /** Whether a path leads to the mapped file. */
+    boolean isOf(Path path) {
+        try {
+            return file.equals(key(path));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Lets one more region use it: false when it is another part, or unmapped. */
+    synchronized boolean share(long wantedOffset, long wantedLength) {
+        if (users == 0 || offset != wantedOffset || segment.byteSize() != wantedLength) {
+            return false;
+        }
+        users++;
+        return true;
+    }
+
+    /**
+     * Ends the use by one region, and unmaps after the last.
+     *
+     * @throws IllegalStateException while I/O of another thread uses the memory: then it is still in use by the region
+     */
+    synchronized void release() {
+        if (users == 1) {
+            arena.close();
+        }
+        users--;
+    }
+}

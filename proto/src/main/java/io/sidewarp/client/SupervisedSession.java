@@ -1,0 +1,412 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A session with regions, listeners and connections that are set up again when something of them fails: after the death of
+ * the sidecar all of them, after that of a peer the connections to it. Made by {@link SidewarpClient#supervise}.
+ *
+ * <p>Attempts follow each other after pauses of {@link #FIRST_PAUSE}, doubled each time up to {@link #LONGEST_PAUSE}; the
+ * real pause is a random part of at least half, so that many applications do not come at once. The first attempt after a
+ * failure comes at once when all had worked for {@link #LONGEST_PAUSE}. Attempts end only with {@link #close()}.
+ *
+ * <p>Regions are shared files with {@link CreateMode#OPEN_OR_CREATE}: their content survives the death of the sidecar. It
+ * does not survive the end of a session that the sidecar notices, as when the sidecar is stopped.
+ */
+public final class SupervisedSession implements AutoCloseable {
+
+    /** The first pause between two attempts. */
+    public static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+
+    /** The longest pause between two attempts: short against the 30 s for which a sidecar keeps files. */
+    public static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+
+    private static final System.Logger LOG = System.getLogger(SupervisedSession.class.getName());
+
+    private final Builder plan;
+    private final SupervisionListener listener;
+
+    /** Something that was set up, and the future that tells its end. */
+    private record Live<T>(T object, CompletableFuture<?> closed) {
+
+        boolean ended() {
+            return closed.isDone();
+        }
+    }
+
+    // Guarded by this; changed by the supervising thread only.
+    private final Map<String, SharedRegion> regions = new LinkedHashMap<>();
+    private final List<Session> lost = new ArrayList<>();
+    private final Map<Listening, Live<Listener>> listeners = new LinkedHashMap<>();
+    private final Map<String, Live<Connection>> connections = new LinkedHashMap<>();
+    private @Nullable Live<Session> session;
+
+    /** Ends the states that tell of a session only. */
+    private CompletableFuture<Void> sessionEnd = new CompletableFuture<>();
+
+    // Guarded by this.
+    private final Set<String> changed = new HashSet<>();
+    private CompletableFuture<Void> stateEnd = new CompletableFuture<>();
+    private boolean closed;
+
+    private SupervisedSession(Builder plan, SupervisionListener listener) {
+        this.plan = plan;
+        this.listener = listener;
+    }
+
+    private record Declared(String path, long length, RegionOptions options) {}
+
+    private record Listening(
+            String address, int port, ListenOptions options, BiConsumer<SessionState, IncomingConnection> handler) {}
+
+    private record Peer(String name, String host, int port, Function<SessionState, ConnectionOptions> options) {}
+
+    /** What a supervised session is to have. Not thread-safe. */
+    public static final class Builder {
+
+        private final SidewarpClient client;
+        private final String name;
+        private final List<Declared> regions = new ArrayList<>();
+        private final List<Listening> listeners = new ArrayList<>();
+        private final List<Peer> peers = new ArrayList<>();
+
+        Builder(SidewarpClient client, String name) {
+            this.client = client;
+            this.name = name;
+        }
+
+        /** A shared region. */
+        public Builder region(String path, long length, Access... access) {
+            return region(path, length, RegionOptions.of(access));
+        }
+
+        /**
+         * A shared region.
+         *
+         * @param path as in {@link Session#createSharedRegion(String, long, CreateMode, RegionOptions)}
+         * @param options without protection domain and connection, which belong to a single session
+         */
+        public Builder region(String path, long length, RegionOptions options) {
+            regions.add(new Declared(path, length, options));
+            return this;
+        }
+
+        /**
+         * A listener. It listens before connections are set up, so the state that its handler gets may lack them.
+         * Connections that it accepts are not supervised: the peer connects again.
+         *
+         * @param handler as in {@link Session#listen(String, int, java.util.function.Consumer)}
+         */
+        public Builder listen(String address, int port, BiConsumer<SessionState, IncomingConnection> handler) {
+            return listen(address, port, ListenOptions.defaults(), handler);
+        }
+
+        public Builder listen(
+                String address, int port, ListenOptions options, BiConsumer<SessionState, IncomingConnection> handler) {
+            listeners.add(new Listening(address, port, options, handler));
+            return this;
+        }
+
+        /** A connection with defaults. */
+        public Builder connect(String connection, String host, int port) {
+            return connect(connection, host, port, ignored -> ConnectionOptions.defaults());
+        }
+
+        /**
+         * A connection.
+         *
+         * @param connection its name in {@link SessionState}
+         * @param options called for each attempt; private data tells the peer the present STags
+         */
+        public Builder connect(
+                String connection, String host, int port, Function<SessionState, ConnectionOptions> options) {
+            peers.add(new Peer(connection, host, port, options));
+            return this;
+        }
+
+        /** Begins, and does not wait: {@link SupervisionListener#onReady} is called when all is there. */
+        public SupervisedSession start(SupervisionListener listener) {
+            SupervisedSession supervised = new SupervisedSession(this, listener);
+            Thread.ofVirtual().name("sidewarp-supervised-session").start(supervised::run);
+            return supervised;
+        }
+    }
+
+    /**
+     * Ends the session and all that belongs to it. Does not wait for a call of the listener that still runs; what it does
+     * with the session fails.
+     */
+    @Override
+    public void close() {
+        Live<Session> open;
+        synchronized (this) {
+            closed = true;
+            open = session;
+            endState();
+            notifyAll();
+        }
+        if (open != null) {
+            open.object().close();
+        }
+    }
+
+    private void run() {
+        int failures = 0;
+        while (!isClosed()) {
+            boolean lasted = false;
+            Throwable failure;
+            try {
+                setUp();
+                long begin = System.nanoTime();
+                failure = work();
+                lasted = System.nanoTime() - begin >= LONGEST_PAUSE.toNanos();
+            } catch (RuntimeException | Error e) {
+                failure = e;
+            }
+            failures = lasted ? 0 : failures + 1;
+            if (!isClosed()) {
+                Duration pause = pause(failures);
+                tell(failure, pause);
+                sleep(pause);
+            }
+        }
+        release();
+    }
+
+    /** Has the application work until something fails, and returns what. */
+    private Throwable work() {
+        try {
+            listener.onReady(ready());
+            awaitEnd();
+            return cause();
+        } catch (Exception | Error e) {
+            abortConnections();
+            return e;
+        }
+    }
+
+    /** Half to all of the pause that a number of failures in a row leads to. */
+    static Duration pause(int failures) {
+        if (failures == 0) {
+            return Duration.ZERO;
+        }
+        long nanos = FIRST_PAUSE.toNanos() << Math.min(failures - 1, 10);
+        long longest = Math.min(nanos, LONGEST_PAUSE.toNanos());
+        return Duration.ofNanos(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
+    }
+
+    /** Sets up what is missing. What is there stays, also when the rest cannot be set up now. */
+    private void setUp() {
+        Session current = session();
+        for (Declared region : plan.regions) {
+            if (!regions.containsKey(region.path())) {
+                SharedRegion created = current.createSharedRegion(
+                        region.path(), region.length(), CreateMode.OPEN_OR_CREATE, region.options());
+                keep(() -> regions.put(region.path(), created), region.path());
+            }
+        }
+        // New regions have their mappings now, where the files are the same.
+        lost.forEach(SupervisedSession::closeQuietly);
+        lost.clear();
+        for (Listening listening : plan.listeners) {
+            if (isMissing(listeners.get(listening))) {
+                Listener opened = current.listen(
+                        listening.address(),
+                        listening.port(),
+                        listening.options(),
+                        incoming -> listening.handler().accept(snapshot(current), incoming));
+                keep(() -> listeners.put(listening, watched(opened, opened.closed())), "");
+            }
+        }
+        for (Peer peer : plan.peers) {
+            if (isMissing(connections.get(peer.name()))) {
+                Connection made =
+                        current.connect(peer.host(), peer.port(), peer.options().apply(snapshot(current)));
+                keep(() -> connections.put(peer.name(), watched(made, made.closed())), peer.name());
+            }
+        }
+    }
+
+    private Session session() {
+        Live<Session> known = session;
+        if (known != null && !known.ended()) {
+            return known.object();
+        }
+        Session opened = plan.client.openSession(plan.name);
+        synchronized (this) {
+            if (known != null) {
+                lost.add(known.object());
+            }
+            regions.clear();
+            listeners.clear();
+            connections.clear();
+            session = watched(opened, opened.closed());
+            sessionEnd = new CompletableFuture<>();
+            if (closed) {
+                closeQuietly(opened);
+            }
+        }
+        return opened;
+    }
+
+    private synchronized void keep(Runnable addition, String name) {
+        addition.run();
+        if (!name.isEmpty()) {
+            changed.add(name);
+        }
+    }
+
+    private <T> Live<T> watched(T object, CompletableFuture<?> end) {
+        end.whenComplete((ignored, failure) -> wake());
+        return new Live<>(object, end);
+    }
+
+    private static boolean isMissing(@Nullable Live<?> live) {
+        return live == null || live.ended();
+    }
+
+    /** What is there so far. */
+    private synchronized SessionState snapshot(Session current) {
+        return snapshot(current, sessionEnd);
+    }
+
+    private SessionState snapshot(Session current, CompletableFuture<Void> end) {
+        Map<String, Connection> open = new LinkedHashMap<>();
+        connections.forEach((name, connection) -> open.put(name, connection.object()));
+        return new SessionState(current, regions, open, changed, end);
+    }
+
+    private synchronized SessionState ready() {
+        Live<Session> current = session;
+        if (current == null) {
+            throw new IllegalStateException("nothing is set up");
+        }
+        stateEnd = new CompletableFuture<>();
+        SessionState ready = snapshot(current.object(), stateEnd);
+        changed.clear();
+        wake();
+        return ready;
+    }
+
+    private synchronized void wake() {
+        if (isBroken()) {
+            endState();
+            notifyAll();
+        }
+    }
+
+    private void endState() {
+        List<CompletableFuture<Void>> ends = isMissing(session) ? List.of(stateEnd, sessionEnd) : List.of(stateEnd);
+        // What depends on them is the application's.
+        Thread.ofVirtual().start(() -> ends.forEach(end -> end.complete(null)));
+    }
+
+    private synchronized boolean isBroken() {
+        return isMissing(session)
+                || listeners.values().stream().anyMatch(Live::ended)
+                || connections.values().stream().anyMatch(Live::ended);
+    }
+
+    private synchronized void awaitEnd() throws InterruptedException {
+        while (!closed && !isBroken()) {
+            wait();
+        }
+    }
+
+    private synchronized boolean isClosed() {
+        return closed;
+    }
+
+    /** What ended first of all that was set up. */
+    private synchronized Throwable cause() {
+        List<Live<?>> all = new ArrayList<>();
+        if (session != null) {
+            all.add(session);
+        }
+        all.addAll(listeners.values());
+        all.addAll(connections.values());
+        for (Live<?> live : all) {
+            if (live.closed().isCompletedExceptionally()) {
+                return live.closed().exceptionNow();
+            }
+        }
+        return new SidewarpException(io.grpc.Status.Code.UNAVAILABLE, "a connection or listener was closed");
+    }
+
+    /** For a listener that failed: whether the connections still work, nobody knows. */
+    private void abortConnections() {
+        List<Live<Connection>> all;
+        synchronized (this) {
+            all = List.copyOf(connections.values());
+            connections.clear();
+            endState();
+        }
+        for (Live<Connection> connection : all) {
+            try {
+                connection.object().abort();
+            } catch (RuntimeException e) {
+                // It is gone, or its session is.
+            }
+        }
+    }
+
+    private void release() {
+        Live<Session> last = session;
+        if (last != null) {
+            closeQuietly(last.object());
+        }
+        lost.forEach(SupervisedSession::closeQuietly);
+    }
+
+    private static void closeQuietly(Session session) {
+        try {
+            session.close();
+        } catch (RuntimeException e) {
+            LOG.log(Level.DEBUG, "a session did not end as it should", e);
+        }
+    }
+
+    private void tell(Throwable failure, Duration pause) {
+        try {
+            listener.onFailure(failure, pause);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.ERROR, "the listener of supervised session \"" + plan.name + "\" failed", e);
+        }
+    }
+
+    static void log(Throwable failure, Duration pause) {
+        if (failure instanceof SidewarpException && !LOG.isLoggable(Level.DEBUG)) {
+            LOG.log(Level.WARNING, "next attempt in " + pause.toMillis() + " ms: " + failure.getMessage());
+        } else {
+            LOG.log(Level.WARNING, "next attempt in " + pause.toMillis() + " ms", failure);
+        }
+    }
+
+    private synchronized void sleep(Duration pause) {
+        long end = System.nanoTime() + pause.toNanos();
+        try {
+            for (long left = pause.toNanos(); left > 0 && !closed; left = end - System.nanoTime()) {
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            close();
+        }
+    }
+}
