@@ -17,6 +17,7 @@ import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.health.HealthState;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.management.ManagementServer;
+import io.sidewarp.service.memory.OrphanRemoval;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.PeerInterceptor;
 import io.sidewarp.service.server.ApiServer;
@@ -118,8 +119,9 @@ public final class Sidecar implements AutoCloseable {
         RdmaProvider provider = own(Providers.create(config, transports.group(), telemetry, logs));
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
+        Optional<SharedVolume> volume = sharedVolume();
         SessionRegistry registry =
-                new SessionRegistry(device, workers, lookups, sharedVolume(), config, telemetry, logs, ownUid());
+                new SessionRegistry(device, workers, lookups, volume, config, telemetry, logs, ownUid());
         sessions = registry;
         ApiServer server = new ApiServer(
                 transports,
@@ -133,6 +135,7 @@ public final class Sidecar implements AutoCloseable {
         own(server);
         server.start();
         api = server;
+        volume.ifPresent(shared -> OrphanRemoval.schedule(shared, transports.group(), workers));
         health.outbound(true);
         health.ready(true);
         EngineLoops.whyNoEpoll().ifPresent(reason -> LOG.warnf("event=no-native-epoll reason=\"%s\"", reason));
@@ -245,6 +248,8 @@ public final class Sidecar implements AutoCloseable {
                         "the volume for shared regions " + path + " is read-only; mount it for reading and writing, or"
                                 + " set sidewarp.shared-volume to another one or to nothing");
             }
+            volume.findOrphans()
+                    .ifPresent(problem -> LOG.warnf("event=no-record-of-created-files reason=\"%s\"", problem));
         } catch (RegionException e) {
             throw new IOException(
                     e.getMessage() + " (setting sidewarp.shared-volume); the sidecar's user has to be able to open it",

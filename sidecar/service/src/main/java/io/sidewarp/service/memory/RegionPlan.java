@@ -4,11 +4,13 @@
 package io.sidewarp.service.memory;
 
 import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.CreateMode;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.SharedBacking;
 import java.util.EnumSet;
 import java.util.Set;
 
@@ -25,7 +27,7 @@ public record RegionPlan(
     public sealed interface Backing {}
 
     /** A file of the shared volume; length 0: to its end. */
-    public record Shared(String path, long offset, long length, boolean create) implements Backing {}
+    public record Shared(String path, long offset, long length, CreateMode mode) implements Backing {}
 
     /** Memory of the sidecar. */
     public record Managed(long length) implements Backing {}
@@ -63,7 +65,26 @@ public record RegionPlan(
                 request.getShared().getPath(),
                 request.getShared().getOffset(),
                 request.getShared().getLength(),
-                request.getShared().getCreate());
+                mode(request.getShared()));
+    }
+
+    private static CreateMode mode(SharedBacking backing) {
+        CreateMode mode = switch (backing.getCreateMode()) {
+            case CREATE_MODE_UNSPECIFIED -> backing.getCreate() ? CreateMode.MUST_BE_NEW : CreateMode.NONE;
+            case CREATE_MODE_MUST_BE_NEW -> CreateMode.MUST_BE_NEW;
+            case CREATE_MODE_OPEN_OR_CREATE -> CreateMode.OPEN_OR_CREATE;
+            case CREATE_MODE_REPLACE -> CreateMode.REPLACE;
+            case UNRECOGNIZED ->
+                throw ApiError.invalid(
+                        "shared.create_mode",
+                        backing.getCreateModeValue(),
+                        "CREATE_MODE_MUST_BE_NEW, _OPEN_OR_CREATE, _REPLACE");
+        };
+        if (backing.getCreate() && mode != CreateMode.MUST_BE_NEW) {
+            throw ApiError.invalid("shared.create is set, which contradicts shared.create_mode "
+                    + backing.getCreateMode() + "; set one of them");
+        }
+        return mode;
     }
 
     private static Backing managed(RegisterRegionRequest request, SessionContext context) {

@@ -5,6 +5,7 @@ package io.sidewarp.service.memory;
 
 import io.grpc.Status;
 import io.sidewarp.engine.memory.AccessRight;
+import io.sidewarp.engine.memory.CreateMode;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.RegionBacking;
@@ -102,7 +103,7 @@ final class RegionRegistration {
         try {
             octets.take(context.quotas().registeredOctets(), length)
                     .take(context.quotas().managedOctets(), length);
-            return register(plan, ManagedBacking.allocate(length), true);
+            return register(plan, nextId(), ManagedBacking.allocate(length), true, false);
         } catch (RuntimeException | Error e) {
             octets.close();
             throw e;
@@ -112,13 +113,16 @@ final class RegionRegistration {
     private RegisteredRegion prepareShared(RegionPlan plan, RegionPlan.Shared shared) {
         SharedVolume volume = context.sharedVolume().orElseThrow();
         Grant octets = new Grant();
+        long id = nextId();
+        SharedVolume.Holder holder = new SharedVolume.Holder(
+                context.peer().uid(), "region " + id + " of session \"" + context.name() + "\"");
         try {
-            SharedBacking backing =
-                    volume.open(shared.path(), shared.offset(), shared.length(), shared.create(), (length, access) -> {
+            SharedBacking backing = volume.open(
+                    shared.path(), shared.offset(), shared.length(), shared.mode(), holder, (length, access) -> {
                         checkPermitted(plan, shared, access);
                         octets.take(context.quotas().registeredOctets(), length);
                     });
-            return register(plan, backing, false);
+            return register(plan, id, backing, false, backing.existed());
         } catch (RuntimeException | Error e) {
             octets.close();
             throw e;
@@ -132,18 +136,27 @@ final class RegionRegistration {
         if (user == Peer.UNKNOWN || access.permits(user, write)) {
             return;
         }
-        String what = shared.create() ? "create " : write ? "read and write " : "read ";
-        String remedy = shared.create()
+        String what = switch (shared.mode()) {
+            case MUST_BE_NEW, REPLACE -> "create ";
+            case OPEN_OR_CREATE -> "open or create ";
+            case NONE -> write ? "read and write " : "read ";
+        };
+        String remedy = shared.mode() == CreateMode.MUST_BE_NEW || shared.mode() == CreateMode.REPLACE
                 ? "; change the owner or mode of its directory"
                 : "; change the owner or mode of the file or of its directories, or ask for less access";
         throw ApiError.of(Status.Code.PERMISSION_DENIED, "user " + user + " may not " + what + shared.path() + remedy);
     }
 
-    private RegisteredRegion register(RegionPlan plan, RegionBacking backing, boolean managed) {
+    private long nextId() {
+        return context.ids().incrementAndGet();
+    }
+
+    private RegisteredRegion register(
+            RegionPlan plan, long id, RegionBacking backing, boolean managed, boolean existed) {
         try {
             MemoryRegion region =
                     context.device().registerMemory(plan.domain(), backing, plan.attributes(), plan.queuePair());
-            return new RegisteredRegion(context.ids().incrementAndGet(), region, plan.connection(), managed);
+            return new RegisteredRegion(id, region, plan.connection(), managed, existed);
         } catch (RuntimeException | Error e) {
             backing.close();
             throw e;

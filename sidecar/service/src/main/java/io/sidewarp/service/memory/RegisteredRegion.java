@@ -16,8 +16,9 @@ import java.util.Set;
  * @param id within the sidecar
  * @param connection the only connection that may use it, or 0
  * @param managed whether its memory is the sidecar's own
+ * @param existed whether it is a shared file that existed before
  */
-public record RegisteredRegion(long id, MemoryRegion region, long connection, boolean managed) {
+public record RegisteredRegion(long id, MemoryRegion region, long connection, boolean managed, boolean existed) {
 
     /** The region in the API's form. */
     public Region toProto(String sessionName) {
@@ -30,7 +31,8 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
                 .setConnection(connection)
                 .setPath(region.path())
                 .setState(state(region.state()))
-                .setSessionName(sessionName);
+                .setSessionName(sessionName)
+                .setFileExisted(existed);
         for (AccessRight right : AccessRight.values()) {
             if (region.access().contains(right)) {
                 builder.addAccess(access(right));
