@@ -23,8 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class CallFuture<R> extends CompletableFuture<R> {
 
     private final ClientCall<?, R> call;
-    /** Takes a response that comes when this has ended. */
-    private volatile Consumer<? super R> late = _ -> {};
 
     private CallFuture(ClientCall<?, R> call) {
         this.call = call;
@@ -64,43 +62,40 @@ final class CallFuture<R> extends CompletableFuture<R> {
 
     /** A future of what {@code conversion} makes of the response. When it ends before the call, the call is cancelled. */
     <T> CompletableFuture<T> converted(Function<? super R, ? extends T> conversion) {
-        return this.<T, T>convert(conversion::apply, _ -> {});
-    }
-
-    /**
-     * As {@link #converted(Function)}, where something has to be done with what nobody gets.
-     *
-     * @param undo takes what was made of the response when the future had ended meanwhile, also of one that was here
-     *     before gRPC heard of the cancellation
-     */
-    <T, V extends T> CompletableFuture<T> converted(Function<? super R, V> conversion, Consumer<? super V> undo) {
-        late = response -> undo.accept(conversion.apply(response));
-        return convert(conversion, undo);
-    }
-
-    private <T, V extends T> CompletableFuture<T> convert(Function<? super R, V> conversion, Consumer<? super V> undo) {
-        CompletableFuture<T> converted = new CompletableFuture<>();
+        CompletableFuture<T> converted = this.<T, T>created(conversion::apply, _ -> {});
         converted.whenComplete((value, failure) -> {
             // Cancelled, timed out, or completed by the caller: nobody waits for the call any more.
             if (!isDone()) {
                 cancel(true);
             }
         });
+        return converted;
+    }
+
+    /**
+     * A future of what {@code conversion} makes of the response to a call that creates something. When the future ends
+     * before the call, the call continues: the sidecar may have created the object already, and the response to a
+     * cancelled call, which names the object, is lost.
+     *
+     * @param undo takes what was created when the future had ended before; it runs on the event loop
+     */
+    <T, V extends T> CompletableFuture<T> created(Function<? super R, V> conversion, Consumer<? super V> undo) {
+        CompletableFuture<T> created = new CompletableFuture<>();
         whenComplete((response, failure) -> {
             if (failure != null) {
-                converted.completeExceptionally(unwrap(failure));
+                created.completeExceptionally(unwrap(failure));
                 return;
             }
             try {
                 V value = conversion.apply(response);
-                if (!converted.complete(value)) {
+                if (!created.complete(value)) {
                     undo.accept(value);
                 }
             } catch (RuntimeException e) {
-                converted.completeExceptionally(e);
+                created.completeExceptionally(e);
             }
         });
-        return converted;
+        return created;
     }
 
     /**
@@ -188,8 +183,8 @@ final class CallFuture<R> extends CompletableFuture<R> {
             } else if (message == null) {
                 future.completeExceptionally(
                         Errors.of(Status.INTERNAL.withDescription("the sidecar gave no response"), null, target));
-            } else if (!future.complete(message)) {
-                future.late.accept(message);
+            } else {
+                future.complete(message);
             }
         }
     }

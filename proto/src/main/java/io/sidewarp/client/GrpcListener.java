@@ -66,7 +66,7 @@ final class GrpcListener implements Listener {
         listener.call = started;
         session.failAtEnd(listener.failure);
         try {
-            session.awaitOpened(listener.listening, "listen");
+            Creation.await(session.client(), listener.listening, "listen");
         } catch (RuntimeException e) {
             session.forget(listener.failure);
             started.cancel("the caller gave up");
@@ -204,6 +204,7 @@ final class GrpcListener implements Listener {
 
         @Override
         public Connection accept(ConnectionOptions options) {
+            Transport.checkMayBlock();
             return CallFuture.await(acceptAsync(options));
         }
 

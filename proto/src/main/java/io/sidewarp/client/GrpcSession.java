@@ -23,7 +23,6 @@ import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.SessionOpened;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,8 +33,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -106,31 +103,10 @@ final class GrpcSession implements Session {
                 this::onEnd);
         call = started;
         try {
-            awaitOpened(opened, "open a session");
+            Creation.await(client, opened, "open a session");
         } catch (RuntimeException e) {
             started.cancel("the session was not opened");
             events.shutdown();
-            throw e;
-        }
-    }
-
-    /**
-     * Waits for the first response to a call that stays open, as long as other calls may take.
-     *
-     * @param what the sidecar is to do, for the message
-     */
-    <T> void awaitOpened(CompletableFuture<T> first, String what) {
-        Duration limit = client.options().callTimeout();
-        try {
-            CallFuture.await(first.orTimeout(Durations.nanos(limit), TimeUnit.NANOSECONDS));
-        } catch (SidewarpException e) {
-            if (e.getCause() instanceof TimeoutException) {
-                throw new SidewarpException(
-                        Status.Code.DEADLINE_EXCEEDED,
-                        "the sidecar at " + client.target() + " did not " + what + " within " + limit,
-                        null,
-                        e);
-            }
             throw e;
         }
     }
@@ -157,14 +133,13 @@ final class GrpcSession implements Session {
 
     @Override
     public ProtectionDomain allocateProtectionDomain() {
-        long id = CallFuture.await(start(
-                        MemoryServiceGrpc.getAllocateProtectionDomainMethod(),
-                        AllocateProtectionDomainRequest.newBuilder()
-                                .setSession(id())
-                                .build(),
-                        timeLimited()))
-                .getProtectionDomain();
-        return new Domain(id);
+        return Creation.create(
+                this,
+                MemoryServiceGrpc.getAllocateProtectionDomainMethod(),
+                AllocateProtectionDomainRequest.newBuilder().setSession(id()).build(),
+                "allocate a protection domain",
+                response -> new Domain(response.getProtectionDomain()),
+                Domain::abandon);
     }
 
     @Override
@@ -195,6 +170,7 @@ final class GrpcSession implements Session {
 
     @Override
     public Connection connect(String host, int port, ConnectionOptions options) {
+        Transport.checkMayBlock();
         return CallFuture.await(connectAsync(host, port, options));
     }
 
@@ -363,7 +339,7 @@ final class GrpcSession implements Session {
             CallFuture<R> setUp,
             Function<? super R, io.sidewarp.v1.Connection> description,
             ConnectionOptions options) {
-        return setUp.<Connection, GrpcConnection>converted(
+        return setUp.<Connection, GrpcConnection>created(
                 response -> adopt(description.apply(response), options), GrpcConnection::abandon);
     }
 
@@ -529,13 +505,19 @@ final class GrpcSession implements Session {
             if (isEnded()) {
                 return;
             }
-            CallFuture.release(start(
-                    MemoryServiceGrpc.getDeallocateProtectionDomainMethod(),
-                    DeallocateProtectionDomainRequest.newBuilder()
-                            .setSession(GrpcSession.this.id())
-                            .setProtectionDomain(id)
-                            .build(),
-                    timeLimited()));
+            CallFuture.release(
+                    start(MemoryServiceGrpc.getDeallocateProtectionDomainMethod(), deallocation(), timeLimited()));
+        }
+
+        void abandon() {
+            Creation.undo(GrpcSession.this, MemoryServiceGrpc.getDeallocateProtectionDomainMethod(), deallocation());
+        }
+
+        private DeallocateProtectionDomainRequest deallocation() {
+            return DeallocateProtectionDomainRequest.newBuilder()
+                    .setSession(GrpcSession.this.id())
+                    .setProtectionDomain(id)
+                    .build();
         }
     }
 }

@@ -33,13 +33,13 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
                 .setProtectionDomain(protectionDomain)
                 .setCapacity(capacity)
                 .build();
-        return new GrpcSharedReceiveQueue(
+        return Creation.create(
                 session,
-                CallFuture.await(session.start(
-                                SharedReceiveQueueServiceGrpc.getCreateSharedReceiveQueueMethod(),
-                                request,
-                                session.timeLimited()))
-                        .getSharedReceiveQueue());
+                SharedReceiveQueueServiceGrpc.getCreateSharedReceiveQueueMethod(),
+                request,
+                "create a shared receive queue",
+                response -> new GrpcSharedReceiveQueue(session, response.getSharedReceiveQueue()),
+                GrpcSharedReceiveQueue::abandon);
     }
 
     @Override
@@ -110,11 +110,19 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
         }
         CallFuture.release(session.start(
                 SharedReceiveQueueServiceGrpc.getDestroySharedReceiveQueueMethod(),
-                DestroySharedReceiveQueueRequest.newBuilder()
-                        .setSession(session.id())
-                        .setSharedReceiveQueue(id())
-                        .build(),
+                destruction(),
                 session.timeLimited()));
+    }
+
+    private void abandon() {
+        Creation.undo(session, SharedReceiveQueueServiceGrpc.getDestroySharedReceiveQueueMethod(), destruction());
+    }
+
+    private DestroySharedReceiveQueueRequest destruction() {
+        return DestroySharedReceiveQueueRequest.newBuilder()
+                .setSession(session.id())
+                .setSharedReceiveQueue(id())
+                .build();
     }
 
     @Override

@@ -93,7 +93,7 @@ final class GrpcWorkQueue implements WorkQueue {
         queue.transport.onEventLoop(() -> queue.start(open));
         session.failAtEnd(queue.failure);
         try {
-            session.awaitOpened(queue.opened, "open a queue");
+            Creation.await(session.client(), queue.opened, "open a queue");
         } catch (RuntimeException e) {
             queue.close();
             throw e;

@@ -3,8 +3,15 @@
 
 package io.sidewarp.client;
 
+import io.grpc.Status;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.Objects;
 
 /** A shared region and its mapping in this process. */
@@ -23,6 +30,37 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     Mapping mapping() {
         return mapping;
+    }
+
+    /**
+     * The exception for a file that was registered and cannot be mapped here.
+     *
+     * @param path of the file in the shared volume
+     */
+    static SidewarpException failure(String path, Exception cause) {
+        if (cause instanceof ClosedByInterruptException) {
+            return new SidewarpException(Status.Code.CANCELLED, "the waiting thread was interrupted", null, cause);
+        }
+        String head = "the sidecar registered \"" + path + "\", but this process cannot map it: ";
+        if (cause instanceof AccessDeniedException denied) {
+            return new SidewarpException(
+                    Status.Code.PERMISSION_DENIED,
+                    head + "permission denied for " + denied.getFile() + owner(Path.of(denied.getFile()))
+                            + "; run as a member of the file's group, in a pod by fsGroup or supplementalGroups",
+                    null,
+                    cause);
+        }
+        return new SidewarpException(Status.Code.FAILED_PRECONDITION, head + cause.getMessage(), null, cause);
+    }
+
+    private static String owner(Path file) {
+        try {
+            Map<String, Object> facts = Files.readAttributes(file, "unix:uid,gid,mode");
+            return ", which belongs to user %s and group %s and has mode %04o"
+                    .formatted(facts.get("uid"), facts.get("gid"), (int) facts.get("mode") & 07777);
+        } catch (IOException e) {
+            return "";
+        }
     }
 
     @Override
@@ -46,13 +84,20 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
             throw new UnsupportedOperationException("a ByteBuffer holds at most " + Integer.MAX_VALUE
                     + " octets and this region has " + length() + ": use segment(), or buffer(offset, octets)");
         }
-        return segment().asByteBuffer();
+        return open().asByteBuffer();
     }
 
     @Override
     public ByteBuffer buffer(long offset, int octets) {
         Objects.checkFromIndexSize(offset, octets, length());
-        return segment().asSlice(offset, octets).asByteBuffer();
+        return open().asSlice(offset, octets).asByteBuffer();
+    }
+
+    private synchronized MemorySegment open() {
+        if (unmapped) {
+            throw new IllegalStateException(this + " is closed and no longer mapped: create or open it again");
+        }
+        return mapping.segment();
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.sidewarp.v1.DeviceInfo;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RegisterRegionRequest;
+import io.sidewarp.v1.RegisterRegionResponse;
 import io.sidewarp.v1.SharedBacking;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -50,14 +51,8 @@ final class Regions {
             lost.forEach(Regions::unmapQuietly);
             return shared;
         } catch (IOException | RuntimeException e) {
-            SidewarpException failure = e instanceof SidewarpException refused
-                    ? refused
-                    : new SidewarpException(
-                            Status.Code.FAILED_PRECONDITION,
-                            "the sidecar registered \"" + path + "\", but this process cannot map it: "
-                                    + e.getMessage(),
-                            null,
-                            e);
+            SidewarpException failure =
+                    e instanceof SidewarpException refused ? refused : MappedRegion.failure(path, e);
             try {
                 deregister(region.getId());
             } catch (SidewarpException kept) {
@@ -136,12 +131,7 @@ final class Regions {
         }
         try {
             CallFuture.release(session.start(
-                    MemoryServiceGrpc.getDeregisterRegionMethod(),
-                    DeregisterRegionRequest.newBuilder()
-                            .setSession(session.id())
-                            .setRegion(id)
-                            .build(),
-                    session.timeLimited()));
+                    MemoryServiceGrpc.getDeregisterRegionMethod(), deregistration(id), session.timeLimited()));
         } catch (SidewarpException e) {
             if (e.code() != Status.Code.NOT_FOUND && !session.isEnded()) {
                 throw e;
@@ -160,9 +150,21 @@ final class Regions {
     }
 
     private io.sidewarp.v1.Region register(RegisterRegionRequest.Builder request) {
-        return CallFuture.await(session.start(
-                        MemoryServiceGrpc.getRegisterRegionMethod(), request.build(), session.timeLimited()))
-                .getRegion();
+        return Creation.create(
+                session,
+                MemoryServiceGrpc.getRegisterRegionMethod(),
+                request.build(),
+                "register a region",
+                RegisterRegionResponse::getRegion,
+                region -> Creation.undo(
+                        session, MemoryServiceGrpc.getDeregisterRegionMethod(), deregistration(region.getId())));
+    }
+
+    private DeregisterRegionRequest deregistration(long id) {
+        return DeregisterRegionRequest.newBuilder()
+                .setSession(session.id())
+                .setRegion(id)
+                .build();
     }
 
     /**

@@ -30,6 +30,7 @@ public non-sealed interface SharedRegion extends Region {
     /**
      * A new view of the mapped memory, big-endian, with position 0 and the region's length as limit.
      *
+     * @throws IllegalStateException when the region is closed
      * @throws UnsupportedOperationException when the region is longer than 2^31 - 1 octets; use {@link #segment()} or
      *     {@link #buffer(long, int)}
      */
@@ -38,6 +39,7 @@ public non-sealed interface SharedRegion extends Region {
     /**
      * A new view of a part of the mapped memory, big-endian.
      *
+     * @throws IllegalStateException when the region is closed
      * @throws IndexOutOfBoundsException when the part is not inside of the region
      */
     ByteBuffer buffer(long offset, int octets);

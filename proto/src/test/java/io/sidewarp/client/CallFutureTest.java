@@ -42,7 +42,7 @@ class CallFutureTest {
     }
 
     @Test
-    void whatCameBeforeGrpcHeardOfTheCancellationIsUndone() {
+    void lateAnswerToACallThatCreatesIsUndone() {
         PlayedChannel channel = new PlayedChannel();
         List<Long> undone = new ArrayList<>();
         CompletableFuture<Long> connecting = CallFuture.start(
@@ -51,7 +51,7 @@ class CallFutureTest {
                         ConnectionServiceGrpc.getConnectMethod(),
                         ConnectRequest.getDefaultInstance(),
                         CallOptions.DEFAULT)
-                .<Long, Long>converted(response -> response.getConnection().getId(), undone::add);
+                .<Long, Long>created(response -> response.getConnection().getId(), undone::add);
 
         connecting.cancel(true);
         channel.answer(ConnectResponse.newBuilder()
@@ -60,12 +60,14 @@ class CallFutureTest {
 
         assertThat(connecting).isCancelled();
         assertThat(undone).containsExactly(7L);
+        assertThat(channel.cancelled).isFalse();
     }
 
     /** A channel whose only call hears of its end when the test says so. */
     private static final class PlayedChannel extends Channel {
 
         private ClientCall.@Nullable Listener<?> listener;
+        private boolean cancelled;
 
         @SuppressWarnings("unchecked") // There is one call.
         <R> void answer(R response) {
@@ -91,7 +93,9 @@ class CallFutureTest {
                 public void request(int messages) {}
 
                 @Override
-                public void cancel(@Nullable String message, @Nullable Throwable cause) {}
+                public void cancel(@Nullable String message, @Nullable Throwable cause) {
+                    cancelled = true;
+                }
 
                 @Override
                 public void halfClose() {}

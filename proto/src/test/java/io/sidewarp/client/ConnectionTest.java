@@ -84,16 +84,18 @@ class ConnectionTest extends FakeSidecarTest {
     }
 
     @Test
-    void connectIsCancelledWhenItsFutureTimesOut() throws Exception {
-        sidecar.connections.connectHold = new CompletableFuture<>();
+    void connectionIsAbortedWhenItComesAfterItsFutureTimedOut() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.connections.connectHold = hold;
         CompletableFuture<Connection> connecting = session.connectAsync("127.0.0.1", 1, ConnectionOptions.defaults());
         FakeSidecar.next(sidecar.connections.connects);
-
         connecting.orTimeout(1, TimeUnit.MILLISECONDS);
+        assertThat(connecting).failsWithin(Duration.ofSeconds(20));
 
-        assertThat(sidecar.connections.cancelled.tryAcquire(20, TimeUnit.SECONDS))
-                .isTrue();
-        assertThat(connecting).isCompletedExceptionally();
+        hold.complete(null);
+
+        assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort()).isTrue();
+        assertThat(sidecar.connections.cancelled.availablePermits()).isZero();
     }
 
     @Test
@@ -401,18 +403,23 @@ class ConnectionTest extends FakeSidecarTest {
     }
 
     @Test
-    void acceptIsCancelledWhenItsFutureTimesOut() throws Exception {
-        sidecar.connections.acceptHold = new CompletableFuture<>();
-        BlockingQueue<CompletableFuture<Connection>> accepting = new LinkedBlockingQueue<>();
+    void acceptedConnectionIsAbortedWhenItComesAfterItsFutureTimedOut() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.connections.acceptHold = hold;
+        BlockingQueue<CompletableFuture<Connection>> started = new LinkedBlockingQueue<>();
         try (Listener listener =
-                session.listen("", 0, incoming -> accepting.add(incoming.acceptAsync(ConnectionOptions.defaults())))) {
+                session.listen("", 0, incoming -> started.add(incoming.acceptAsync(ConnectionOptions.defaults())))) {
             FakeSidecar.next(sidecar.connections.listeners).onNext(request(62, ""));
             FakeSidecar.next(sidecar.connections.accepts);
+            CompletableFuture<Connection> accepting = FakeSidecar.next(started);
+            accepting.orTimeout(1, TimeUnit.MILLISECONDS);
+            assertThat(accepting).failsWithin(Duration.ofSeconds(20));
 
-            FakeSidecar.next(accepting).orTimeout(1, TimeUnit.MILLISECONDS);
+            hold.complete(null);
 
-            assertThat(sidecar.connections.cancelled.tryAcquire(20, TimeUnit.SECONDS))
+            assertThat(FakeSidecar.next(sidecar.connections.disconnects).getAbort())
                     .isTrue();
+            assertThat(sidecar.connections.cancelled.availablePermits()).isZero();
             assertThat(listener.closed()).isNotDone();
         }
     }

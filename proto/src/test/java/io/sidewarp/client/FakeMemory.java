@@ -33,6 +33,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -62,6 +63,9 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     /** When set, Store runs it at the end of the data, and does not answer. */
     volatile @Nullable Runnable insteadOfStored;
+
+    /** When set, RegisterRegion answers once it is complete. */
+    volatile @Nullable CompletableFuture<Void> registerHold;
 
     /** Clients that left a Store at the end of its data. */
     final Semaphore abandoned = new Semaphore(0);
@@ -95,6 +99,15 @@ final class FakeMemory extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> response) {
         lastRegistration = request;
+        CompletableFuture<Void> hold = registerHold;
+        if (hold == null) {
+            register(request, response);
+        } else {
+            hold.thenRun(() -> register(request, response));
+        }
+    }
+
+    private void register(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> response) {
         Runnable before = beforeRegister;
         if (before != null) {
             before.run();

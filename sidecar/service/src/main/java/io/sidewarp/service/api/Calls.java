@@ -6,6 +6,7 @@ package io.sidewarp.service.api;
 import com.google.protobuf.MessageLite;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.LogText;
@@ -17,6 +18,7 @@ import io.sidewarp.service.session.SessionRegistry;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -41,6 +43,26 @@ final class Calls {
     /** Answers with what the body gives; it runs on the thread of the session that the token names. */
     <R> void unary(String token, StreamObserver<R> observer, Function<Session, CompletionStage<R>> body) {
         inSession(token, observer, session -> answer(observer, body.apply(session)));
+    }
+
+    /**
+     * As {@link #unary}, for a call that creates something. What was created is undone when the client leaves before the
+     * answer has gone out to it.
+     *
+     * @param undo gives back what was created; it runs on the session's thread
+     */
+    <T, R> void create(
+            String token,
+            StreamObserver<R> observer,
+            Function<Session, CompletableFuture<T>> body,
+            BiConsumer<Session, T> undo,
+            Function<T, R> response) {
+        CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
+        inSession(token, observer, session -> {
+            CompletableFuture<T> created = body.apply(session);
+            hook.arm(session, () -> created.thenAccept(object -> undo.accept(session, object)));
+            answer(observer, created.thenApply(response));
+        });
     }
 
     /** Answers with what the session has; without a token, with what all sessions have that the caller may see. */

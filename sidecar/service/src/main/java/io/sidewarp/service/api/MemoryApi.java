@@ -7,7 +7,6 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.service.memory.RegionPlan;
-import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.peer.ApiConnection;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
@@ -39,12 +38,15 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void allocateProtectionDomain(
             AllocateProtectionDomainRequest request, StreamObserver<AllocateProtectionDomainResponse> observer) {
-        calls.unary(
+        calls.create(
                 request.getSession(),
                 observer,
-                session -> CompletableFuture.completedFuture(AllocateProtectionDomainResponse.newBuilder()
-                        .setProtectionDomain(session.memory().allocateDomain().id())
-                        .build()));
+                session -> CompletableFuture.completedFuture(
+                        session.memory().allocateDomain().id()),
+                (session, domain) -> session.memory().deallocateDomain(domain),
+                domain -> AllocateProtectionDomainResponse.newBuilder()
+                        .setProtectionDomain(domain)
+                        .build());
     }
 
     @Override
@@ -60,21 +62,15 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> observer) {
         ServerCallStreamObserver<RegisterRegionResponse> call =
                 (ServerCallStreamObserver<RegisterRegionResponse>) observer;
-        CancelHook hook = new CancelHook(call);
-        calls.inSession(request.getSession(), observer, session -> {
-            CompletableFuture<RegisteredRegion> registered =
-                    session.memory().register(plan(request, session), () -> !call.isCancelled());
-            // The preparation of pages cannot be stopped once it has begun: what comes of it is undone when it is
-            // there.
-            hook.arm(
-                    session,
-                    () -> registered.thenAccept(region -> session.memory().deregister(region.id())));
-            calls.answer(
-                    observer,
-                    registered.thenApply(region -> RegisterRegionResponse.newBuilder()
-                            .setRegion(region.toProto(session.context().name()))
-                            .build()));
-        });
+        // The preparation of pages cannot be stopped once it has begun: its outcome is undone when it is there.
+        calls.create(
+                request.getSession(),
+                observer,
+                session -> session.memory()
+                        .register(plan(request, session), () -> !call.isCancelled())
+                        .thenApply(region -> region.toProto(session.context().name())),
+                (session, region) -> session.memory().deregister(region.getId()),
+                region -> RegisterRegionResponse.newBuilder().setRegion(region).build());
     }
 
     private static RegionPlan plan(RegisterRegionRequest request, Session session) {

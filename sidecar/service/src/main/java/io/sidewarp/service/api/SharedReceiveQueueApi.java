@@ -27,12 +27,15 @@ final class SharedReceiveQueueApi extends SharedReceiveQueueServiceGrpc.SharedRe
     @Override
     public void createSharedReceiveQueue(
             CreateSharedReceiveQueueRequest request, StreamObserver<CreateSharedReceiveQueueResponse> observer) {
-        calls.unary(
+        calls.create(
                 request.getSession(),
                 observer,
-                session -> CompletableFuture.completedFuture(CreateSharedReceiveQueueResponse.newBuilder()
-                        .setSharedReceiveQueue(session.sharedReceives().create(request))
-                        .build()));
+                session -> CompletableFuture.completedFuture(
+                        session.sharedReceives().create(request)),
+                (session, queue) -> session.sharedReceives().destroy(queue.getId()),
+                queue -> CreateSharedReceiveQueueResponse.newBuilder()
+                        .setSharedReceiveQueue(queue)
+                        .build());
     }
 
     @Override

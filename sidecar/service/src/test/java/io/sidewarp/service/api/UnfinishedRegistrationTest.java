@@ -15,11 +15,17 @@ import io.sidewarp.provider.software.SoftwareProvider;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.quota.Quota;
+import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.v1.Access;
+import io.sidewarp.v1.AllocateProtectionDomainRequest;
+import io.sidewarp.v1.AllocateProtectionDomainResponse;
+import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
+import io.sidewarp.v1.CreateSharedReceiveQueueResponse;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.RegisterRegionResponse;
@@ -34,12 +40,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Callers that leave while the pages of their region are prepared. The test says when the preparation goes on. */
+/**
+ * Callers that leave before they are told what was created for them, for instance while the pages of their region are
+ * prepared. The test says when the preparation goes on.
+ */
 class UnfinishedRegistrationTest {
 
     private final BlockingQueue<Runnable> preparations = new LinkedBlockingQueue<>();
@@ -51,6 +61,7 @@ class UnfinishedRegistrationTest {
     private final Call<OpenSessionResponse> session = new Call<>();
     private Telemetry telemetry;
     private SessionRegistry registry;
+    private Calls calls;
     private MemoryApi memory;
     private String token;
 
@@ -61,7 +72,8 @@ class UnfinishedRegistrationTest {
         PeerLogs logs = new PeerLogs(1);
         Optional<SharedVolume> volume = Optional.of(new SharedVolume(directory));
         registry = new SessionRegistry(device, preparations::add, Runnable::run, volume, config, telemetry, logs, 0);
-        memory = new MemoryApi(new Calls(registry, logs));
+        calls = new Calls(registry, logs);
+        memory = new MemoryApi(calls);
         loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session)).get(10, TimeUnit.SECONDS);
         token = session.next().getOpened().getSession();
     }
@@ -97,9 +109,13 @@ class UnfinishedRegistrationTest {
     }
 
     private List<Long> regions() throws Exception {
+        return used(SessionQuotas::regions);
+    }
+
+    private List<Long> used(Function<SessionQuotas, Quota> quota) throws Exception {
         return registry.collect(
                         Peer.ANONYMOUS,
-                        session -> session.context().quotas().regions().used())
+                        session -> quota.apply(session.context().quotas()).used())
                 .get(10, TimeUnit.SECONDS);
     }
 
@@ -133,6 +149,36 @@ class UnfinishedRegistrationTest {
         assertThat(directory.resolve("file")).doesNotExist();
         looked.countDown();
         Awaitility.await().untilAsserted(() -> assertThat(regions()).containsExactly(0L));
+    }
+
+    @Test
+    void creationsWhoseCallerLeftBeforeTheAnswerAreUndone() throws Exception {
+        SharedReceiveQueueApi queues = new SharedReceiveQueueApi(calls);
+        Call<CreateSharedReceiveQueueResponse> queue = new Call<>();
+        Call<AllocateProtectionDomainResponse> domain = new Call<>();
+        CountDownLatch looked = holdLoop();
+        Context.current().withValue(Peer.CONTEXT, Peer.ANONYMOUS).run(() -> {
+            queues.createSharedReceiveQueue(
+                    CreateSharedReceiveQueueRequest.newBuilder()
+                            .setSession(token)
+                            .build(),
+                    queue);
+            memory.allocateProtectionDomain(
+                    AllocateProtectionDomainRequest.newBuilder()
+                            .setSession(token)
+                            .build(),
+                    domain);
+        });
+        queue.cancel();
+        domain.cancel();
+
+        looked.countDown();
+
+        // The session's default domain remains.
+        Awaitility.await()
+                .untilAsserted(
+                        () -> assertThat(used(SessionQuotas::protectionDomains)).containsExactly(1L));
+        assertThat(used(SessionQuotas::sharedReceiveQueues)).containsExactly(0L);
     }
 
     /** Keeps the session's thread from everything until the latch is counted down. */
