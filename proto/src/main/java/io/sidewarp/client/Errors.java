@@ -11,10 +11,8 @@ import io.grpc.protobuf.StatusProto;
 import io.sidewarp.v1.ConnectionRejected;
 import io.sidewarp.v1.ErrorAdvice;
 import io.sidewarp.v1.RdmaError;
-import java.io.FileNotFoundException;
-import java.nio.channels.UnresolvedAddressException;
 import java.time.Duration;
-import java.util.Locale;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Turns gRPC statuses into exceptions that say what happened and what to do. */
@@ -30,9 +28,12 @@ final class Errors {
      * @param target where the sidecar was looked for, for messages
      */
     static SidewarpException of(Status received, @Nullable Metadata trailers, String target) {
+        if (TransportErrors.isClosedHere(received)) {
+            return clientClosed(target);
+        }
         Status status = received.getCode() == Status.Code.CANCELLED
                 ? Status.UNAVAILABLE.withDescription(
-                        "the sidecar at " + target + " broke the call off: " + received.getDescription())
+                        "the sidecar at " + target + " broke the call off: " + TransportErrors.reasonOfReset(received))
                 : received;
         RdmaError rdmaError = null;
         Retry retry = null;
@@ -66,6 +67,12 @@ final class Errors {
 
     static SidewarpException interrupted(InterruptedException cause) {
         return new SidewarpException(Status.Code.CANCELLED, "the waiting thread was interrupted", null, cause);
+    }
+
+    static SidewarpException clientClosed(String target) {
+        return new SidewarpException(
+                Status.Code.CANCELLED,
+                "the client of " + target + " is closed: open another one with SidewarpClient.connect");
     }
 
     /** The session ended by the caller's own will. */
@@ -149,11 +156,10 @@ final class Errors {
 
     private static String describe(Status status, @Nullable RdmaError rdmaError, String target) {
         StringBuilder text = new StringBuilder(128);
-        Throwable cause = status.getCode() == Status.Code.UNAVAILABLE ? status.getCause() : null;
-        String unreachable = cause == null ? "" : unreachable(target, rootMessage(cause));
         String description = status.getDescription();
-        if (!unreachable.isEmpty()) {
-            text.append(unreachable);
+        Optional<String> broken = TransportErrors.explain(status, target);
+        if (broken.isPresent()) {
+            text.append(broken.get());
         } else if (description != null && description.contains("CallOptions deadline")) {
             text.append("the sidecar at ")
                     .append(target)
@@ -169,41 +175,5 @@ final class Errors {
             text.append(" [").append(describe(rdmaError)).append(']');
         }
         return text.toString();
-    }
-
-    /** What a failed connection attempt means. The causes are the operating system's words. */
-    private static String unreachable(String target, String cause) {
-        String words = cause.toLowerCase(Locale.ROOT);
-        String head = "no sidecar answers at " + target + ": ";
-        if (words.contains("no such file")) {
-            return head + "the socket does not exist; start the sidecar, mount the volume that holds its socket, or set"
-                    + " SIDEWARP_API to where it listens";
-        }
-        if (words.contains("permission denied")) {
-            return head + "permission denied; run as the sidecar's user or in its group (the socket has mode 0660)";
-        }
-        if (words.contains("connection refused")) {
-            return head
-                    + "connection refused; the sidecar is stopped or still starting (SidewarpClient.awaitReady waits"
-                    + " for it)";
-        }
-        return head + cause;
-    }
-
-    /** The innermost message, which is the operating system's. Netty gives none for a file that does not exist. */
-    private static String rootMessage(Throwable failure) {
-        String message = failure.toString();
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof FileNotFoundException) {
-                return "no such file";
-            }
-            if (cause instanceof UnresolvedAddressException) {
-                return "the host's name has no address";
-            }
-            if (cause.getMessage() != null) {
-                message = cause.getMessage();
-            }
-        }
-        return message;
     }
 }

@@ -44,9 +44,15 @@ public record RemoteAddress(int stag, long taggedOffset) {
     /**
      * Reads what {@link #encode(ByteBuffer)} wrote.
      *
-     * @throws java.nio.BufferUnderflowException when fewer than {@value #ENCODED_LENGTH} octets remain
+     * @throws IllegalArgumentException when fewer than {@value #ENCODED_LENGTH} bytes remain
      */
     public static RemoteAddress decode(ByteBuffer source) {
+        if (source.remaining() < ENCODED_LENGTH) {
+            throw new IllegalArgumentException("a remote address has " + ENCODED_LENGTH + " bytes, and "
+                    + source.remaining()
+                    + " are left to decode; the peer has to send what RemoteAddress.encode() gives,"
+                    + " for instance as private data");
+        }
         int stag = 0;
         for (int i = 0; i < 4; i++) {
             stag = stag << 8 | source.get() & 0xFF;
@@ -58,7 +64,11 @@ public record RemoteAddress(int stag, long taggedOffset) {
         return new RemoteAddress(stag, taggedOffset);
     }
 
-    /** As {@link #decode(ByteBuffer)}, from the beginning of an array. */
+    /**
+     * As {@link #decode(ByteBuffer)}, from the beginning of an array.
+     *
+     * @throws IllegalArgumentException when it has fewer than {@value #ENCODED_LENGTH} bytes
+     */
     public static RemoteAddress decode(byte[] source) {
         return decode(ByteBuffer.wrap(source));
     }

@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -15,13 +16,19 @@ import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.context.Scope;
+import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,7 +77,65 @@ class ClientTest {
         try (SidewarpClient client = SidewarpClient.connect("127.0.0.1:" + port)) {
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(client::listSessions)
-                    .withMessageContaining("no sidecar answers at 127.0.0.1:" + port + ": connection refused");
+                    .withMessageContaining("no sidecar answers at 127.0.0.1:" + port + ": connection refused")
+                    .withMessageNotContaining("(..)");
+        }
+    }
+
+    @Test
+    void closedClientIsNamedWithTheRemedy() {
+        SidewarpClient client = SidewarpClient.connect("127.0.0.1:1");
+        client.close();
+
+        for (ThrowingCallable use : List.<ThrowingCallable>of(
+                client::device, () -> client.openSession("late"), () -> client.awaitReady(Duration.ofSeconds(60)))) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(use)
+                    .withMessage("the client of 127.0.0.1:1 is closed: open another one with SidewarpClient.connect")
+                    .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.CANCELLED));
+        }
+    }
+
+    @Test
+    void serverThatSpeaksAnotherProtocolIsNamed() throws Exception {
+        try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                SidewarpClient client = SidewarpClient.connect("127.0.0.1:" + other.getLocalPort())) {
+            Thread.ofVirtual().start(new FutureTask<>(() -> {
+                try (Socket accepted = other.accept()) {
+                    accepted.getOutputStream().write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(US_ASCII));
+                    return accepted.getInputStream().readAllBytes();
+                }
+            }));
+
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(client::device)
+                    .withMessageStartingWith("what answers at " + client.target() + " does not speak gRPC");
+        }
+    }
+
+    @Test
+    void pathThatIsNoSocketIsToldWithoutTheSystemCall() throws Exception {
+        Path file = Files.createFile(directory.resolve("file"));
+        try (SidewarpClient client = SidewarpClient.connect("unix://" + file + "/api.sock")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(client::device)
+                    .withMessageStartingWith("no sidecar answers at " + client.target()
+                            + ": Not a directory; check the address, which SIDEWARP_API sets");
+        }
+    }
+
+    @Test
+    void sidecarThatGoesAwayIsToldInWordsOfTheClient() throws Exception {
+        FakeSidecar sidecar = new FakeSidecar(directory);
+        try (SidewarpClient client = sidecar.client();
+                Session session = client.openSession("left")) {
+            sidecar.close();
+
+            assertThatExceptionOfType(ExecutionException.class)
+                    .isThrownBy(() -> session.closed().get(20, TimeUnit.SECONDS))
+                    .withMessageContaining("session \"left\" was lost")
+                    .withMessageContaining("the sidecar at " + client.target())
+                    .withMessageNotContaining("RST_STREAM");
         }
     }
 

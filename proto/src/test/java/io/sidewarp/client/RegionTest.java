@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
@@ -258,6 +259,50 @@ class RegionTest extends FakeSidecarTest {
         ByteBuffer target = ByteBuffer.allocate(octets);
         while (target.hasRemaining()) {
             assertThat(source.read(target)).isPositive();
+        }
+    }
+
+    @Test
+    void regionThatIsRegisteredAfterTheTimeIsDeregistered() throws Exception {
+        CompletableFuture<Void> hold = new CompletableFuture<>();
+        sidecar.memory.registerHold = hold;
+        try (SidewarpClient impatient =
+                        SidewarpClient.connect(sidecar.options().withCallTimeout(Duration.ofMillis(500)));
+                Session own = impatient.openSession("impatient")) {
+            assertThatExceptionOfType(SidewarpException.class)
+                    .isThrownBy(() -> own.registerManaged(10))
+                    .withMessage("the sidecar at unix://" + sidecar.socket + " did not register a region within PT0.5S")
+                    .satisfies(late -> assertThat(late.code()).isEqualTo(Status.Code.DEADLINE_EXCEEDED));
+
+            hold.complete(null);
+
+            await().untilAsserted(() -> {
+                assertThat(sidecar.memory.lastRegistration.hasManaged()).isTrue();
+                assertThat(sidecar.memory.regions).isEmpty();
+            });
+        }
+    }
+
+    @Test
+    void memoryOfAClosedRegionIsRefusedInWordsOfTheClient() {
+        SharedRegion region = session.createSharedRegion("closed", 4096);
+        region.close();
+
+        for (Runnable use : List.<Runnable>of(region::buffer, () -> region.buffer(0, 1))) {
+            assertThatIllegalStateException()
+                    .isThrownBy(use::run)
+                    .withMessageContaining("closed, 4096 octets] is closed and no longer mapped");
+        }
+    }
+
+    @Test
+    void addressThatThePeerDidNotSendIsRefusedWithWhatToDo() {
+        for (byte[] sent : List.of(new byte[0], new byte[RemoteAddress.ENCODED_LENGTH - 1])) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> RemoteAddress.decode(sent))
+                    .withMessage(
+                            "a remote address has 12 bytes, and " + sent.length + " are left to decode; the peer has"
+                                    + " to send what RemoteAddress.encode() gives, for instance as private data");
         }
     }
 

@@ -45,7 +45,7 @@ public record Frame(int type, ByteBuffer body) {
     public <T> T read(Function<ByteBuffer, T> decoder) {
         try {
             return decoder.apply(body);
-        } catch (BufferUnderflowException e) {
+        } catch (BufferUnderflowException | IllegalArgumentException e) {
             throw malformed("of type " + type + " that is too short");
         }
     }
