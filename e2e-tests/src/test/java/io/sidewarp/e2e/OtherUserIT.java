@@ -113,14 +113,15 @@ class OtherUserIT {
     }
 
     /** What the other user hears who registers a file of root's sidecar for writing. */
-    private static String open(SidecarProcess sidecar, String file) {
-        try (OwnedProcess opener = java(
+    private static String open(SidecarProcess sidecar, String... file) {
+        List<String> command = new ArrayList<>(List.of(
                 "-cp",
                 program + ":" + program.resolve("lib") + "/*",
                 RegionOpener.class.getName(),
                 sidecar.target(),
-                sidecar.volume().toString(),
-                file)) {
+                sidecar.volume().toString()));
+        command.addAll(List.of(file));
+        try (OwnedProcess opener = java(command.toArray(String[]::new))) {
             assertThat(opener.awaitExit()).as(opener.text()).isZero();
             return opener.text();
         }
@@ -205,6 +206,15 @@ class OtherUserIT {
                 assertThat(stat.awaitExit()).isZero();
                 assertThat(stat.text()).isEqualTo("0");
             }
+        }
+    }
+
+    @Test
+    void creatorOfARegionOpensItsFile() throws IOException {
+        try (SidecarProcess sidecar = sidecar("sidewarp.api.allowed-uids", UID)) {
+            openToAll(sidecar.volume());
+
+            assertThat(open(sidecar, "created", "4096")).isEqualTo(RegionOpener.OPENED);
         }
     }
 

@@ -12,10 +12,10 @@ import io.sidewarp.client.SidewarpException;
 import java.nio.file.Path;
 
 /**
- * A client that registers a file of the shared volume for writing. Prints {@value #OPENED}, or the status and what is
+ * A client that registers a file of the shared volume, and writes to it. Prints {@value #OPENED}, or the status and what is
  * wrong.
  *
- * <p>Arguments: the API's address, the shared volume, the file's name in it.
+ * <p>Arguments: the API's address, the shared volume, the file's name in it, and the bytes of a file to be created.
  */
 public final class RegionOpener {
 
@@ -28,8 +28,11 @@ public final class RegionOpener {
                 ClientOptions.defaults().withTarget(arguments[0]).withSharedVolume(Path.of(arguments[1]));
         try (SidewarpClient client = SidewarpClient.connect(options);
                 Session session = client.openSession("region-opener");
-                SharedRegion region = session.openSharedRegion(arguments[2], 0, 0, Access.LOCAL_WRITE)) {
-            System.out.println(region.length() > 0 ? OPENED : "empty");
+                SharedRegion region = arguments.length == 4
+                        ? session.createSharedRegion(arguments[2], Long.parseLong(arguments[3]), Access.LOCAL_WRITE)
+                        : session.openSharedRegion(arguments[2], 0, 0, Access.LOCAL_WRITE)) {
+            region.buffer().put(0, (byte) 1);
+            System.out.println(OPENED);
         } catch (SidewarpException e) {
             System.out.println(e.code() + " " + e.getMessage());
         }

@@ -100,6 +100,7 @@ final class LinuxFiles {
     private static final MethodHandle CLOSE = function("close", INT, INT);
     private static final MethodHandle STATX = function("statx", INT, INT, POINTER, INT, INT, POINTER);
     private static final MethodHandle FCHMOD = function("fchmod", INT, INT, INT);
+    private static final MethodHandle FCHOWN = function("fchown", INT, INT, INT, INT);
     private static final MethodHandle FSTATFS = function("fstatfs", INT, INT, POINTER);
     private static final MethodHandle FTRUNCATE = function("ftruncate", INT, INT, LONG);
     private static final MethodHandle FALLOCATE = function("fallocate", INT, INT, INT, LONG, LONG);
@@ -252,6 +253,15 @@ final class LinuxFiles {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(CALL_STATE);
             return result(state, (int) FCHMOD.invokeExact(state, descriptor, mode));
+        } catch (Throwable e) {
+            throw rethrown(e);
+        }
+    }
+
+    static int changeOwner(int descriptor, int user, int group) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment state = arena.allocate(CALL_STATE);
+            return result(state, (int) FCHOWN.invokeExact(state, descriptor, user, group));
         } catch (Throwable e) {
             throw rethrown(e);
         }

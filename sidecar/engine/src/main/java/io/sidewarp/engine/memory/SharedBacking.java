@@ -74,6 +74,25 @@ public final class SharedBacking implements RegionBacking {
         }
     }
 
+    /**
+     * Gives the file to a user and a group, unless the user owns it. Only root may do that, or a process with CAP_CHOWN; for
+     * others the file stays as it is.
+     *
+     * @param user unsigned number of the user
+     * @param group unsigned number of the group
+     * @return whether the user owns the file now
+     */
+    public synchronized boolean giveTo(long user, long group) {
+        if (closed) {
+            return false;
+        }
+        try {
+            return LinuxFiles.stat(file).owner() == user || LinuxFiles.changeOwner(file, (int) user, (int) group) == 0;
+        } catch (LinuxFiles.ErrnoException e) {
+            return false;
+        }
+    }
+
     @Override
     public synchronized void close() {
         if (closed) {

@@ -312,10 +312,14 @@ public final class SharedVolume {
 
     private Parent openParent(String path, List<String> names) {
         Parent parent = new Parent(openRoot(), Parent.ALL, Parent.ALL);
-        for (String name : names.subList(0, names.size() - 1)) {
+        for (int depth = 1; depth < names.size(); depth++) {
+            String name = names.get(depth - 1);
             int directory = parent.directory();
             int next = LinuxFiles.openDirectory(directory, name);
             try {
+                if (next == -LinuxFiles.ENOENT) {
+                    throw missingDirectory(path, String.join("/", names.subList(0, depth)));
+                }
                 if (next < 0) {
                     throw failure(-next, path, directory, name);
                 }
@@ -391,8 +395,7 @@ public final class SharedVolume {
             case LinuxFiles.ENOENT ->
                 new RegionException(
                         RegionException.Reason.NOT_FOUND,
-                        path + " is missing in the shared volume (no " + name
-                                + "); create it there first, or ask for its creation");
+                        path + " is missing in the shared volume; create it there first, or ask for its creation");
             case LinuxFiles.EEXIST ->
                 new RegionException(
                         RegionException.Reason.ALREADY_EXISTS,
@@ -427,6 +430,12 @@ public final class SharedVolume {
                 new RegionException(
                         RegionException.Reason.IO, "cannot open " + path + ": operating system error " + errno);
         };
+    }
+
+    private static RegionException missingDirectory(String path, String directory) {
+        return new RegionException(
+                RegionException.Reason.NOT_FOUND,
+                "the shared volume has no directory " + directory + " for " + path + "; create the directory first");
     }
 
     private static RegionException noDescriptor(String what) {

@@ -201,7 +201,7 @@ abstract class OutgoingSetup extends ConnectionSetup {
 
     /** This side failed: ends what was begun. */
     void failHere(Throwable fault) {
-        fail(failureHere(remote, fault));
+        fail(failureHere(remote(), fault));
         giveUp();
         device().loops().onFault(fault);
     }

@@ -252,7 +252,15 @@ class SharedVolumeTest {
     @Test
     void saysThatAFileIsMissing() {
         assertRefused("missing", 0, 0, false, RegionException.Reason.NOT_FOUND, "create it");
-        assertRefused("no/file", 0, 10, true, RegionException.Reason.NOT_FOUND, "(no no)");
+        for (boolean create : new boolean[] {true, false}) {
+            assertRefused(
+                    "no/file",
+                    0,
+                    10,
+                    create,
+                    RegionException.Reason.NOT_FOUND,
+                    "the shared volume has no directory no for no/file; create the directory first");
+        }
     }
 
     @Test

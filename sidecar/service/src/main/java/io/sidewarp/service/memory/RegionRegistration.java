@@ -122,10 +122,24 @@ final class RegionRegistration {
                         checkPermitted(plan, shared, access);
                         octets.take(context.quotas().registeredOctets(), length);
                     });
+            if (shared.mode() != CreateMode.NONE && !backing.existed()) {
+                giveToCaller(backing);
+            }
             return register(plan, id, backing, false, backing.existed());
         } catch (RuntimeException | Error e) {
             octets.close();
             throw e;
+        }
+    }
+
+    /**
+     * Makes the caller the owner of a file that the sidecar created for it, so that the caller can open it. A sidecar that
+     * is not root cannot: its callers need its group, as the members of a pod with an injected sidecar have.
+     */
+    private void giveToCaller(SharedBacking backing) {
+        Peer caller = context.peer();
+        if (caller.uid() != Peer.UNKNOWN) {
+            backing.giveTo(caller.uid(), caller.gid());
         }
     }
 

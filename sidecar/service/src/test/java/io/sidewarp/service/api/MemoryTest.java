@@ -168,8 +168,8 @@ class MemoryTest {
     @Test
     void octetsAreLimitedByRegionSidecarAndSession() {
         assertThat(Waiting.status(() -> session.managed(9_000_001)).getDescription())
-                .contains(
-                        "managed.length is 9000001; allowed: 1 to 9000000 (setting sidewarp.limits.managed-region-octets)");
+                .contains("managed.length is 9000001; allowed: 1 to 9000000 (setting"
+                        + " sidewarp.limits.managed-region-octets)");
         session.managed(9_000_000);
         assertThat(Waiting.status(() -> session.managed(9_000_000)).getDescription())
                 .contains("sidewarp.limits.managed-octets");
@@ -394,7 +394,7 @@ class MemoryTest {
         Status status = shared(String.join("/", Collections.nCopies(15, "\u00e4".repeat(120))));
 
         assertThat(status.getCode()).isEqualTo(Status.Code.NOT_FOUND);
-        assertThat(status.getDescription()).endsWith("create it there first, or ask for its creation");
+        assertThat(status.getDescription()).endsWith("create the directory first");
     }
 
     @Test
