@@ -149,7 +149,7 @@ public final class Sidewarp implements Runnable {
         });
         commandLine.setParameterExceptionHandler((exception, arguments) -> {
             CommandLine failed = exception.getCommandLine();
-            failed.getErr().println("sidewarp: " + exception.getMessage());
+            failed.getErr().println("sidewarp: " + message(exception));
             CommandLine.UnmatchedArgumentException.printSuggestions(exception, failed.getErr());
             failed.getErr().println("See: " + failed.getCommandSpec().qualifiedName() + " --help");
             return ExitCode.USAGE;
@@ -158,6 +158,15 @@ public final class Sidewarp implements Runnable {
             commandLine.setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
         }
         return commandLine;
+    }
+
+    private static String message(CommandLine.ParameterException exception) {
+        boolean ofRoot = exception.getCommandLine().getParent() == null;
+        if (ofRoot && exception instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            String first = unmatched.getUnmatched().getFirst();
+            return first.startsWith("-") ? "no such option: " + first : "no such command: " + first;
+        }
+        return String.valueOf(exception.getMessage());
     }
 
     @Override

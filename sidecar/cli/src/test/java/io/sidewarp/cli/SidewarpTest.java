@@ -76,6 +76,15 @@ class SidewarpTest {
         assertThat(out.toString()).isEmpty();
     }
 
+    @Test
+    void unknownCommandIsNamedWithAHint() {
+        assertThat(run("fly", "peer:1")).isEqualTo(ExitCode.USAGE);
+
+        assertThat(err.toString())
+                .startsWith("sidewarp: no such command: fly\n")
+                .contains("sidewarp --help");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "ping", "perf", "perftest", "cp", "serve", "show", "demo"})
     void helpTellsOptionsAndExitCodes(String command) {
