@@ -106,12 +106,15 @@ public final class WorkCompletion {
         return invalidated ? OptionalInt.of(invalidatedStag) : OptionalInt.empty();
     }
 
-    /** Receives: the Immediate Data that took it. Its memory is unchanged then. */
+    /**
+     * Receives: the Immediate Data that took it, as the number that the sender gave; its 8 bytes travel in network byte
+     * order. The receive's memory is unchanged then.
+     */
     public OptionalLong immediate() {
         return resultKind == Result.IMMEDIATE ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
-    /** Atomic operations: what they found in the peer's memory. */
+    /** Atomic operations: the number that they found in the peer's memory, whatever the byte order of both machines. */
     public OptionalLong original() {
         return resultKind == Result.ORIGINAL ? OptionalLong.of(result) : OptionalLong.empty();
     }

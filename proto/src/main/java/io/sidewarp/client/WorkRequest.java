@@ -71,7 +71,12 @@ public final class WorkRequest {
                         .build());
     }
 
-    /** Immediate Data: 8 octets that travel into the completion of one receive of the peer, in order with Sends. */
+    /**
+     * Immediate Data: 8 bytes that travel into the completion of one receive of the peer, in order with Sends.
+     *
+     * @param data a number; it travels in network byte order, and {@link WorkCompletion#immediate()} of the peer is the same
+     *     number
+     */
     public static WorkRequest immediate(Connection connection, long data) {
         return of(
                 connection,
@@ -79,7 +84,8 @@ public final class WorkRequest {
     }
 
     /**
-     * Adds to 64 bits of the peer's memory and brings back the value before, in {@link WorkCompletion#original()}.
+     * Adds to 64 bits of the peer's memory and brings back the value before, in {@link WorkCompletion#original()}. All values
+     * are numbers: in memory they have the byte order of the peer's machine, and callers do not swap bytes.
      *
      * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
      */
@@ -103,7 +109,7 @@ public final class WorkRequest {
 
     /**
      * Replaces 64 bits of the peer's memory if they are as expected, and brings back the value before, in
-     * {@link WorkCompletion#original()}.
+     * {@link WorkCompletion#original()}. All values are numbers, as for {@link #fetchAdd(Connection, RemoteAddress, long)}.
      *
      * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
      */
@@ -185,6 +191,7 @@ public final class WorkRequest {
     /**
      * A copy that sends Immediate Data behind the data.
      *
+     * @param data a number, as for {@link #immediate(Connection, long)}
      * @throws IllegalStateException when this is not a Write
      */
     public WorkRequest withImmediate(long data) {
