@@ -67,6 +67,8 @@ class InstallationReconcilerTest {
     void stop() {
         operator.stop();
         certificates.close();
+        // Operators of further tests follow all namespaces.
+        client.configMaps().inNamespace(namespace).delete();
         webhook().delete();
         webhook("sidewarp").delete();
     }
