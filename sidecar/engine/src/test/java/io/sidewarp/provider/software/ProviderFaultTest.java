@@ -32,7 +32,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -99,15 +98,39 @@ class ProviderFaultTest {
             CompletableFuture<ConnectionAttributes> accepted) {}
 
     private Attempt connect(Llp llp) throws Exception {
-        LinkedBlockingQueue<ConnectionRequest> asked = new LinkedBlockingQueue<>();
-        Listener listener = listen(llp, asked::add);
+        return connect(new Door(llp));
+    }
+
+    /** Connects. Over SCTP all connections through the same door are sessions of one association. */
+    private Attempt connect(Door door) throws Exception {
         Endpoint client = new Endpoint(clientDevice, 1024);
         Endpoint server = new Endpoint(serverDevice, 1024);
         CompletableFuture<ConnectionAttributes> connected =
-                client.queuePair.connect(listener.localAddress(), parameters(llp));
-        ConnectionRequest arrived = asked.poll(10, TimeUnit.SECONDS);
+                client.queuePair.connect(door.listener.localAddress(), parameters(door.llp));
+        ConnectionRequest arrived = door.asked.poll(10, TimeUnit.SECONDS);
         assertThat(arrived).isNotNull();
-        return new Attempt(client, server, connected, arrived.accept(server.queuePair, parameters(llp)));
+        return new Attempt(client, server, connected, arrived.accept(server.queuePair, parameters(door.llp)));
+    }
+
+    /** A listener whose requests the test answers. */
+    private final class Door {
+
+        private final Llp llp;
+        private final LinkedBlockingQueue<ConnectionRequest> asked = new LinkedBlockingQueue<>();
+        private final Listener listener;
+        private volatile boolean throwing;
+
+        Door(Llp llp) throws Exception {
+            this.llp = llp;
+            this.listener = listen(llp, this::onRequest);
+        }
+
+        private void onRequest(ConnectionRequest request) {
+            if (throwing) {
+                fail();
+            }
+            asked.add(request);
+        }
     }
 
     private static void assertFailedHere(CompletableFuture<ConnectionAttributes> result) {
@@ -164,15 +187,15 @@ class ProviderFaultTest {
         assertMovesData(connect(llp));
     }
 
-    /** Over SCTP both sessions are of the same association. */
     @ParameterizedTest
     @EnumSource
     void setUpThatFailsLeavesOtherConnectionsAlone(Llp llp) throws Exception {
-        Attempt before = connect(llp);
+        Door door = new Door(llp);
+        Attempt before = connect(door);
         assertMovesData(before);
         serverDevice.setStreamMaker(OUT_OF_MEMORY);
 
-        assertFailedHere(connect(llp).accepted());
+        assertFailedHere(connect(door).accepted());
 
         assertMovesData(before);
     }
@@ -210,21 +233,22 @@ class ProviderFaultTest {
     @ParameterizedTest
     @EnumSource
     void requestIsRefusedWhenItsHandlerThrows(Llp llp) throws Exception {
-        AtomicReference<ConnectionRequestHandler> handler = new AtomicReference<>(asked -> fail());
-        Listener listener = listen(llp, asked -> handler.get().onConnectionRequest(asked));
+        Door door = new Door(llp);
+        Attempt before = connect(door);
+        assertMovesData(before);
+        door.throwing = true;
 
         for (int i = 0; i < 3; i++) {
             Endpoint client = new Endpoint(clientDevice, 16);
-            assertThatThrownBy(() -> get(client.queuePair.connect(listener.localAddress(), parameters(llp))))
+            assertThatThrownBy(() -> get(client.queuePair.connect(door.listener.localAddress(), parameters(llp))))
                     .cause()
                     .isInstanceOfAny(ConnectionFailedException.class, ConnectionRejectedException.class);
             assertGivenBack(client);
         }
 
-        Endpoint server = new Endpoint(serverDevice, 16);
-        handler.set(asked -> asked.accept(server.queuePair, parameters(llp)));
-        get(new Endpoint(clientDevice, 16).queuePair.connect(listener.localAddress(), parameters(llp)));
-        server.awaitState(QueuePairState.RTS);
+        door.throwing = false;
+        assertMovesData(connect(door));
+        assertMovesData(before);
     }
 
     private static void fail() {
