@@ -135,9 +135,8 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
     }
 
     private void onEstablished(CmId current, CmEvent event) {
-        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones. If this
-        // fails,
-        // the timer still ends the set-up.
+        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones. Before the timer
+        // ends, which ends the set-up when this fails.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(current, true, parameters, event.privateData(), ReadDepths.UNKNOWN);
         end();
