@@ -6,6 +6,7 @@ package io.sidewarp.engine.net.sctp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.EventLoop;
+import io.netty.channel.embedded.EmbeddedChannel;
 import io.sidewarp.engine.memory.WireBuffer;
 import io.sidewarp.engine.net.EngineLoops;
 import io.sidewarp.engine.net.NetSettings;
@@ -99,6 +100,30 @@ final class StackAssociationTest {
         assertThat(user.end().graceful()).isTrue();
     }
 
+    @Test
+    void peerThatAcknowledgesSlowlyKeepsTheAssociation() {
+        long stallNanos = loops.settings().stallTimeout().toNanos();
+        EmbeddedChannel channel = new EmbeddedChannel();
+        channel.freezeTime();
+        Association slow = new Association(loops, channel.eventLoop(), RecordingUser::new);
+        slow.up();
+        for (int i = 0; i < 4; i++) {
+            assertThat(slow.send(0, 16, WireBuffer.allocate(8), 0, 8)).isTrue();
+        }
+
+        for (int i = 1; i < 4; i++) {
+            slow.acknowledged = i;
+            channel.advanceTimeBy(stallNanos, TimeUnit.NANOSECONDS);
+            channel.runScheduledPendingTasks();
+            assertThat(slow.socket.aborted).isFalse();
+        }
+
+        channel.advanceTimeBy(stallNanos, TimeUnit.NANOSECONDS);
+        channel.runScheduledPendingTasks();
+        assertThat(slow.socket.aborted).isTrue();
+        channel.close();
+    }
+
     /** An event that the socket has for the association. */
     private interface Event {
         void write(SctpReceived received);
@@ -153,6 +178,7 @@ final class StackAssociationTest {
     private static final class Association extends StackAssociation {
 
         private final Socket socket = new Socket();
+        private long acknowledged;
 
         Association(EngineLoops loops, EventLoop loop, SctpAssociationHandler handler) {
             super(loops, loop, SctpBed.settings(), WireBuffer.allocate(1 << 16), handler, null);
@@ -188,7 +214,7 @@ final class StackAssociationTest {
 
         @Override
         protected long countAcknowledged() {
-            return 0;
+            return acknowledged;
         }
 
         @Override
