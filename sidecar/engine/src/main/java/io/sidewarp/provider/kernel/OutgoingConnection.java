@@ -135,8 +135,8 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
     }
 
     private void onEstablished(CmId current, CmEvent event) {
-        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones. Before the timer
-        // ends, which ends the set-up when this fails.
+        // Drivers do not agree on whose depths an answer tells; the device itself goes by the right ones.
+        // Comes before the end of the timer, which ends the set-up when this fails.
         ConnectionAttributes agreed =
                 KernelParameters.agreed(current, true, parameters, event.privateData(), ReadDepths.UNKNOWN);
         end();

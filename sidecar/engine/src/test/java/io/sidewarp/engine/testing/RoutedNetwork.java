@@ -87,7 +87,7 @@ public final class RoutedNetwork implements AutoCloseable {
             ip("-n", ROUTER, "link", "set", name, "up");
             ip("-n", name, "route", "add", "default", "via", host.router());
         }
-        run(List.of("ip", "netns", "exec", ROUTER, "sysctl", "-qw", "net.ipv4.ip_forward=1"));
+        run(List.of("ip", "netns", "exec", ROUTER, "sh", "-c", "echo 1 > /proc/sys/net/ipv4/ip_forward"));
     }
 
     /** Gives the router another MTU towards the right host. */
