@@ -37,7 +37,7 @@ public final class TcpRace {
     private final Map<InetSocketAddress, Throwable> failures = new LinkedHashMap<>();
     private final CompletableFuture<Void> result = new CompletableFuture<>();
     private @Nullable ScheduledFuture<?> timer;
-    private @Nullable InetSocketAddress winner;
+    private @Nullable CompletableFuture<Void> winner;
 
     private TcpRace(
             EngineLoops loops,
@@ -107,10 +107,10 @@ public final class TcpRace {
             timer = loop.schedule(this::begin, ATTEMPT_DELAY_MILLIS, TimeUnit.MILLISECONDS);
         }
         attempt.whenComplete((ignored, failure) -> {
-            attempts.remove(attempt);
+            attempts.removeIf(CompletableFuture::isDone);
             if (failure == null) {
                 result.complete(null);
-            } else if (remote.equals(winner)) {
+            } else if (attempt == winner) {
                 result.completeExceptionally(failure);
             } else if (!result.isDone() && winner == null) {
                 onFailed(remote, failure);
@@ -119,8 +119,7 @@ public final class TcpRace {
     }
 
     private void onAnswer(InetSocketAddress remote, CompletableFuture<Void> attempt, TcpTransport transport) {
-        winner = remote;
-        attempts.remove(attempt);
+        winner = attempt;
         end();
         onConnected.accept(remote, transport);
     }
@@ -139,7 +138,9 @@ public final class TcpRace {
         waiting.clear();
         cancelTimer();
         for (CompletableFuture<Void> attempt : List.copyOf(attempts)) {
-            attempt.cancel(false);
+            if (attempt != winner) {
+                attempt.cancel(false);
+            }
         }
     }
 
