@@ -9,8 +9,11 @@ import io.sidewarp.client.SidewarpException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -18,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * The packaged sidecar as a process, with a socket and a shared volume of its own, as `./sidewarp sidecar` runs it.
@@ -169,13 +171,34 @@ public final class SidecarProcess implements AutoCloseable {
         return process;
     }
 
-    /** Files in the shared volume. */
+    /** What is in the shared volume. The sidecar may remove some of it meanwhile. */
     public List<Path> volumeFiles() {
-        try (Stream<Path> paths = Files.walk(volume)) {
-            return paths.filter(path -> !path.equals(volume)).toList();
+        List<Path> files = new ArrayList<>();
+        try {
+            Files.walkFileTree(volume, new SimpleFileVisitor<>() {
+                @Override
+                public FileVisitResult preVisitDirectory(Path directory, BasicFileAttributes attributes) {
+                    if (!directory.equals(volume)) {
+                        files.add(directory);
+                    }
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                    files.add(file);
+                    return FileVisitResult.CONTINUE;
+                }
+
+                @Override
+                public FileVisitResult visitFileFailed(Path file, IOException failure) {
+                    return FileVisitResult.CONTINUE;
+                }
+            });
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        return files;
     }
 
     /** SIGTERM, and the exit status. */

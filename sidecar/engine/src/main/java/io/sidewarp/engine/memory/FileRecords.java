@@ -6,14 +6,13 @@ package io.sidewarp.engine.memory;
 import io.sidewarp.engine.memory.LinuxFiles.ErrnoException;
 import io.sidewarp.engine.memory.LinuxFiles.Identity;
 import java.io.IOException;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -43,9 +42,6 @@ final class FileRecords {
 
     /** Characters of an encoded path in one name; a longer path takes several directories. */
     private static final int PIECE = 200;
-
-    /** Keeps a piece of a path from being "." or "..". */
-    private static final String PIECE_PREFIX = "_";
 
     /** Another sidecar in the volume can remove the empty directory during an attempt. */
     private static final int ATTEMPTS = 8;
@@ -125,10 +121,10 @@ final class FileRecords {
                     return Optional.empty();
                 }
                 place += "/" + inside.getFirst();
-                path.append(inside.getFirst().substring(PIECE_PREFIX.length()));
+                path.append(inside.getFirst());
                 directory = LinuxFiles.openDirectory(records, place);
             }
-            return Optional.of(new Entry(user, URLDecoder.decode(path.toString(), StandardCharsets.UTF_8), place));
+            return Optional.of(new Entry(user, decode(path.toString()), place));
         } catch (IllegalArgumentException e) {
             // Nothing that a sidecar made.
             return Optional.empty();
@@ -165,12 +161,21 @@ final class FileRecords {
     }
 
     private String place(long user, String path) {
-        String encoded = URLEncoder.encode(path, StandardCharsets.UTF_8);
+        String encoded = encode(path);
         StringBuilder place = new StringBuilder().append(user).append('-').append(nextNumber++);
         for (int at = 0; at < encoded.length(); at += PIECE) {
-            place.append('/').append(PIECE_PREFIX).append(encoded, at, Math.min(encoded.length(), at + PIECE));
+            place.append('/').append(encoded, at, Math.min(encoded.length(), at + PIECE));
         }
         return place.toString();
+    }
+
+    /** Gives a path letters that all file systems and locales take. */
+    private static String encode(String path) {
+        return Base64.getUrlEncoder().withoutPadding().encodeToString(path.getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static String decode(String path) {
+        return new String(Base64.getUrlDecoder().decode(path), StandardCharsets.UTF_8);
     }
 
     /** Makes the directories of a place. EEXIST: the place has another file. */

@@ -241,7 +241,7 @@ class OrphansTest {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Files.createDirectories(records.resolve("1000-0"));
         Files.createDirectories(records.resolve("1000-1/_deep"));
-        Files.writeString(Files.createDirectories(records.resolve("1000-2")).resolve("_own"), "other content");
+        Files.writeString(Files.createDirectories(records.resolve("1000-2")).resolve("b3du"), "other content");
         Files.writeString(Files.createDirectories(records.resolve("1000-3")).resolve("_%zz"), "no encoded path");
         Files.writeString(records.resolve("readme"), "no entry");
         Files.writeString(root.resolve("own"), "mine");
