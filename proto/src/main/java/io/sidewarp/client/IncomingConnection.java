@@ -46,8 +46,8 @@ public interface IncomingConnection {
     Connection accept(ConnectionOptions options);
 
     /**
-     * As {@link #accept(ConnectionOptions)}, without waiting. The attempt ends with the future, also when the future is
-     * cancelled or times out; too late as with {@link Session#connectAsync(String, int, ConnectionOptions)}.
+     * As {@link #accept(ConnectionOptions)}, without waiting. When the future is cancelled or times out, the attempt
+     * continues, as with {@link Session#connectAsync(String, int, ConnectionOptions)}, and its connection is aborted.
      *
      * @throws SidewarpException FAILED_PRECONDITION while another decision is under way
      */

@@ -12,6 +12,9 @@ import java.util.function.Consumer;
  * An open session, like an open verbs device. Regions, connections and listeners belong to it and are released by the
  * sidecar when it ends: by {@link #close()}, or because this process or the sidecar died. When it is lost, everything
  * outstanding fails with a {@link SidewarpException} that says so.
+ *
+ * <p>A method that creates something and fails because its thread is interrupted, or because the time limit of calls is
+ * over, leaves nothing at the sidecar: what is created late is released.
  */
 public interface Session extends AutoCloseable {
 
@@ -120,9 +123,9 @@ public interface Session extends AutoCloseable {
     Connection connect(String host, int port, ConnectionOptions options);
 
     /**
-     * As {@link #connect(String, int, ConnectionOptions)}, without waiting. The attempt ends with the future, also when the
-     * future is cancelled or times out. When that crosses the sidecar's answer on its way here, it comes too late: the
-     * connection is among {@link #listConnections()}, until it or the session is closed.
+     * As {@link #connect(String, int, ConnectionOptions)}, without waiting. When the future is cancelled or times out, the
+     * attempt continues until its own time limit ({@link ConnectionOptions.Builder#timeout}), and a connection that it then
+     * establishes is aborted.
      */
     CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options);
 
