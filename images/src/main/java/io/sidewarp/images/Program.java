@@ -43,6 +43,13 @@ enum Program {
             "-XX:+ErrorFileToStderr",
             "-Dio.netty.leakDetection.level=disabled");
 
+    /** Five times the thresholds of C2: with its own it takes half of the processor that it shares with traffic for too long. */
+    static final List<String> LATE_C2 = List.of(
+            "-XX:Tier4InvocationThreshold=25000",
+            "-XX:Tier4MinInvocationThreshold=3000",
+            "-XX:Tier4CompileThreshold=75000",
+            "-XX:Tier4BackEdgeThreshold=200000");
+
     private final String imageName;
     private final String module;
     private final int user;
@@ -85,8 +92,9 @@ enum Program {
     }
 
     /**
-     * Bounds of memory. The sidecar's direct memory holds managed regions (256 MiB by default) and the buffers of connections;
-     * with heap, code and stacks it stays below the 1 GiB that an injected sidecar gets besides its shared regions.
+     * Bounds of memory. An injected sidecar gets 1 GiB besides its shared regions: a quarter each for the heap, the buffers of
+     * connections (direct memory), managed regions, and code, classes and stacks. Managed regions are no direct memory:
+     * {@code sidewarp.limits.managed-octets} bounds them.
      *
      * <p>The heap of the others is a part of the limit that they are given. Besides it the controller has about 190 MiB of
      * classes, code, stacks and libraries, and up to 40 MiB while code is compiled, which go back to the system afterwards. Both
@@ -97,16 +105,9 @@ enum Program {
     private List<String> memoryFlags() {
         return switch (this) {
             case SIDECAR ->
-                List.of(
-                        "-Xms64m",
-                        "-Xmx256m",
-                        "-XX:MaxDirectMemorySize=512m",
-                        // Five times the thresholds of C2: with its own it takes half of the processor
-                        // that it shares with traffic for too long.
-                        "-XX:Tier4InvocationThreshold=25000",
-                        "-XX:Tier4MinInvocationThreshold=3000",
-                        "-XX:Tier4CompileThreshold=75000",
-                        "-XX:Tier4BackEdgeThreshold=200000");
+                Stream.of(List.of("-Xms64m", "-Xmx256m", "-XX:MaxDirectMemorySize=256m"), LATE_C2)
+                        .flatMap(List::stream)
+                        .toList();
             case CONTROLLER ->
                 List.of(
                         "-XX:MaxRAMPercentage=40",

@@ -23,8 +23,13 @@ final class SidecarCommand {
     private static final String JAR = DIRECTORY + "/sidewarp-cli.jar";
     private static final String MAIN_CLASS = "io.sidewarp.cli.Sidewarp";
 
-    /** It runs within the limits of the sidecar's container, and for moments. */
-    private static final List<String> FLAGS = List.of("-Xmx64m", "-XX:TieredStopAtLevel=1", "-jar");
+    /**
+     * Flags for all commands, within the limits of the sidecar's container. C2 starts late, so that commands which end in
+     * moments do without it; {@code cp} needs it for SHA-256.
+     */
+    static final List<String> FLAGS = Stream.of(List.of("-Xmx64m"), Program.LATE_C2, List.of("-jar"))
+            .flatMap(List::stream)
+            .toList();
 
     private final Inputs inputs;
     private final SortedMap<String, Path> libraries = new TreeMap<>();

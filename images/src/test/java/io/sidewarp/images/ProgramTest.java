@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.images;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+class ProgramTest {
+
+    private static final long MEBIBYTE = 1 << 20;
+
+    /** An idle sidecar has about 100 MiB resident, of which most are classes, code and stacks. */
+    private static final long REST = 200 * MEBIBYTE;
+
+    @Test
+    void heapDirectMemoryAndManagedRegionsFitIntoTheMemoryOfAnInjectedSidecar() throws IOException {
+        String flags = String.join(" ", Program.SIDECAR.entryPoint());
+        long heap = number("-Xmx(\\d+)m ", flags) * MEBIBYTE;
+        long direct = number("-XX:MaxDirectMemorySize=(\\d+)m ", flags) * MEBIBYTE;
+        // A test of the service holds this table and the settings together.
+        long managed = number(
+                "`sidewarp.limits.managed-octets` \\| `(\\d+)`", Files.readString(Path.of("../docs/configuration.md")));
+        long container = 1024
+                * MEBIBYTE
+                * number(
+                        "limit of memory is (\\d+)Gi and\\s+the size",
+                        Files.readString(Path.of("../operator/README.md")));
+
+        assertThat(heap + direct + managed + REST).isLessThanOrEqualTo(container);
+    }
+
+    @Test
+    void sidecarAndItsCommandHaveTheOptimisingCompilerLate() {
+        assertThat(Program.SIDECAR.entryPoint())
+                .containsAll(Program.LATE_C2)
+                .noneMatch(flag -> flag.contains("TieredStopAtLevel"));
+        assertThat(SidecarCommand.FLAGS)
+                .containsAll(Program.LATE_C2)
+                .endsWith("-jar")
+                .noneMatch(flag -> flag.contains("TieredStopAtLevel"));
+    }
+
+    private static long number(String pattern, String text) {
+        Matcher matcher = Pattern.compile(pattern).matcher(text);
+        assertThat(matcher.find()).as(pattern).isTrue();
+        return Long.parseLong(matcher.group(1));
+    }
+}
