@@ -6,7 +6,10 @@ package io.sidewarp.engine.memory;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory of this process alone. It counts as direct memory, which the JVM limits by MaxDirectMemorySize. */
+/**
+ * Memory of this process alone, outside of the heap. The JVM does not count it as direct memory, so that MaxDirectMemorySize
+ * does not limit it: the caller has to.
+ */
 public final class ManagedBacking implements RegionBacking {
 
     private static final long ALIGNMENT = 64;
@@ -39,7 +42,7 @@ public final class ManagedBacking implements RegionBacking {
             throw new RegionException(
                     RegionException.Reason.NO_SPACE,
                     "no memory for a managed region of " + length
-                            + " octets; register less, or raise -XX:MaxDirectMemorySize and the memory limit",
+                            + " octets; register less, or raise the memory limit of the process or its container",
                     e);
         }
     }

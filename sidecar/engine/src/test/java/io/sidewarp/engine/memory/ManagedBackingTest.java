@@ -46,7 +46,7 @@ class ManagedBackingTest {
     void saysWhatToDoWhenThereIsNotEnoughMemory() {
         assertThatExceptionOfType(RegionException.class)
                 .isThrownBy(() -> ManagedBacking.allocate(1L << 50))
-                .withMessageContaining("MaxDirectMemorySize")
+                .withMessageContaining("register less, or raise the memory limit")
                 .extracting(RegionException::reason)
                 .isEqualTo(RegionException.Reason.NO_SPACE);
     }
