@@ -25,6 +25,7 @@ import io.sidewarp.provider.software.SoftwareSettings;
 import io.sidewarp.service.config.ConfigValidator;
 import io.sidewarp.service.config.SctpStackKind;
 import io.sidewarp.service.config.SidewarpConfig;
+import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.telemetry.Telemetry;
@@ -34,9 +35,12 @@ import java.net.NetworkInterface;
 import java.net.SocketException;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jboss.logging.Logger;
 
 /** Makes the provider that the settings name. */
 final class Providers {
+
+    private static final Logger LOG = Logger.getLogger(Providers.class);
 
     private Providers() {}
 
@@ -58,6 +62,9 @@ final class Providers {
 
     private static RdmaProvider kernel(SidewarpConfig config) {
         SidewarpConfig.Limits limits = config.limits();
+        LockedMemory.ofThisProcess()
+                .problem(limits.registeredOctets())
+                .ifPresent(problem -> LOG.warnf("event=locked-memory-limit message=%s", LogText.quoted(problem)));
         return new KernelProvider(
                 config.rdmaDevices().orElse(List.of()),
                 new KernelLimits(limits.sendQueue(), limits.receiveQueue(), limits.ird(), limits.ord()));
