@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assumptions.assumeThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.sidewarp.conformance.Requirement;
 import java.io.IOException;
@@ -261,6 +262,23 @@ class SharedVolumeTest {
                     RegionException.Reason.NOT_FOUND,
                     "the shared volume has no directory no for no/file; create the directory first");
         }
+    }
+
+    @Test
+    void rootGivesACreatedFileToAUserAndRemovesItAllTheSame() throws Exception {
+        assumeTrue(Integer.valueOf(0).equals(Files.getAttribute(Path.of("/proc/self"), "unix:uid")), "only for root");
+        Path file = root.resolve("given");
+
+        try (SharedBacking backing = volume.open("given", 0, 10, true)) {
+            assertThat(backing.giveTo(54_321, 4_000_000_000L)).isTrue();
+            assertThat(backing.giveTo(54_321, 1)).isTrue();
+
+            assertThat(Files.readAttributes(file, "unix:uid,gid,mode"))
+                    .containsEntry("uid", 54_321)
+                    .containsEntry("gid", (int) 4_000_000_000L)
+                    .containsEntry("mode", 0100660);
+        }
+        assertThat(file).doesNotExist();
     }
 
     @Test
