@@ -11,7 +11,6 @@ import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Map;
 import java.util.Objects;
 
 /** A shared region and its mapping in this process. */
@@ -55,9 +54,10 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     private static String owner(Path file) {
         try {
-            Map<String, Object> facts = Files.readAttributes(file, "unix:uid,gid,mode");
+            int mode = (int) Files.getAttribute(file, "unix:mode");
             return ", which belongs to user %s and group %s and has mode %04o"
-                    .formatted(facts.get("uid"), facts.get("gid"), (int) facts.get("mode") & 07777);
+                    .formatted(
+                            Files.getAttribute(file, "unix:uid"), Files.getAttribute(file, "unix:gid"), mode & 07777);
         } catch (IOException e) {
             return "";
         }

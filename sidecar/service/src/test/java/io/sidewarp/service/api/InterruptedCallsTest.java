@@ -17,6 +17,7 @@ import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.v1.SessionInfo;
 import java.io.File;
 import java.util.List;
 import java.util.Random;
@@ -125,7 +126,7 @@ class InterruptedCallsTest {
     void interruptedListensAndSessionsLeaveNothing() {
         interrupt(() -> session.listen("127.0.0.1", 0, incoming -> {}));
         awaitNothing(() -> client.listSessions().stream()
-                .mapToInt(known -> (int) known.getListeners())
+                .mapToInt(SessionInfo::getListeners)
                 .sum());
 
         interrupt(() -> client.openSession("short"));
