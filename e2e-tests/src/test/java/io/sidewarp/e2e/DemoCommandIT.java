@@ -68,6 +68,10 @@ class DemoCommandIT {
                             "sender to receiver",
                             "receiver to sender",
                             "CRC32c on");
+            assertThat(demo.output().getLast())
+                    .matches(
+                            "Flush \\(a Read of no bytes\\): answered after [\\d.]+ [mu]?s; all Writes and Sends before it"
+                                    + " have been placed at the receiver");
         }
         assertOnlyRemains("file");
     }

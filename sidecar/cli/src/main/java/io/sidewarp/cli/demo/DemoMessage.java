@@ -114,4 +114,18 @@ sealed interface DemoMessage extends Message {
             Message.putText(target, text);
         }
     }
+
+    /** The sender's last Flush succeeded: nothing else comes. Body: empty. */
+    record Flushed() implements DemoMessage {
+
+        static final int TYPE = 69;
+
+        @Override
+        public int type() {
+            return TYPE;
+        }
+
+        @Override
+        public void encodeBody(ByteBuffer target) {}
+    }
 }

@@ -81,7 +81,9 @@ final class DemoReceiver implements Server.GreetedHandler {
                         String words = frame.read(DemoMessage.Words::decode).text();
                         channel.send(new DemoMessage.Words(
                                 "hello, sender; your " + words.length() + " characters are here"));
-                        // The sender closes when it has the answer, and then everything is counted.
+                    }
+                    case DemoMessage.Flushed.TYPE -> {
+                        // The sender's last request was answered, so everything is counted.
                         Facts.tellConnection(out, channel.connection().info());
                         channel.awaitPeerClose(CLOSE_PATIENCE);
                         return;

@@ -118,10 +118,11 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
         return table.render()
                 + String.format(
                         Locale.ROOT,
-                        "A Read of a few octets behind the Writes shows that they have arrived.%n"
-                                + "%s %s - %s, %s%n"
+                        "%s %s - %s, %s%n"
                                 + "%.0f octets of payload in %s on average, %d of framing and headers each"
-                                + " (%.2f %%)%n",
+                                + " (%.2f %%)%n"
+                                + "Flush (a Read of no bytes): answered after %s; all Writes and Sends before it have been"
+                                + " placed at the receiver%n",
                         sent.text("llp"),
                         sent.text("local"),
                         sent.text("remote"),
@@ -129,6 +130,7 @@ record DemoReport(long octets, long window, Facts sent, Facts received) {
                         mean,
                         sctp ? "a data chunk" : "an FPDU",
                         overhead,
-                        100.0 * overhead / (mean + overhead));
+                        100.0 * overhead / (mean + overhead),
+                        Times.format(sent.number("flush.nanos")));
     }
 }

@@ -33,7 +33,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.LongConsumer;
 
-/** The process that the file comes from: writes it to the peer's memory, reads it back, and measures. */
+/** The process that the file comes from: writes it to the peer's memory, reads it back, flushes, and measures. */
 final class DemoSender {
 
     private static final Duration PATIENCE = Duration.ofMinutes(5);
@@ -42,7 +42,6 @@ final class DemoSender {
     private static final int OPERATION = 1 << 20;
 
     private static final int UNDER_WAY = 32;
-    private static final int FENCE = 8;
     private static final String WORDS = "hello, receiver; a file is in your memory";
     private static final int LATENCY_SIZE = 8;
     private static final Duration LATENCY_TIME = Duration.ofMillis(1500);
@@ -58,6 +57,7 @@ final class DemoSender {
     private byte[] receiverDigest = new byte[0];
     private long writeNanos;
     private long readNanos;
+    private long flushNanos;
 
     DemoSender(Session session, HostPort receiver, ConnectionFlags flags, PrintWriter out) {
         this.session = session;
@@ -92,14 +92,17 @@ final class DemoSender {
             String answer = channel.receive(PATIENCE)
                     .expect(DemoMessage.Words.TYPE, DemoMessage.Words::decode)
                     .text();
+            flush(channel);
             Facts.tell(out, "words", WORDS);
             Facts.tell(out, "answer", answer);
             Facts.tell(out, "write.nanos", writeNanos);
             Facts.tell(out, "read.nanos", readNanos);
+            Facts.tell(out, "flush.nanos", flushNanos);
             Facts.tell(out, "sha256.source", HexFormat.of().formatHex(source.digest()));
             Facts.tell(out, "sha256.receiver", HexFormat.of().formatHex(receiverDigest));
             Facts.tell(out, "sha256.back", HexFormat.of().formatHex(readBack.digest()));
             Facts.tellConnection(out, channel.connection().info());
+            channel.send(new DemoMessage.Flushed());
         }
     }
 
@@ -123,8 +126,8 @@ final class DemoSender {
                 length,
                 (offset, octets) -> WorkRequest.write(connection, remote.plus(offset), region.slice(offset, octets)),
                 done -> progress("RDMA Write", start + done, size));
-        // Answered after all Writes before it are in the peer's memory (RFC 5040 section 5.5).
-        await(channel.submit(WorkRequest.read(connection, remote, region.slice(0, Math.min(FENCE, length)))));
+        // A Write is complete when it is handed over; the time counts until the peer has all of them.
+        flush(channel);
         writeNanos += System.nanoTime() - begin;
 
         channel.send(new DemoMessage.Written(length));
@@ -155,6 +158,13 @@ final class DemoSender {
             underWay.add(channel.submit(step.request(offset, Math.min(OPERATION, length - offset))));
         }
         underWay.forEach(DemoSender::await);
+    }
+
+    /** Waits until everything that was posted has been placed at the peer. */
+    private void flush(Channel channel) {
+        long begin = System.nanoTime();
+        await(channel.submit(WorkRequest.flush(channel.connection())));
+        flushNanos = System.nanoTime() - begin;
     }
 
     private static void await(CompletableFuture<WorkCompletion> work) {
