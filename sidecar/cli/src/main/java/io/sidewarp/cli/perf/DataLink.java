@@ -19,6 +19,7 @@ import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
+import java.util.concurrent.CompletableFuture;
 
 /** A data connection at the client's side: its queue, and who keeps it busy. */
 final class DataLink implements AutoCloseable {
@@ -32,7 +33,7 @@ final class DataLink implements AutoCloseable {
     private final Driver driver;
     private final Sge fenceSink;
     private final RemoteAddress fenceSource;
-    private boolean fenced;
+    private volatile boolean fenced;
 
     private DataLink(
             PerfPlan plan,
@@ -100,12 +101,15 @@ final class DataLink implements AutoCloseable {
         return driver;
     }
 
-    /** Returns when the peer has everything in its memory: it answers a Read after all earlier Writes and Sends. */
-    void fence() {
-        if (!(plan.latency() && plan.operation() == Operation.WRITE)) {
-            connection.read(fenceSink, fenceSource);
-        }
-        fenced = true;
+    /**
+     * Completes when the peer has everything in its memory: it answers a Read after all earlier Writes and Sends. A flush does
+     * so too, but behind an RNIC tells nothing of the host's memory.
+     */
+    CompletableFuture<Void> fence() {
+        CompletableFuture<?> answered = plan.latency() && plan.operation() == Operation.WRITE
+                ? CompletableFuture.completedFuture(null)
+                : connection.readAsync(fenceSink, fenceSource);
+        return answered.thenAccept(ignored -> fenced = true);
     }
 
     /** In order when all has arrived, so that the peer's sidecar finds nothing wrong; at once else. */
@@ -119,7 +123,7 @@ final class DataLink implements AutoCloseable {
                 connection.abort();
             }
         } catch (SidewarpException e) {
-            // It is gone already.
+            // The connection is gone already. What counts was confirmed by the fence, or by the peer's last Write.
         }
     }
 

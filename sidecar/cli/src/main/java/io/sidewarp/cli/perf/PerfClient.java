@@ -105,15 +105,16 @@ public final class PerfClient {
 
         await(links, time, plan, progress);
 
+        links.forEach(link -> link.driver().record(false));
+        // A Write or a Send is complete when it is handed over. Only what has arrived counts, and the time until then.
+        stop(links);
         long messages = messages(links) - messagesAtBegin;
         long nanos = System.nanoTime() - begin;
-        links.forEach(link -> link.driver().record(false));
         long processNanos = ProcessCpu.own().since(processAtBegin);
         long sidecarNanos = sidecar.since(sidecarAtBegin);
         control.send(new PerfMessage.End());
         control.receive(PATIENCE).expect(PerfMessage.End.TYPE, PerfMessage.End::decode);
 
-        stop(links);
         // Asked for at the end: TCP's segments, and MULPDU with them, grow after the set-up.
         io.sidewarp.v1.Connection connection = links.getFirst().connection().info();
         control.send(new PerfMessage.Done(messages(links)));
@@ -190,10 +191,12 @@ public final class PerfClient {
     /** Ends the traffic; returns when all of it has arrived. */
     private static void stop(List<DataLink> links) {
         links.forEach(link -> link.driver().stop());
+        List<CompletableFuture<Void>> arrivals = links.stream()
+                .map(link -> link.driver().finished().thenCompose(ignored -> link.fence()))
+                .toList();
         try {
-            for (DataLink link : links) {
-                link.driver().finished().get(DRAIN_SECONDS, TimeUnit.SECONDS);
-                link.fence();
+            for (CompletableFuture<Void> arrival : arrivals) {
+                arrival.get(DRAIN_SECONDS, TimeUnit.SECONDS);
             }
         } catch (InterruptedException e) {
             throw Failure.interrupted();
