@@ -3,7 +3,9 @@
 
 package io.sidewarp.cli;
 
+import io.grpc.Status;
 import io.sidewarp.client.ConnectionRejectedException;
+import io.sidewarp.client.Retry;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkFailedException;
 import java.io.IOException;
@@ -80,8 +82,14 @@ public final class Failures implements CommandLine.IExecutionExceptionHandler {
         };
     }
 
+    /** An error of the protocols, or the loss of a connection. The sidecar itself is there. */
+    private static boolean isOfConnection(SidewarpException e) {
+        return e.rdmaError().isPresent()
+                || (e.retry() == Retry.AFTER_RECONNECTING && e.code() != Status.Code.UNAUTHENTICATED);
+    }
+
     private static int codeOf(SidewarpException e) {
-        if (e instanceof WorkFailedException) {
+        if (e instanceof WorkFailedException || isOfConnection(e)) {
             return ExitCode.FAILED;
         }
         if (e instanceof ConnectionRejectedException) {

@@ -4,6 +4,7 @@
 package io.sidewarp.cli.perftest;
 
 import io.sidewarp.cli.perf.Operation;
+import io.sidewarp.cli.wire.ConnectionEnd;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Mailbox;
 import io.sidewarp.client.Connection;
@@ -125,14 +126,15 @@ final class PerftestRun {
 
     /** The server ends the connections, and the client waits for that: perftest counts on it. */
     private void close(Connection connection) {
-        try {
-            var closed = client ? connection.closed() : connection.disconnectAsync();
-            closed.get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // It is gone already, or ends now.
+        if (client) {
+            try {
+                connection.closed().get(CLOSE_PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            } catch (ExecutionException | TimeoutException e) {
+                // The session is lost, or the connection ends now.
+            }
         }
-        connection.abort();
+        ConnectionEnd.close(connection);
     }
 }

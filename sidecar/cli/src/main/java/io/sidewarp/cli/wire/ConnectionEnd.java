@@ -15,7 +15,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** How a connection ended, and how this side ends one. */
-final class ConnectionEnd {
+public final class ConnectionEnd {
 
     private static final long CLOSE_PATIENCE_SECONDS = 5;
     private static final long REASON_PATIENCE_SECONDS = 2;
@@ -45,16 +45,36 @@ final class ConnectionEnd {
         }
     }
 
-    /** Closes a connection when everything posted is carried out, and then the region that it used. */
-    static void release(@Nullable Connection connection, SharedRegion region) {
+    /**
+     * Closes a connection when everything posted is carried out, or aborts it after some seconds. Data that may not have arrived
+     * is no failure: the commands' peers confirm by messages what matters, before this.
+     */
+    public static void close(Connection connection) {
         try {
-            if (connection != null) {
-                connection.disconnectAsync().get(CLOSE_PATIENCE_SECONDS, TimeUnit.SECONDS);
-            }
+            connection.disconnectAsync().get(CLOSE_PATIENCE_SECONDS, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (ExecutionException | TimeoutException e) {
-            // It is gone already, or ends with the session.
+            abort(connection);
+        } catch (TimeoutException e) {
+            // The end of the session would wait for this peer once more.
+            abort(connection);
+        } catch (ExecutionException | SidewarpException e) {
+            // The connection is gone.
+        }
+    }
+
+    private static void abort(Connection connection) {
+        try {
+            connection.abort();
+        } catch (SidewarpException e) {
+            // The connection is gone.
+        }
+    }
+
+    /** Closes a connection as {@link #close} does, and then the region that it used. */
+    static void release(@Nullable Connection connection, SharedRegion region) {
+        if (connection != null) {
+            close(connection);
         }
         try {
             region.close();
