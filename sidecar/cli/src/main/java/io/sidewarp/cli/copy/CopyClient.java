@@ -76,7 +76,7 @@ final class CopyClient {
             byte[] digest = transfer.digest();
             channel.send(new CopyMessage.Finish(size, digest));
             receive().expect(CopyMessage.Stored.TYPE, CopyMessage.Stored::decode);
-            return transfer.summary(digest);
+            return transfer.verified(digest);
         }
     }
 
@@ -111,7 +111,7 @@ final class CopyClient {
             byte[] digest = transfer.digest();
             transfer.verify(receive().expect(CopyMessage.Finish.TYPE, CopyMessage.Finish::decode), digest);
             target.commit();
-            return transfer.summary(digest);
+            return transfer.verified(digest);
         }
     }
 

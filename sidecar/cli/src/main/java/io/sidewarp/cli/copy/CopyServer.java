@@ -56,6 +56,10 @@ final class CopyServer implements Server.GreetedHandler {
                     default -> throw frame.unexpected();
                 };
                 channel.awaitPeerClose(CopyClient.PATIENCE);
+                if (frame.type() == CopyMessage.Get.TYPE) {
+                    // Nothing answers the last message. This fails when the client may not have got it.
+                    channel.connection().close();
+                }
                 return told;
             } catch (IOException | RuntimeException e) {
                 channel.sendError(Failures.of(e));
@@ -88,7 +92,7 @@ final class CopyServer implements Server.GreetedHandler {
             transfer.verify(finish, digest);
             target.commit();
             channel.send(new CopyMessage.Stored());
-            return "stored " + name + ", " + transfer.summary(digest);
+            return "stored " + name + ", " + transfer.verified(digest);
         }
     }
 

@@ -83,12 +83,17 @@ final class Transfer {
         }
     }
 
-    /** One line about a file that is complete. */
+    /** One line about a file whose SHA-256 is the same at both ends. */
+    String verified(byte[] sha256) {
+        return summary(sha256) + " verified";
+    }
+
+    /** One line about a file that is complete at this end. */
     String summary(byte[] sha256) {
         double seconds = Math.max(System.nanoTime() - begin, 1) / 1e9;
         return String.format(
                 Locale.ROOT,
-                "%s in %.2f s (%.2f Gbit/s), SHA-256 %s verified",
+                "%s in %.2f s (%.2f Gbit/s), SHA-256 %s",
                 Sizes.format(done),
                 seconds,
                 done * 8 / seconds / 1e9,
