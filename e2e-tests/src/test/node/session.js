@@ -60,7 +60,8 @@ result.provider = (await call(device, 'GetDevice', {})).device.provider;
 
 const sessionStream = device.OpenSession({ name: 'node' });
 sessionStream.on('error', () => {});
-const { opened } = await responses(sessionStream)();
+const nextEvent = responses(sessionStream);
+const { opened } = await nextEvent();
 const session = opened.session;
 
 async function register(request) {
@@ -150,6 +151,9 @@ result.receiveId = answer.id;
 queue.end();
 result.queueEnded = (await next()) === undefined;
 
+const flushed = (await call(transfer, 'Flush', { session, connection: connection.id })).completion;
+result.flushed = { opcode: flushed.opcode, status: flushed.status };
+
 result.readBack = sha256(readFileSync(join(volume, 'node-sink')));
 
 let message = Buffer.alloc(0);
@@ -177,6 +181,10 @@ const unknown = await failureOf(transfer, 'Write', {
 result.unknownRegion = { code: grpc.status[unknown.code], message: unknown.details };
 
 await call(connections, 'Disconnect', { session, connection: connection.id });
-sessionStream.cancel();
+await call(device, 'CloseSession', { session });
+while ((await nextEvent()) !== undefined) {
+  // Events of the connection come before the end.
+}
+result.sessionEnded = true;
 
 console.log(JSON.stringify(result));

@@ -80,6 +80,9 @@ class NodeClientIT {
             assertThat(seen.get("credits").asInt()).isBetween(1, 32);
             assertThat(seen.get("completedInOrder").asBoolean()).isTrue();
             assertThat(seen.get("queueEnded").asBoolean()).isTrue();
+            assertThat(seen.at("/flushed/opcode").asText()).isEqualTo("OPCODE_FLUSH");
+            assertThat(seen.at("/flushed/status").asText()).isEqualTo("COMPLETION_STATUS_SUCCESS");
+            assertThat(seen.get("sessionEnded").asBoolean()).isTrue();
             assertThat(seen.get("sent").asText())
                     .isEqualTo(seen.get("readBack").asText())
                     .isEqualTo(sha256(target));

@@ -12,6 +12,7 @@
  *     RemoteAddress there = RemoteAddress.decode(connection.privateData()); // the peer told where to write
  *     region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
  *     connection.write(region.slice(0, 13), there);
+ *     connection.flush(); // the peer has it in memory now
  *     connection.read(region.slice(2048, 13), there);
  * }
  * }

@@ -36,6 +36,7 @@ class ExampleTest {
                 .build();
         sidecar.transfer.writeCompletion = success;
         sidecar.transfer.readCompletion = success;
+        sidecar.transfer.flushCompletion = success;
         sidecar.connections.privateData = ByteString.copyFrom(new RemoteAddress(1, 0).encode());
     }
 
@@ -44,6 +45,7 @@ class ExampleTest {
         try (FakeSidecar running = sidecar) {
             example(running.options());
 
+            assertThat(running.transfer.flushes).hasSize(1);
             assertThat(running.volume.resolve("hello")).exists();
             assertThat(Files.readString(running.volume.resolve("hello"))).startsWith("hello, memory");
         }
@@ -141,6 +143,7 @@ class ExampleTest {
             RemoteAddress there = RemoteAddress.decode(connection.privateData()); // the peer told where to write
             region.buffer().put("hello, memory".getBytes(StandardCharsets.UTF_8));
             connection.write(region.slice(0, 13), there);
+            connection.flush(); // the peer has it in memory now
             connection.read(region.slice(2048, 13), there);
         }
     }

@@ -7,6 +7,8 @@ import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.FlushRequest;
+import io.sidewarp.v1.FlushResponse;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.PerformResponse;
@@ -38,6 +40,8 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
     final BlockingQueue<FakeQueue> queues = new LinkedBlockingQueue<>();
     final BlockingQueue<ReceiveRequest> receives = new LinkedBlockingQueue<>();
 
+    final BlockingQueue<FlushRequest> flushes = new LinkedBlockingQueue<>();
+
     final BlockingQueue<PerformRequest> performs = new LinkedBlockingQueue<>();
 
     /** Credits that queues grant; 0: the answer does not come. */
@@ -47,6 +51,8 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
     volatile @Nullable WorkCompletion writeCompletion;
 
     volatile WorkCompletion readCompletion = WorkCompletion.getDefaultInstance();
+
+    volatile WorkCompletion flushCompletion = WorkCompletion.getDefaultInstance();
 
     volatile @Nullable StatusRuntimeException writeFailure;
 
@@ -67,6 +73,14 @@ final class FakeTransfer extends TransferServiceGrpc.TransferServiceImplBase {
     @Override
     public void read(ReadRequest request, StreamObserver<ReadResponse> response) {
         response.onNext(ReadResponse.newBuilder().setCompletion(readCompletion).build());
+        response.onCompleted();
+    }
+
+    @Override
+    public void flush(FlushRequest request, StreamObserver<FlushResponse> response) {
+        flushes.add(request);
+        response.onNext(
+                FlushResponse.newBuilder().setCompletion(flushCompletion).build());
         response.onCompleted();
     }
 
