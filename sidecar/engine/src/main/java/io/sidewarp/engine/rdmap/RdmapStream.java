@@ -165,6 +165,19 @@ public final class RdmapStream implements UpperLayer {
         }
     }
 
+    /** Whether a graceful close waits for the peer's answer to a ready-to-receive Read (RFC 6581 section 9.2). */
+    public boolean isReadyAnswerOwed() {
+        return state == StreamState.CLOSING && ready.isAnswerOwed();
+    }
+
+    /** Has the graceful close wait for that answer no longer, unless work waits for it. */
+    public void giveUpReadyAnswer() {
+        if (isReadyAnswerOwed() && work.isDrained()) {
+            ready.giveUp();
+            finishClosing();
+        }
+    }
+
     /** Ends the stream at once. A Terminate goes out only where the peer would take it for a graceful close else. */
     public void abort() {
         if (state == StreamState.CLOSED) {
@@ -407,7 +420,7 @@ public final class RdmapStream implements UpperLayer {
             changeState(StreamState.CLOSING, closedBy);
         }
         if (state == StreamState.CLOSING) {
-            if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.awaitsResponse()) {
+            if (inbound.isInsideMessage() || !work.requests().isEmpty() || ready.isAnswerOwed()) {
                 // What the peer still owes cannot come any more.
                 onError(LlpError.CONNECTION_LOST);
             } else {

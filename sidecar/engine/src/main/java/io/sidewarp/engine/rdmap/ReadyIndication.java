@@ -28,6 +28,7 @@ final class ReadyIndication implements UntaggedBuffers {
 
     private @Nullable RtrKind due;
     private boolean awaitsResponse;
+    private boolean givenUp;
     private boolean sendExpected;
     private boolean sendArriving;
 
@@ -69,9 +70,19 @@ final class ReadyIndication implements UntaggedBuffers {
         awaitsResponse = false;
     }
 
-    /** Whether nothing of it is left to be sent or answered. */
+    /** A graceful close waits for the answer no longer. One that comes late is taken all the same. */
+    void giveUp() {
+        givenUp = true;
+    }
+
+    /** Whether a graceful close waits for the answer. */
+    boolean isAnswerOwed() {
+        return awaitsResponse && !givenUp;
+    }
+
+    /** Whether nothing of it is left to be sent, or waited for. */
     boolean isOver() {
-        return due == null && !awaitsResponse;
+        return due == null && !isAnswerOwed();
     }
 
     // At the responder.

@@ -4,7 +4,6 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.ScheduledFuture;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.rdmap.CompletionSink;
@@ -37,7 +36,6 @@ import java.lang.invoke.VarHandle;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -71,7 +69,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     // The event loop's own.
     private volatile @Nullable RdmapStream stream;
     private @Nullable ConnectionSetup setup;
-    private @Nullable ScheduledFuture<?> terminateTimer;
+    private final StreamTimers timers;
     private boolean signalSend;
     private boolean signalReceive;
     private boolean urgent;
@@ -87,6 +85,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
         this.attributes = ConnectionAttributes.UNCONNECTED;
+        this.timers = new StreamTimers(device.settings());
         protectionDomain.retainQueuePair();
         sendCompletions.retain();
         receiveCompletions.retain();
@@ -360,11 +359,13 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     public void onStreamState(StreamState newState, @Nullable StreamError error, String message) {
         switch (newState) {
             case OPEN -> {}
-            case CLOSING -> changeState(QueuePairState.CLOSING, error, message);
+            case CLOSING -> {
+                changeState(QueuePairState.CLOSING, error, message);
+                timers.beginClosing(loop, stream);
+            }
             case TERMINATED -> {
                 changeState(QueuePairState.TERMINATE, error, message);
-                terminateTimer = loop.schedule(
-                        this::abortOnLoop, device.settings().terminateTimeout().toNanos(), TimeUnit.NANOSECONDS);
+                timers.beginTerminate(loop, this::abortOnLoop);
             }
             case CLOSED -> finish(error, message);
         }
@@ -374,9 +375,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         if (state == QueuePairState.CLOSED) {
             return;
         }
-        if (terminateTimer != null) {
-            terminateTimer.cancel(false);
-        }
+        timers.cancel();
         RdmapStream ended = stream;
         unconfirmed = ended != null && ended.isUnconfirmed();
         state = QueuePairState.CLOSED;

@@ -113,6 +113,33 @@ class ReadyIndicationTest {
         assertThat(stream.wire().outputEnded()).isTrue();
     }
 
+    @Test
+    void aGracefulCloseGoesOnWithoutAnAnswerThatIsGivenUp() {
+        stream.stream().indicateReady(RtrKind.READ);
+        stream.stream().close();
+        stream.output();
+
+        stream.stream().giveUpReadyAnswer();
+
+        assertThat(stream.wire().outputEnded()).isTrue();
+        stream.input(readResponse(1, 0, NOTHING));
+        assertThat(stream.stream().error()).isNull();
+        assertThat(stream.stream().state()).isEqualTo(StreamState.CLOSING);
+    }
+
+    @Test
+    void anAnswerThatPostedReadsWaitForIsNotGivenUp() {
+        stream.stream().indicateReady(RtrKind.READ);
+        stream.endpoint().read(1).with(region, 0, 8).remote(7, 0).post();
+        stream.stream().close();
+        stream.output();
+
+        stream.stream().giveUpReadyAnswer();
+
+        assertThat(stream.wire().outputEnded()).isFalse();
+        assertThat(stream.stream().isReadyAnswerOwed()).isTrue();
+    }
+
     @ParameterizedTest
     @EnumSource
     @Requirement({"DDP-6.2.1-01", "EMPA-9.2-03"})

@@ -6,6 +6,7 @@ package io.sidewarp.engine.rdmap;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.engine.llp.RtrKind;
 import io.sidewarp.engine.llp.sctp.AdaptationSettings;
 import io.sidewarp.engine.llp.sctp.DdpStreamSession;
 import io.sidewarp.engine.llp.sctp.SessionListener;
@@ -114,6 +115,22 @@ class SilentPeerTest {
         assertThat(endpoint.events().states()).containsExactly(StreamState.CLOSING, StreamState.CLOSED);
         assertThat(endpoint.stream().error()).isNull();
         assertThat(endpoint.completions().sendStatuses()).containsExactly(CompletionStatus.SUCCESS);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDisconnectEndsWithoutTheAnswerToAReadyToReceiveReadThatIsGivenUp(End how) {
+        endpoint.stream().indicateReady(RtrKind.READ);
+        disconnect();
+        assertThat(endpoint.stream().isReadyAnswerOwed()).isTrue();
+
+        endpoint.stream().giveUpReadyAnswer();
+        end.rest();
+        end.acknowledge();
+        peerEnds(how);
+
+        assertThat(endpoint.events().states()).containsExactly(StreamState.CLOSING, StreamState.CLOSED);
+        assertThat(endpoint.stream().error()).isNull();
     }
 
     @ParameterizedTest

@@ -1,0 +1,56 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.provider.software;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.ScheduledFuture;
+import io.sidewarp.engine.rdmap.RdmapStream;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bounds what a stream that ends waits for: the peer's answer to a ready-to-receive Read, before a graceful close goes on,
+ * and the way of a Terminate. Belongs to the stream's event loop.
+ */
+final class StreamTimers {
+
+    private final SoftwareSettings settings;
+    private @Nullable ScheduledFuture<?> scheduled;
+
+    StreamTimers(SoftwareSettings settings) {
+        this.settings = settings;
+    }
+
+    /**
+     * A graceful close has begun. It goes on without the answer to a ready-to-receive Read after
+     * {@link io.sidewarp.engine.net.NetSettings#lingerTimeout}, or when the work that waits for that answer is done with.
+     */
+    void beginClosing(EventLoop loop, @Nullable RdmapStream stream) {
+        if (stream != null && stream.isReadyAnswerOwed()) {
+            schedule(loop, settings.net().lingerTimeout(), () -> {
+                stream.giveUpReadyAnswer();
+                beginClosing(loop, stream);
+            });
+        }
+    }
+
+    /** A Terminate is to go out, and the peer to close, for no longer than {@link SoftwareSettings#terminateTimeout}. */
+    void beginTerminate(EventLoop loop, Runnable abort) {
+        schedule(loop, settings.terminateTimeout(), abort);
+    }
+
+    private void schedule(EventLoop loop, Duration delay, Runnable task) {
+        cancel();
+        scheduled = loop.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+
+    /** Nothing is waited for any more. */
+    void cancel() {
+        if (scheduled != null) {
+            scheduled.cancel(false);
+            scheduled = null;
+        }
+    }
+}
