@@ -25,6 +25,9 @@ public interface UpperLayer {
     /** The transport can take octets: claim and commit ULPDUs until there are no more or a claim is refused. */
     void produce();
 
+    /** {@link LowerLayer#outputPermitted()} became true behind start-up: the peer's first ULPDU was taken. */
+    default void onOutputPermitted() {}
+
     /** {@link LowerLayer#transferredPosition()} advanced. */
     void onTransferred();
 

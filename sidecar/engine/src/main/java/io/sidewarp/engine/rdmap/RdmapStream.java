@@ -347,6 +347,11 @@ public final class RdmapStream implements UpperLayer {
     }
 
     @Override
+    public void onOutputPermitted() {
+        listener.onOutputPermitted();
+    }
+
+    @Override
     public void onTransferred() {
         work.retire(llp.transferredPosition());
         completions.onCompletionsDone();

@@ -15,4 +15,7 @@ public interface StreamListener {
      * @param message what happened, for people
      */
     void onStreamState(StreamState state, @Nullable StreamError error, String message);
+
+    /** The peer's first message permits this side to send, which the lower layer forbade so far. */
+    default void onOutputPermitted() {}
 }

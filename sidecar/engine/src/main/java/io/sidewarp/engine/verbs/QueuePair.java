@@ -52,6 +52,14 @@ public interface QueuePair extends AutoCloseable {
      */
     boolean isUnconfirmed();
 
+    /**
+     * Complete when this side may send. An accepting side of MPA may not before the peer's first message (RFC 5044 section
+     * 7.1.2); posted work waits until then. Complete from RTS on where that rule does not hold. It completes on an event loop.
+     */
+    default CompletableFuture<Void> sendPermitted() {
+        return CompletableFuture.completedFuture(null);
+    }
+
     /** Called for state changes and errors. One listener; set it before connecting. Runs on an event loop. */
     void setEventListener(QueuePairEventListener listener);
 

@@ -55,6 +55,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private final @Nullable SoftwareSharedReceiveQueue sharedReceives;
     private final Doorbell doorbell = new Doorbell(this::onWorkPosted);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final CompletableFuture<Void> sendPermitted = new CompletableFuture<>();
 
     private volatile EventLoop loop;
     private volatile QueuePairState state = QueuePairState.IDLE;
@@ -84,8 +85,8 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         this.receiveQueue = new WorkQueue(wanted.receiveQueue());
         this.sharedReceives = (SoftwareSharedReceiveQueue) wanted.sharedReceives();
         this.loop = loop;
-        this.attributes = ConnectionAttributes.UNCONNECTED;
         this.timers = new StreamTimers(device.settings());
+        this.attributes = ConnectionAttributes.UNCONNECTED;
         protectionDomain.retainQueuePair();
         sendCompletions.retain();
         receiveCompletions.retain();
@@ -338,6 +339,9 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         attributes = agreed;
         ord = agreed.ord();
         extensions = newStream.extensions();
+        if (agreed.initiator() || agreed.llp() == Llp.SCTP) {
+            onOutputPermitted();
+        }
         changeState(QueuePairState.RTS, null, "established");
     }
 
@@ -369,6 +373,16 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
             }
             case CLOSED -> finish(error, message);
         }
+    }
+
+    @Override
+    public void onOutputPermitted() {
+        sendPermitted.complete(null);
+    }
+
+    @Override
+    public CompletableFuture<Void> sendPermitted() {
+        return sendPermitted.copy();
     }
 
     private void finish(@Nullable StreamError error, String message) {

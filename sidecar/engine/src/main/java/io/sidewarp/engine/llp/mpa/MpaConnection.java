@@ -208,7 +208,8 @@ public final class MpaConnection implements LowerLayer {
         if (error != null && upper != null) {
             upper.onError(error);
         }
-        if (!permitted && outputPermitted()) {
+        if (!permitted && outputPermitted() && upper != null) {
+            upper.onOutputPermitted();
             replayRequestOutput();
         }
     }
