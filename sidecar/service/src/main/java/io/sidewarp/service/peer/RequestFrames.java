@@ -73,7 +73,7 @@ final class RequestFrames extends Http2FrameListenerDecorator {
         if (request == null) {
             return super.onDataRead(context, streamId, data, padding, endOfStream);
         }
-        if (length == 0 || !request.arrive(length)) {
+        if (length == 0 || request.refusesLength(data) || !request.arrive(length)) {
             // The window of HTTP/2 does not bound empty frames.
             if (endOfStream) {
                 super.onDataRead(context, streamId, Unpooled.EMPTY_BUFFER, padding, true);

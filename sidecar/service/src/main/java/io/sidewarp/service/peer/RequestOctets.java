@@ -8,7 +8,10 @@ import io.grpc.Metadata;
 import io.grpc.ServerStreamTracer;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.netty.buffer.ByteBuf;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.sidewarp.service.config.ConfigValidator;
+import io.sidewarp.service.error.ApiError;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +49,7 @@ public final class RequestOctets extends ServerStreamTracer {
     /** Of the call whose headers this thread of a transport has just read. */
     private static final FastThreadLocal<@Nullable RequestOctets> BEGUN = new FastThreadLocal<>();
 
+    private final MessageLengths lengths = new MessageLengths(ConfigValidator.MAX_REQUEST);
     private @Nullable ApiConnection connection;
     private @Nullable Consumer<StatusRuntimeException> refused;
 
@@ -121,6 +125,21 @@ public final class RequestOctets extends ServerStreamTracer {
         }
         tell(refusal);
         return refusal == null;
+    }
+
+    /**
+     * Ends the call when a message begins in a piece that is longer than any may be. On the transport's thread, before the
+     * piece arrives.
+     */
+    boolean refusesLength(ByteBuf piece) {
+        long excessive = closed ? 0 : lengths.excessive(piece);
+        if (excessive > 0) {
+            refuse(ApiError.of(
+                    Status.Code.RESOURCE_EXHAUSTED,
+                    "the request has " + excessive + " bytes; at most " + ConfigValidator.MAX_REQUEST
+                            + " are possible, split it"));
+        }
+        return excessive > 0;
     }
 
     /** What came in is no request, and the call ends. On the transport's thread. */
