@@ -113,7 +113,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                 request.getSession(),
                 observer,
                 session -> session.connections()
-                        .disconnect(request.getConnection(), request.getAbort())
+                        .disconnect(request.getConnection(), request.getAbort(), request.getAfterPosts())
                         .thenApply(ignored -> DisconnectResponse.getDefaultInstance()));
     }
 

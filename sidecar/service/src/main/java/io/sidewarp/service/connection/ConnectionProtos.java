@@ -25,7 +25,8 @@ final class ConnectionProtos {
             SessionConnection connection, ConnectionAttributes agreed, QueuePairCounters counters, String session) {
         Connection.Builder builder = Connection.newBuilder()
                 .setId(connection.id())
-                .setState(state(connection.state()))
+                .setState(connection.state())
+                .setWaiting(connection.waiting())
                 .setLlp(agreed.llp() == io.sidewarp.engine.verbs.Llp.TCP ? Llp.LLP_TCP : Llp.LLP_SCTP)
                 .setLocalAddress(address(agreed.localAddress()))
                 .setLocalPort(agreed.localAddress().getPort())

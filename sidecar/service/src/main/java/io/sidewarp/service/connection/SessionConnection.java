@@ -21,6 +21,7 @@ import io.sidewarp.service.telemetry.WorkTotals;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.net.InetAddress;
@@ -47,6 +48,7 @@ final class SessionConnection {
     private final CompletionQueue completions;
     private final QueuePair queuePair;
     private final ConnectionWork work;
+    private final ConnectionWaits waits;
     private final ConnectionSpan span;
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
@@ -142,12 +144,14 @@ final class SessionConnection {
                             context.loop());
             throw e;
         }
+        this.waits = new ConnectionWaits(context.loop(), work, this::tell);
         this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name(), peer);
         this.passive = context.telemetry().work().passive();
         this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
         context.telemetry().connections().moved(null, state);
         queuePair.setEventListener(
                 (source, newState, newError, text) -> context.loop().execute(() -> onState(newState, newError, text)));
+        queuePair.sendPermitted().thenRunAsync(waits::permitSending, context.loop());
     }
 
     /**
@@ -233,8 +237,14 @@ final class SessionConnection {
                         + "; a Flush that succeeds tells what has arrived");
     }
 
+    /** Closes gracefully behind so many work requests that came on Queue calls. */
+    CompletableFuture<Void> disconnectBehind(long afterPosts) {
+        return work.afterPosts(afterPosts).thenCompose(ignored -> disconnect());
+    }
+
     /** Tells the present state, and every change until the connection is closed. */
     Runnable watch(Consumer<ConnectionStateChange> watcher) {
+        work.handOut();
         watcher.accept(change());
         if (!isClosed()) {
             watchers.add(watcher);
@@ -246,8 +256,17 @@ final class SessionConnection {
         return ConnectionProtos.connection(this, queuePair.attributes(), queuePair.counters(), context.name());
     }
 
-    QueuePairState state() {
-        return state;
+    /** The state in the API's words. */
+    ConnectionState state() {
+        boolean open = state == QueuePairState.RTS || state == QueuePairState.CLOSING;
+        return open && waits.isForPeer()
+                ? ConnectionState.CONNECTION_STATE_WAITING_FOR_PEER
+                : ConnectionProtos.state(state);
+    }
+
+    /** What it waits for and what to do, for people; empty for nothing. */
+    String waiting() {
+        return isClosed() ? "" : waits.description();
     }
 
     @Nullable
@@ -316,7 +335,13 @@ final class SessionConnection {
     }
 
     private void tell() {
-        ConnectionStateChange change = change();
+        tell(message);
+    }
+
+    /** The event comes behind the completions that there are, and says how many. */
+    private void tell(String text) {
+        work.handOut();
+        ConnectionStateChange change = change(text);
         for (Consumer<ConnectionStateChange> watcher : List.copyOf(watchers)) {
             watcher.accept(change);
         }
@@ -326,10 +351,16 @@ final class SessionConnection {
 
     /** What watchers are told now. */
     ConnectionStateChange change() {
+        String waiting = waiting();
+        return change(waiting.isEmpty() ? message : waiting);
+    }
+
+    private ConnectionStateChange change(String text) {
         ConnectionStateChange.Builder change = ConnectionStateChange.newBuilder()
                 .setConnection(id)
-                .setState(ConnectionProtos.state(state))
-                .setMessage(message);
+                .setState(state())
+                .setCompletions(work.told())
+                .setMessage(text);
         StreamError cause = error;
         if (cause != null) {
             change.setError(ApiError.rdma(cause));

@@ -81,6 +81,8 @@ public final class SessionConnections implements ConnectionLookup {
 
     private @Nullable StatusRuntimeException firstLoss;
 
+    private long endings;
+
     /**
      * What is remembered of a connection that was closed: nothing that takes memory by the length of its queues.
      *
@@ -108,6 +110,11 @@ public final class SessionConnections implements ConnectionLookup {
     public @Nullable ConnectionWork find(long connection) {
         SessionConnection found = open.get(connection);
         return found == null ? null : found.work();
+    }
+
+    @Override
+    public long endings() {
+        return endings;
     }
 
     @Override
@@ -296,15 +303,19 @@ public final class SessionConnections implements ConnectionLookup {
 
     /**
      * Closes a connection. Complete when it is closed; fails when earlier data may not have arrived, unless it is to be aborted.
+     *
+     * @param afterPosts work requests on Queue calls that a graceful close is to come behind
      */
-    public CompletableFuture<Void> disconnect(long id, boolean abort) {
+    public CompletableFuture<Void> disconnect(long id, boolean abort, long afterPosts) {
         SessionConnection connection = open.get(id);
         if (connection == null) {
             return gone(id, abort);
         }
         return abort
                 ? connection.abort()
-                : connection.disconnect().thenCompose(ignored -> gone.containsKey(id) ? gone(id, false) : over());
+                : connection
+                        .disconnectBehind(afterPosts)
+                        .thenCompose(ignored -> gone.containsKey(id) ? gone(id, false) : over());
     }
 
     private CompletableFuture<Void> gone(long id, boolean abort) {
@@ -507,6 +518,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     private void forget(SessionConnection connection) {
         open.remove(connection.id());
+        endings++;
         gone.put(
                 connection.id(),
                 new Gone(

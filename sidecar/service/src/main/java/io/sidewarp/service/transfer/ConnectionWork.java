@@ -15,6 +15,7 @@ import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** The work of one connection; not its receives when it takes them from a shared receive queue. */
@@ -32,12 +33,18 @@ public final class ConnectionWork extends PolledWork {
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
     private @Nullable StreamError error;
+    private final PostCount posts;
+    private Runnable onWait = () -> {};
+    private boolean sendPermitted = true;
+
     private int sendOutstanding;
     private int receiveOutstanding;
     /** Octets of own Writes and Sends, and of own Reads and received Sends: {@link #octetsSent()}. */
     private long ownSent;
 
     private long ownReceived;
+    private long completed;
+    private long told;
     private volatile long octetsSent;
     private volatile long octetsReceived;
 
@@ -59,7 +66,8 @@ public final class ConnectionWork extends PolledWork {
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
         this.sharedReceives = sharedReceives;
-        this.initialReceives = new InitialReceives(connection);
+        this.initialReceives = new InitialReceives(connection, () -> onWait.run());
+        this.posts = new PostCount(connection, loop, () -> waitingForSpace.isEmpty() ? completed : PostCount.HELD_BACK);
         if (sharedReceives != null) {
             sharedReceives.attach(this);
         }
@@ -138,8 +146,64 @@ public final class ConnectionWork extends PolledWork {
             receiveOutstanding++;
         } else {
             sendOutstanding++;
+            if (!sendPermitted) {
+                onWait.run();
+            }
         }
         return result;
+    }
+
+    /**
+     * Send work that is posted waits until {@link #permitSending}.
+     *
+     * @param listener runs when such work waits, and when messages wait in initial receives that nobody claims
+     */
+    public void forbidSending(Runnable listener) {
+        onWait = listener;
+        sendPermitted = false;
+    }
+
+    public void permitSending() {
+        sendPermitted = true;
+    }
+
+    /** Whether send work waits until sending is permitted. */
+    public boolean isSendForbidden() {
+        return !sendPermitted && sendOutstanding > 0;
+    }
+
+    /** A work request that came on a Queue call was begun, or refused. */
+    void onPosted() {
+        posts.increment();
+    }
+
+    /**
+     * Complete when so many work requests came on Queue calls, or the connection ended; fails with FAILED_PRECONDITION when
+     * they stay out.
+     */
+    public CompletableFuture<Void> afterPosts(long count) {
+        return posts.reached(count);
+    }
+
+    /** A completion was put on a Queue call. */
+    void onTold() {
+        told++;
+    }
+
+    /** Completions that were put on Queue calls so far. */
+    public long told() {
+        return told;
+    }
+
+    /** Hands out all completions that are there. */
+    public void handOut() {
+        if (isEnded()) {
+            return;
+        }
+        if (sharedReceives != null) {
+            sharedReceives.drainAll();
+        }
+        drainAll();
     }
 
     /** Has the call resumed once there may be space on the send queue. It is to be forgotten if it ends before. */
@@ -178,6 +242,7 @@ public final class ConnectionWork extends PolledWork {
             sharedReceives.detach(this);
         }
         super.end();
+        posts.end();
     }
 
     /** Octets of completed Writes and Sends of this side. Any thread may ask. */
@@ -203,6 +268,7 @@ public final class ConnectionWork extends PolledWork {
         } else {
             sendOutstanding--;
         }
+        completed++;
         switch (completion.opcode()) {
             case RDMA_READ, RECEIVE -> ownReceived += completion.length();
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, SEND -> ownSent += completion.length();

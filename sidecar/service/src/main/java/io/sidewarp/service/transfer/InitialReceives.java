@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.quota.Grant;
+import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.WorkCompletion;
 import java.util.ArrayDeque;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 public final class InitialReceives implements CompletionSink {
 
     private final long connection;
+    private Runnable onUnclaimed;
     /** What nobody was sent yet, also what the claimant has been told. */
     private final ArrayDeque<WorkCompletion> parked = new ArrayDeque<>();
 
@@ -27,14 +29,27 @@ public final class InitialReceives implements CompletionSink {
     /** Of a connection that has ended, until nothing waits. */
     private Grant held = new Grant();
 
-    /** @param connection the API's id of the connection, of which nothing else is kept */
-    InitialReceives(long connection) {
+    /**
+     * @param connection the API's id of the connection, of which nothing else is kept when it has ended
+     * @param onUnclaimed runs when messages wait that nobody has claimed, until the connection has ended
+     */
+    InitialReceives(long connection, Runnable onUnclaimed) {
         this.connection = connection;
+        this.onUnclaimed = onUnclaimed;
     }
 
     /** One more receive was posted. */
     void posted() {
         outstanding++;
+    }
+
+    /** Messages that wait, and that nobody has claimed. */
+    public long unclaimed() {
+        return claimant != null
+                ? 0
+                : parked.stream()
+                        .filter(completion -> completion.getStatus() == CompletionStatus.COMPLETION_STATUS_SUCCESS)
+                        .count();
     }
 
     /** Whether there are completions that nobody was sent. */
@@ -49,6 +64,7 @@ public final class InitialReceives implements CompletionSink {
      */
     public void end(Grant grant) {
         held = grant;
+        onUnclaimed = () -> {};
         giveBack();
     }
 
@@ -133,6 +149,9 @@ public final class InitialReceives implements CompletionSink {
         }
         while (!parked.isEmpty() && !takers.isEmpty()) {
             SimpleWork.finish(takers.remove(), parked.remove());
+        }
+        if (claimant == null && !parked.isEmpty()) {
+            onUnclaimed.run();
         }
         giveBack();
     }

@@ -91,7 +91,8 @@ abstract class PolledWork {
         return meter;
     }
 
-    final boolean isEnded() {
+    /** Whether no completions come any more. */
+    public final boolean isEnded() {
         return ended;
     }
 

@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
  * One Queue call. A message is decoded while its work is posted; the next message is asked for when the last one is
  * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
  * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
- * that is refused holds nothing else, so that a caller who does not read is held back by it too. What waits of many
- * completions, here or at gRPC, counts as an answer that is not read, and when there is too much of that, the call ends.
- * A call that has ended leaves nothing but its work.
+ * that is refused holds nothing else, so that a caller who does not read is held back by it too. Work beyond the credits
+ * waits, as work for a full send queue does. What waits of many completions, here or at gRPC, counts as an answer that is
+ * not read, and when there is too much of that, the call ends. A call that has ended leaves nothing but its work.
  *
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
@@ -56,6 +56,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     /** Those that refused work of this call and tell it in turn. */
     private final Set<ConnectionWork> refusing = new HashSet<>();
 
+    private final UnsignaledCredits unsignaled = new UnsignaledCredits();
+
     /** Set by the transport's thread with the first message, before anything goes to the session's thread. */
     private @Nullable SessionTransfers session;
 
@@ -64,14 +66,18 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     private int outstanding;
     /** Of these, the ones whose completion is in the batch. */
     private int unsent;
+    /** Outstanding work that is unsignaled, and not complete. */
+    private int silent;
     /** What gRPC may still have of the call, in octets. */
     private int ahead;
     /** Octets of the batch and of these that count as not read. */
     private int counted;
     /** The batch has completions of initial receives. */
     private boolean initialUnsent;
-    /** A decoded work request waits for space on its connection's send queue. */
+    /** A decoded work request waits for a credit, or for space on its connection's send queue. */
     private boolean held;
+    /** It is a credit that it waits for. */
+    private boolean wantsCredit;
     /** Whose send queue that is, while it has no space. */
     private @Nullable ConnectionWork awaited;
     /** The rest of the message waits until the caller reads why work was refused. */
@@ -151,7 +157,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             return;
         }
         try {
-            credits = credits(current, open.getOutstanding());
+            credits = current.credits(open.getOutstanding());
             current.add(this);
             // All of them can be claimed or none is: completions that wait at one do not go down with a call that
             // fails.
@@ -173,14 +179,6 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
         onFrame(current, frame, true);
     }
 
-    private static int credits(SessionTransfers current, int wanted) {
-        int limit = current.context().limits().queueOutstanding();
-        if (wanted == 0) {
-            return Math.min(limit, current.context().defaults().queueOutstanding());
-        }
-        return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
-    }
-
     private void onFrame(SessionTransfers current, QueueFrame frame, boolean first) {
         if (closed) {
             return;
@@ -194,11 +192,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     private void postFrame(SessionTransfers current) {
         try {
             while (held || decoder.next(item)) {
-                if (!held && ++outstanding > credits) {
-                    close(Status.RESOURCE_EXHAUSTED.withDescription("more than " + credits
-                            + " work requests are outstanding on this Queue call; post no more than the credits that"
-                            + " were granted"));
-                    return;
+                if (!held || wantsCredit) {
+                    wantsCredit = outstanding == credits;
+                    held = wantsCredit;
+                    if (held) {
+                        flush();
+                        return;
+                    }
+                    outstanding++;
                 }
                 int told = batch.count();
                 held = post(current);
@@ -230,42 +231,75 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
         return batch.count() == 0;
     }
 
-    /** The caller reads. */
+    /** The caller reads, or a credit came back. */
     private void goOn(SessionTransfers current) {
-        if (paused && !closed) {
+        if (!closed && (paused || hasCredit())) {
             paused = false;
             postFrame(current);
         }
     }
 
+    private boolean hasCredit() {
+        return wantsCredit && outstanding < credits;
+    }
+
+    /** Goes on with the message, but not from within the completion of other work. */
+    private void goOnSoon() {
+        SessionTransfers current = session;
+        if (current != null) {
+            current.context().loop().execute(() -> goOn(current));
+        }
+    }
+
     /** Posts the decoded work request; true when it has to wait for space. */
     private boolean post(SessionTransfers current) {
+        boolean silently = item.unsignaled && item.opcode != Opcode.RECEIVE && item.sharedReceives == 0;
+        if (!silently) {
+            unsignaled.completes(current.connections());
+        }
         if (item.sharedReceives != 0) {
-            refuse(current.postShared(item, sink));
+            refuse(current, current.postShared(item, sink));
             return false;
         }
         ConnectionWork work = current.connections().find(item.connection);
         if (work == null) {
-            refuse(missing(current));
+            refuse(current, Refusal.of(current.connections().missing(item.connection)));
             return false;
         }
-        Refusal refusal = current.poster().post(work, item, sink);
+        Refusal refusal = silently && isLastCredit()
+                ? UnsignaledCredits.LAST
+                : current.poster().post(work, item, sink);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
             awaited = work;
             work.awaitSpace(this);
             return true;
         }
-        if (refusal != null && refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+        if (refusal == null) {
+            if (silently) {
+                silent++;
+                unsignaled.posted(item.connection, current.connections());
+            } else if (item.opcode != Opcode.RECEIVE) {
+                unsignaled.completesInTurn(item.connection);
+            }
+        } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+            unsignaled.completesInTurn(item.connection);
             refusing.add(work);
             work.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
         } else {
-            refuse(refusal);
+            refuse(current, refusal);
         }
+        work.onPosted();
         return false;
     }
 
-    private void refuse(@Nullable Refusal refusal) {
+    /** Whether no completion is due, and the caller counts all credits as taken by unsignaled work but for this one. */
+    private boolean isLastCredit() {
+        return outstanding - 1 == silent && unsignaled.total() + 1 >= credits;
+    }
+
+    private void refuse(SessionTransfers current, @Nullable Refusal refusal) {
         if (refusal != null) {
+            unsignaled.completes(current.connections());
             refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
         }
     }
@@ -275,19 +309,22 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
         if (!closed) {
             batch.add(completion);
             unsent++;
+            countTold(completion.getConnection());
+        }
+    }
+
+    /** A completion is in the batch: events of its connection come behind it. */
+    private void countTold(long connection) {
+        SessionTransfers current = session;
+        ConnectionWork work = current == null ? null : current.connections().find(connection);
+        if (work != null) {
+            work.onTold();
         }
     }
 
     /** A connection has told all that it refused. */
     void toldBy(ConnectionWork work) {
         refusing.remove(work);
-    }
-
-    private Refusal missing(SessionTransfers current) {
-        StatusRuntimeException missing = current.connections().missing(item.connection);
-        return missing.getStatus().getCode() == Status.Code.NOT_FOUND
-                ? Refusal.invalid(String.valueOf(missing.getStatus().getDescription()))
-                : Refusal.flushed(missing);
     }
 
     /** There may be space on a send queue that work waits for. */
@@ -302,9 +339,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     /** Work is complete: {@link CompletionSink#complete}. */
     void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
         boolean success = completion.status() == CompletionStatus.SUCCESS;
-        if (success && !signaled) {
-            outstanding--;
-            return;
+        if (!signaled) {
+            silent--;
+            if (success) {
+                outstanding--;
+                return;
+            }
+            // What is behind it fails, and tells so.
+            unsignaled.completesInTurn(connection);
         }
         if (success) {
             batch.add(id, connection, completion);
@@ -312,6 +354,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             batch.add(Completions.toProto(id, connection, completion));
         }
         unsent++;
+        countTold(connection);
         if (batch.octets() >= MAX_MESSAGE) {
             flush();
         }
@@ -322,6 +365,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
         if (!closed) {
             batch.add(completion);
             initialUnsent = true;
+            countTold(completion.getConnection());
         }
     }
 
@@ -331,6 +375,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             sendBatch();
             // Whoever hears of it later sees that there is something to do, or else it is ready now.
         } while (waiting && !closed && call.isReady());
+        if (hasCredit()) {
+            goOnSoon();
+        }
         closeWhenDone();
     }
 
@@ -369,10 +416,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             initialUnsent = false;
             claims.forEach(InitialReceives::sent);
         }
-        SessionTransfers current = session;
-        if (paused && current != null) {
-            // Not from within the completion of other work.
-            current.context().loop().execute(() -> goOn(current));
+        if (paused) {
+            goOnSoon();
         }
     }
 

@@ -36,6 +36,13 @@ record Refusal(
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.INVALID_ARGUMENT, message);
     }
 
+    /** A connection is not found. */
+    static Refusal of(StatusRuntimeException missing) {
+        return missing.getStatus().getCode() == Status.Code.NOT_FOUND
+                ? invalid(String.valueOf(missing.getStatus().getDescription()))
+                : flushed(missing);
+    }
+
     static Refusal missing(String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.NOT_FOUND, message);
     }

@@ -120,6 +120,15 @@ public final class SessionTransfers {
                 : poster.post(queue, work, sink);
     }
 
+    /** Credits that a Queue call gets which wants so many; 0: the default. */
+    int credits(int wanted) {
+        int limit = context.limits().queueOutstanding();
+        if (wanted == 0) {
+            return Math.min(limit, context.defaults().queueOutstanding());
+        }
+        return Integer.compareUnsigned(wanted, limit) > 0 ? limit : wanted;
+    }
+
     void add(QueueCall call) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");

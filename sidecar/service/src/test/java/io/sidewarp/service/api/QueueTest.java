@@ -118,25 +118,6 @@ class QueueTest extends TwoSidecars {
     }
 
     @Test
-    void moreWorkThanCreditsEndsTheCallButWhatWasPostedBeforeIsCarriedOut() {
-        TestSession.Pair pair = client.connectTo(server);
-        TestQueue queue = client.queue(3);
-        assertThat(queue.credits()).isEqualTo(3);
-        List<WorkRequest> work = new ArrayList<>();
-        for (int i = 0; i < 4; i++) {
-            work.add(write(i, pair.here().getId(), source, target, SIZE).build());
-        }
-
-        queue.post(work);
-
-        Status status = Status.fromThrowable(Waiting.join(queue.failed()));
-        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(status.getDescription()).contains("3 work requests");
-        Awaitility.await().until(() -> written(pair.here().getId()) == 3);
-        assertThat(server.load(target.getId(), 0, 0)).isEqualTo(client.load(source.getId(), 0, 0));
-    }
-
-    @Test
     void afterAHalfCloseTheCallEndsWhenAllWorkIsComplete() {
         TestSession.Pair pair = client.connectTo(server);
         TestQueue queue = client.queue(10);
@@ -436,14 +417,5 @@ class QueueTest extends TwoSidecars {
                     .getConnection();
             return new TestSession.Pair(Waiting.join(connecting), accepted);
         }
-    }
-
-    private long written(long connection) {
-        return client.listConnections().stream()
-                .filter(candidate -> candidate.getId() == connection)
-                .findFirst()
-                .orElseThrow()
-                .getCounters()
-                .getWritesSent();
     }
 }

@@ -223,6 +223,11 @@ abstract class PlayedQueues {
     private record OneConnection(ConnectionWork work) implements ConnectionLookup {
 
         @Override
+        public long endings() {
+            return 0;
+        }
+
+        @Override
         public @Nullable ConnectionWork find(long connection) {
             return connection == CONNECTION ? work : null;
         }

@@ -1,0 +1,92 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.service.transfer.ConnectionWork;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/**
+ * Tells what a connection waits for that only somebody's act ends: the peer's first message, before which MPA lets an
+ * accepting side send nothing (RFC 5044 section 7.1.2), and a claim of messages in the receives of Connect and Accept. Tells
+ * each once, when it has lasted for half a second. Confined to the session's thread.
+ */
+final class ConnectionWaits {
+
+    private static final long DELAY_MILLIS = 500;
+
+    private static final String PEER =
+            "posted work waits for the peer: MPA lets the accepting side send only after the peer's first message; have"
+                    + " the connecting side send first, or connect with mpa.peer_to_peer";
+
+    private final EventLoop loop;
+    private final ConnectionWork work;
+    private final Consumer<String> listener;
+    private boolean scheduled;
+    private boolean peerTold;
+    private boolean claimTold;
+
+    /** @param listener takes what is waited for, in words for people */
+    ConnectionWaits(EventLoop loop, ConnectionWork work, Consumer<String> listener) {
+        this.loop = loop;
+        this.work = work;
+        this.listener = listener;
+        work.forbidSending(this::begin);
+    }
+
+    /** The peer's first message has come, or none is needed. */
+    void permitSending() {
+        work.permitSending();
+        if (peerTold && !work.isEnded()) {
+            peerTold = false;
+            listener.accept("the peer's first message has come");
+        }
+    }
+
+    /** Whether posted work is known to wait for the peer's first message. */
+    boolean isForPeer() {
+        return peerTold;
+    }
+
+    /** What is waited for and what to do, in words for people; empty for nothing. */
+    String description() {
+        String claim = claimTold ? claim() : "";
+        if (!peerTold) {
+            return claim;
+        }
+        return claim.isEmpty() ? PEER : PEER + "; " + claim;
+    }
+
+    private String claim() {
+        long messages = work.initialReceives().unclaimed();
+        return messages == 0
+                ? ""
+                : messages + " messages wait in the receives of Connect or Accept; claim them with"
+                        + " QueueOpen.receive_connections, or with Receive calls without work";
+    }
+
+    private void begin() {
+        if (!scheduled && !(peerTold && claimTold)) {
+            scheduled = true;
+            loop.schedule(this::look, DELAY_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void look() {
+        scheduled = false;
+        if (work.isEnded()) {
+            return;
+        }
+        if (!peerTold && work.isSendForbidden()) {
+            peerTold = true;
+            listener.accept(PEER);
+        }
+        String claim = claim();
+        if (!claimTold && !claim.isEmpty()) {
+            claimTold = true;
+            listener.accept(claim);
+        }
+    }
+}

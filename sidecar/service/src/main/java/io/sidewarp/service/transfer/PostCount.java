@@ -1,0 +1,115 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.grpc.Status;
+import io.netty.channel.EventLoop;
+import io.sidewarp.service.error.ApiError;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/**
+ * Counts the work requests for one connection that came on Queue calls, for Disconnect calls that are to come behind a
+ * number of them (DisconnectRequest.after_posts). Confined to the session's thread.
+ */
+final class PostCount {
+
+    /** What {@link #progress} is while work is held back here, which is no reason to give up. */
+    static final long HELD_BACK = -1;
+
+    /** How long a Disconnect waits for the next work request. */
+    private static final long PATIENCE_MILLIS = 1000;
+
+    private final long connection;
+    private final EventLoop loop;
+    private final LongSupplier progress;
+    private final List<Wait> waits = new ArrayList<>();
+    private long posts;
+    private boolean ended;
+
+    /** @param progress of the work that came: completions, or {@link #HELD_BACK} */
+    PostCount(long connection, EventLoop loop, LongSupplier progress) {
+        this.connection = connection;
+        this.loop = loop;
+        this.progress = progress;
+    }
+
+    /** One more work request was begun, or refused. */
+    void increment() {
+        posts++;
+        if (!waits.isEmpty()) {
+            settle();
+        }
+    }
+
+    /** Complete when so many came, or the connection ended. Fails with FAILED_PRECONDITION when they stay out. */
+    CompletableFuture<Void> reached(long count) {
+        if (isReached(count)) {
+            return CompletableFuture.completedFuture(null);
+        }
+        Wait wait = new Wait(count);
+        waits.add(wait);
+        wait.schedule();
+        return wait.result;
+    }
+
+    /** The connection is gone: nothing is waited for. */
+    void end() {
+        ended = true;
+        settle();
+    }
+
+    private boolean isReached(long count) {
+        return ended || Long.compareUnsigned(posts, count) >= 0;
+    }
+
+    private void settle() {
+        for (Wait wait : List.copyOf(waits)) {
+            if (isReached(wait.count)) {
+                waits.remove(wait);
+                wait.result.complete(null);
+            }
+        }
+    }
+
+    /** One Disconnect call. */
+    private final class Wait {
+
+        private final long count;
+        private final CompletableFuture<Void> result = new CompletableFuture<>();
+        private long postsBefore;
+        private long progressBefore;
+
+        Wait(long count) {
+            this.count = count;
+        }
+
+        void schedule() {
+            postsBefore = posts;
+            progressBefore = progress.getAsLong();
+            loop.schedule(this::look, PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
+        private void look() {
+            if (result.isDone()) {
+                return;
+            }
+            long now = progress.getAsLong();
+            if (posts != postsBefore || now != progressBefore || now == HELD_BACK) {
+                schedule();
+                return;
+            }
+            waits.remove(this);
+            result.completeExceptionally(ApiError.of(
+                    Status.Code.FAILED_PRECONDITION,
+                    "after_posts is " + Long.toUnsignedString(count) + ", but only " + posts
+                            + " work requests of connection " + connection + " came on Queue calls, and none for "
+                            + PATIENCE_MILLIS + " ms. The connection stays open: post the rest and call Disconnect"
+                            + " again, or call it without after_posts, or with abort"));
+        }
+    }
+}
