@@ -28,6 +28,7 @@ final class CompletionRouter implements QueueCodec.Sink {
 
     private final Map<Long, GrpcConnection> receiveConnections;
     private final IntConsumer opened;
+    private final SessionTraffic traffic;
 
     // Guarded by the queue's lock.
 
@@ -43,14 +44,19 @@ final class CompletionRouter implements QueueCodec.Sink {
     private final List<@Nullable CompletableFuture<WorkCompletion>> futures = new ArrayList<>();
     private @Nullable CompletionHandler handler;
 
+    /** Completions of one connection tend to come together. Any thread. */
+    private volatile @Nullable ConnectionTraffic lastTraffic;
+
     /** A completion that waits for poll. */
     private record Waiting(WorkCompletion completion, boolean holdsCredit) {}
 
     /**
      * @param receiveConnections connections whose initial receives complete in the queue
      * @param opened takes the credits that the sidecar granted, under the queue's lock
+     * @param traffic is told what was delivered
      */
-    CompletionRouter(Map<Long, GrpcConnection> receiveConnections, IntConsumer opened) {
+    CompletionRouter(Map<Long, GrpcConnection> receiveConnections, IntConsumer opened, SessionTraffic traffic) {
+        this.traffic = traffic;
         this.receiveConnections = receiveConnections;
         this.opened = opened;
     }
@@ -139,7 +145,41 @@ final class CompletionRouter implements QueueCodec.Sink {
         } else if (told) {
             backlog.add(new Waiting(completion, !initial));
             unpolled += initial ? 0 : 1;
+        } else {
+            delivered(completion);
         }
+    }
+
+    /** A request was posted to a connection; 0 for a shared receive queue. */
+    void posted(long connection) {
+        if (connection != 0) {
+            trafficOf(connection).posted();
+        }
+    }
+
+    /** The queue ends: what is outstanding may not have come to the sidecar. */
+    void losePosts() {
+        table.forEachOutstanding(connection -> {
+            if (connection != 0) {
+                trafficOf(connection).lost();
+            }
+        });
+    }
+
+    /** The application has it; events of its connection may follow. Completions of receives that nothing took have none. */
+    void delivered(WorkCompletion completion) {
+        if (completion.connection() != 0) {
+            trafficOf(completion.connection()).delivered();
+        }
+    }
+
+    private ConnectionTraffic trafficOf(long connection) {
+        ConnectionTraffic last = lastTraffic;
+        if (last == null || last.connection() != connection) {
+            last = traffic.of(connection);
+            lastTraffic = last;
+        }
+        return last;
     }
 
     /** Tells the handler that no more completions follow. What it does wrong then does not keep others from being told. */
@@ -164,6 +204,7 @@ final class CompletionRouter implements QueueCodec.Sink {
             } else {
                 toHandler.accept(ready.get(i));
             }
+            delivered(ready.get(i));
         }
         ready.clear();
         futures.clear();

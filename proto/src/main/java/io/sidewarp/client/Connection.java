@@ -34,7 +34,7 @@ public interface Connection extends AutoCloseable {
     /** The connection's present description and counters, asked of the sidecar. NOT_FOUND when it is gone. */
     io.sidewarp.v1.Connection info();
 
-    /** The last state that the sidecar told, without asking it. */
+    /** The last state that the sidecar told, without asking it. Behind the completions before it, as events are. */
     ConnectionState state();
 
     /** Completes with the last state change when the connection is closed, and fails when the session is lost. */
@@ -111,14 +111,18 @@ public interface Connection extends AutoCloseable {
      */
     long compareSwap(RemoteAddress remote, long compare, long swap);
 
-    /** Every change of state until the connection is closed, beginning with the present state. One at a time. */
+    /**
+     * Every change of state until the connection is closed, beginning with the present state. One at a time, each behind the
+     * completions of the connection that came before it, as {@link SessionListener#connectionChanged} says.
+     */
     Subscription watch(Consumer<ConnectionStateChange> listener);
 
     /**
-     * Carries out everything posted, then closes. Returns when the connection is closed.
+     * Carries out everything posted, also on queues before this call, then closes. Returns when the connection is closed.
      *
      * @throws SidewarpException when an error ended the connection before that, and earlier data may not have arrived; what a
-     *     successful flush, Read or atomic operation confirmed has
+     *     successful flush, Read or atomic operation confirmed has. FAILED_PRECONDITION when posted work did not come to the
+     *     sidecar; the connection stays open
      */
     void disconnect();
 

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -191,6 +192,15 @@ final class CreditTable {
             if (connections[place] == connection) {
                 closed.add(new Closed(connection, sequence));
                 return;
+            }
+        }
+    }
+
+    /** Tells the connection of each request whose end was not told. */
+    void forEachOutstanding(LongConsumer connection) {
+        for (int place = 0; place < states.length; place++) {
+            if (states[place] != State.FREE) {
+                connection.accept(connections[place]);
             }
         }
     }

@@ -43,12 +43,18 @@ final class GrpcConnection implements Connection {
     private final Consumer<SidewarpException> failure = closed::completeExceptionally;
     private final Confirmation confirmation = new Confirmation();
     private final AtomicBoolean outcomeTold = new AtomicBoolean();
+    private final ConnectionTraffic traffic;
     private volatile ConnectionState state;
     private volatile boolean failed;
 
-    GrpcConnection(GrpcSession session, io.sidewarp.v1.Connection established, ConnectionOptions options) {
+    GrpcConnection(
+            GrpcSession session,
+            io.sidewarp.v1.Connection established,
+            ConnectionOptions options,
+            ConnectionTraffic traffic) {
         this.session = session;
         this.established = established;
+        this.traffic = traffic;
         initialReceiveIds = options.receiveIds();
         state = established.getState();
     }
@@ -349,10 +355,14 @@ final class GrpcConnection implements Connection {
     }
 
     private CompletableFuture<Void> disconnect(boolean abort, CallOptions options) {
+        if (!abort) {
+            session.flushQueues();
+        }
         DisconnectRequest request = DisconnectRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
                 .setAbort(abort)
+                .setAfterPosts(abort ? 0 : traffic.posts())
                 .build();
         return session.start(ConnectionServiceGrpc.getDisconnectMethod(), request, options)
                 .converted(response -> null);

@@ -67,6 +67,7 @@ final class GrpcSession implements Session {
     private final Set<GrpcWorkQueue> queues = ConcurrentHashMap.newKeySet();
 
     private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
+    private final SessionTraffic traffic;
 
     /** Guarded by itself. Changes of connections that are not known yet. */
     private final Map<Long, ConnectionStateChange> early = new LinkedHashMap<>() {
@@ -90,6 +91,7 @@ final class GrpcSession implements Session {
         this.name = name;
         this.ended = ended;
         regions = new Regions(this, client);
+        traffic = new SessionTraffic(client.transport());
     }
 
     /** Starts the session's call and waits for its first response. */
@@ -324,6 +326,15 @@ final class GrpcSession implements Session {
         queues.remove(queue);
     }
 
+    SessionTraffic traffic() {
+        return traffic;
+    }
+
+    /** Has queues send what a batch keeps back. */
+    void flushQueues() {
+        queues.forEach(GrpcWorkQueue::sendPosted);
+    }
+
     void checkOpen() {
         SidewarpException cause = end;
         if (cause != null) {
@@ -345,7 +356,7 @@ final class GrpcSession implements Session {
     }
 
     private GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
-        GrpcConnection connection = new GrpcConnection(this, description, options);
+        GrpcConnection connection = new GrpcConnection(this, description, options, traffic.adopt(description.getId()));
         ConnectionStateChange change;
         synchronized (early) {
             connections.put(connection.id(), connection);
@@ -407,15 +418,18 @@ final class GrpcSession implements Session {
                 });
     }
 
+    /** Work that is posted from now on is posted behind the end of the connection; its event waits for completions. */
     private void onConnection(ConnectionStateChange change) {
-        follow(change);
-        tell(listener -> listener.connectionChanged(change));
-    }
-
-    private void follow(ConnectionStateChange change) {
         if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
             queues.forEach(queue -> queue.connectionClosed(change.getConnection()));
         }
+        traffic.of(change.getConnection()).runBehind(change.getCompletions(), () -> {
+            follow(change);
+            tell(listener -> listener.connectionChanged(change));
+        });
+    }
+
+    private void follow(ConnectionStateChange change) {
         GrpcConnection connection;
         synchronized (early) {
             connection = connections.get(change.getConnection());
@@ -430,6 +444,7 @@ final class GrpcSession implements Session {
     private void deliver(GrpcConnection connection, ConnectionStateChange change) {
         if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
             connections.remove(connection.id());
+            traffic.forget(connection.id());
             forget(connection.failure());
         }
         connection.onChange(change);
@@ -447,6 +462,7 @@ final class GrpcSession implements Session {
             ended.accept(this);
             return;
         }
+        traffic.releaseAll();
         SidewarpException lost = Errors.sessionLost(name, cause);
         if (finish(lost)) {
             tell(listener -> listener.lost(lost));

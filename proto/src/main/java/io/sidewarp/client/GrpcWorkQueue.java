@@ -67,7 +67,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     private GrpcWorkQueue(GrpcSession session, Map<Long, GrpcConnection> receiveConnections) {
         this.session = session;
-        router = new CompletionRouter(receiveConnections, opened::complete);
+        router = new CompletionRouter(receiveConnections, opened::complete, session.traffic());
         transport = session.client().transport();
         call = new QueueCall(transport);
     }
@@ -208,6 +208,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 left = arrived.awaitNanos(left);
             }
             WorkCompletion first = router.takeFromBacklog();
+            router.delivered(first);
             freedForReceives.signal();
             freedForOthers.signal();
             return Optional.of(first);
@@ -287,6 +288,7 @@ final class GrpcWorkQueue implements WorkQueue {
     private void add(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
         CreditTable table = router.table();
         int place = table.take(request, id, future);
+        router.posted(request.connection());
         frames.add(place, request.encoded(table.isSignaled(place)));
     }
 
@@ -319,6 +321,17 @@ final class GrpcWorkQueue implements WorkQueue {
         if (wake) {
             transport.onEventLoop(this::flush);
         }
+    }
+
+    /** Sends what a batch keeps back: a graceful close waits for it. */
+    void sendPosted() {
+        lock.lock();
+        try {
+            wanted |= !frames.isEmpty();
+        } finally {
+            lock.unlock();
+        }
+        transport.onEventLoop(this::flush);
     }
 
     /** The sidecar told that a connection is closed. */
@@ -395,7 +408,10 @@ final class GrpcWorkQueue implements WorkQueue {
         } finally {
             lock.unlock();
         }
-        earlier.forEach(toHandler);
+        for (WorkCompletion completion : earlier) {
+            handle(completion);
+            router.delivered(completion);
+        }
     }
 
     private void handle(WorkCompletion completion) {
@@ -427,6 +443,9 @@ final class GrpcWorkQueue implements WorkQueue {
             end = cause;
             complete = router.table().awaited() == 0 && frames.isEmpty();
             unfinished = router.table().outstandingFutures();
+            if (!(orderly && complete)) {
+                router.losePosts();
+            }
             frames.clear();
             wakePosters();
             arrived.signalAll();

@@ -13,7 +13,11 @@ import java.time.Duration;
  */
 public interface SessionListener {
 
-    /** A connection of the session changed its state. */
+    /**
+     * A connection of the session changed its state, or waits for something that the message names. Called behind the
+     * completions of the connection that came before, on queues of the session; after a second all the same, where nobody takes
+     * them.
+     */
     default void connectionChanged(ConnectionStateChange change) {}
 
     /** A region's backing failed; it is unusable until it is closed. */

@@ -116,6 +116,15 @@ final class Transport implements AutoCloseable {
         return Thread.currentThread() instanceof LoopThread;
     }
 
+    /** Runs a task on the event loop after a time, unless the client is closed then. */
+    void schedule(Runnable task, long nanos) {
+        try {
+            var unused = group.next().schedule(task, nanos, TimeUnit.NANOSECONDS);
+        } catch (RejectedExecutionException e) {
+            // The client is closed, and nothing else runs there.
+        }
+    }
+
     /** @throws IllegalStateException on an event loop, where waiting would stop what is waited for */
     static void checkMayBlock() {
         if (isEventLoop()) {

@@ -20,6 +20,7 @@ final class Watch implements Subscription {
 
     private Watch(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
         this.session = session;
+        ConnectionTraffic traffic = session.traffic().of(request.getConnection());
         ExecutorService executor = Executors.newSingleThreadExecutor(
                 Thread.ofVirtual().name("sidewarp-connection-watch").factory());
         events = executor;
@@ -28,15 +29,15 @@ final class Watch implements Subscription {
                 session.client().target(),
                 ConnectionServiceGrpc.getWatchConnectionMethod(),
                 request,
-                response -> {
+                response -> traffic.runBehind(response.getChange().getCompletions(), () -> {
                     if (!executor.isShutdown()) {
                         executor.execute(() -> listener.accept(response.getChange()));
                     }
-                },
-                end -> {
+                }),
+                end -> traffic.runBehind(0, () -> {
                     executor.shutdown();
                     session.forget(failure);
-                });
+                }));
     }
 
     static Watch start(GrpcSession session, WatchConnectionRequest request, Consumer<ConnectionStateChange> listener) {
