@@ -63,7 +63,17 @@ record ConnectionsView(List<Connection> connections) implements View {
                     counters.getAtomicsSent() + "/" + counters.getAtomicsServed(),
                     connection.hasError() ? connection.getError().getName() : "");
         }
-        return table.render();
+        StringBuilder text = new StringBuilder(table.render());
+        for (Connection connection : connections) {
+            if (!connection.getWaiting().isEmpty()) {
+                text.append("connection ")
+                        .append(connection.getId())
+                        .append(": ")
+                        .append(connection.getWaiting())
+                        .append('\n');
+            }
+        }
+        return text.toString();
     }
 
     private static String markers(Connection connection) {
@@ -82,6 +92,9 @@ record ConnectionsView(List<Connection> connections) implements View {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("id", connection.getId());
         json.put("state", View.plain(connection.getState(), "CONNECTION_STATE_"));
+        if (!connection.getWaiting().isEmpty()) {
+            json.put("waiting", connection.getWaiting());
+        }
         json.put("llp", View.plain(connection.getLlp(), "LLP_"));
         json.put("local_address", connection.getLocalAddress());
         json.put("local_port", connection.getLocalPort());
