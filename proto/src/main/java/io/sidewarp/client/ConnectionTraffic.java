@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ConnectionTraffic {
 
-    /** How long an event waits for completions: nobody may read the queue, or it ended with them. */
+    /** Time that an event waits for completions: nobody may read the queue, or it ended with them. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final long connection;

@@ -119,7 +119,7 @@ final class Transport implements AutoCloseable {
     /** Runs a task on the event loop after a time, unless the client is closed then. */
     void schedule(Runnable task, long nanos) {
         try {
-            var unused = group.next().schedule(task, nanos, TimeUnit.NANOSECONDS);
+            group.next().schedule(task, nanos, TimeUnit.NANOSECONDS);
         } catch (RejectedExecutionException e) {
             // The client is closed, and nothing else runs there.
         }

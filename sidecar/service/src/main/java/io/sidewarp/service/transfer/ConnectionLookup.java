@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 /** Finds the connections of a session. Called on the session's thread. */
 public interface ConnectionLookup {
 
-    /** How many connections have ended so far. */
+    /** Number of connections that have ended so far. */
     long endings();
 
     /** The work of a connection, or null. On the data path: allocates nothing. */

@@ -18,10 +18,10 @@ import java.util.function.LongSupplier;
  */
 final class PostCount {
 
-    /** What {@link #progress} is while work is held back here, which is no reason to give up. */
+    /** Value of {@link #progress} while work is held back here, which is no reason to give up. */
     static final long HELD_BACK = -1;
 
-    /** How long a Disconnect waits for the next work request. */
+    /** Time that a Disconnect waits for the next work request. */
     private static final long PATIENCE_MILLIS = 1000;
 
     private final long connection;

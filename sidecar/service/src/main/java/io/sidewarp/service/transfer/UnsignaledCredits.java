@@ -22,7 +22,7 @@ final class UnsignaledCredits {
 
     private final LongObjectHashMap<Held> held = new LongObjectHashMap<>();
     private int total;
-    /** How many connections had ended when those that have were looked for. */
+    /** Number of connections that had ended at the last look for them. */
     private long endings;
 
     /** Credits of one connection's unsignaled work. */
