@@ -13,7 +13,6 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -33,11 +32,11 @@ public final class TcpRace {
     private final EventLoop loop;
     private final Deque<InetSocketAddress> waiting;
     private final BiConsumer<InetSocketAddress, TcpTransport> onConnected;
-    private final Set<CompletableFuture<Void>> attempts = new LinkedHashSet<>();
+    private final Map<InetSocketAddress, CompletableFuture<Void>> attempts = new LinkedHashMap<>();
     private final Map<InetSocketAddress, Throwable> failures = new LinkedHashMap<>();
     private final CompletableFuture<Void> result = new CompletableFuture<>();
     private @Nullable ScheduledFuture<?> timer;
-    private @Nullable CompletableFuture<Void> winner;
+    private @Nullable InetSocketAddress winner;
 
     private TcpRace(
             EngineLoops loops,
@@ -101,16 +100,16 @@ public final class TcpRace {
             return;
         }
         CompletableFuture<Void> attempt = new CompletableFuture<>();
-        attempts.add(attempt);
-        TcpConnector.connect(loops, loop, remote, attempt, transport -> onAnswer(remote, attempt, transport));
+        attempts.put(remote, attempt);
+        TcpConnector.connect(loops, loop, remote, attempt, transport -> onAnswer(remote, transport));
         if (!waiting.isEmpty()) {
             timer = loop.schedule(this::begin, ATTEMPT_DELAY_MILLIS, TimeUnit.MILLISECONDS);
         }
         attempt.whenComplete((ignored, failure) -> {
-            attempts.removeIf(CompletableFuture::isDone);
+            attempts.remove(remote);
             if (failure == null) {
                 result.complete(null);
-            } else if (attempt == winner) {
+            } else if (remote.equals(winner)) {
                 result.completeExceptionally(failure);
             } else if (!result.isDone() && winner == null) {
                 onFailed(remote, failure);
@@ -118,8 +117,9 @@ public final class TcpRace {
         });
     }
 
-    private void onAnswer(InetSocketAddress remote, CompletableFuture<Void> attempt, TcpTransport transport) {
-        winner = attempt;
+    private void onAnswer(InetSocketAddress remote, TcpTransport transport) {
+        winner = remote;
+        attempts.remove(remote);
         end();
         onConnected.accept(remote, transport);
     }
@@ -137,10 +137,8 @@ public final class TcpRace {
     private void end() {
         waiting.clear();
         cancelTimer();
-        for (CompletableFuture<Void> attempt : List.copyOf(attempts)) {
-            if (attempt != winner) {
-                attempt.cancel(false);
-            }
+        for (CompletableFuture<Void> attempt : List.copyOf(attempts.values())) {
+            attempt.cancel(false);
         }
     }
 
