@@ -34,6 +34,8 @@ final class RecordingUser implements SctpUser {
     volatile int inboundStreams;
     volatile int outboundStreams;
 
+    private int largest;
+
     RecordingUser(SctpAssociation association) {
         this.association = association;
     }
@@ -87,6 +89,12 @@ final class RecordingUser implements SctpUser {
     public void produce() {
         while (!waiting.isEmpty()) {
             Message next = waiting.getFirst();
+            largest = Math.max(largest, association.maxMessage());
+            if (next.octets().length > largest) {
+                // The path is not known yet to carry it.
+                association.loop().schedule(association::requestOutput, 1, TimeUnit.MILLISECONDS);
+                return;
+            }
             buffer.putBytes(0, next.octets(), 0, next.octets().length);
             if (!association.send(next.stream(), next.payloadProtocol(), buffer, 0, next.octets().length)) {
                 return;

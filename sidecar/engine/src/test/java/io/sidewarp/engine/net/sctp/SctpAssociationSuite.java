@@ -129,7 +129,7 @@ abstract class SctpAssociationSuite {
         RecordingUser server = bed.takeAccepted();
         for (int i = 0; i < 50; i++) {
             // Few enough octets for the smallest send buffer that a kernel may grant.
-            client.send(0, DDP_SEGMENT, new byte[2_000]);
+            client.send(0, DDP_SEGMENT, new byte[1_200]);
         }
         client.association.loop().execute(() -> client.association.loop().execute(client.association::shutdown));
 
