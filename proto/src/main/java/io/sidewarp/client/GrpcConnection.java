@@ -196,10 +196,7 @@ final class GrpcConnection implements Connection {
         confirmation.posted(false, true);
         Function<FlushResponse, WorkCompletion> completion = answered(completed(FlushResponse::getCompletion));
         return session.start(TransferServiceGrpc.getFlushMethod(), request, CallOptions.DEFAULT)
-                .converted(response -> {
-                    completion.apply(response);
-                    return null;
-                });
+                .converted(completion.andThen(succeeded -> null));
     }
 
     @Override
