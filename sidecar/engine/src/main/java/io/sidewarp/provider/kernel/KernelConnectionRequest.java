@@ -78,7 +78,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
     private void onEvent(CmEvent told) {
         switch (told.kind()) {
             case ESTABLISHED -> onEstablished();
-            case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> onGone();
+            case DISCONNECTED, CONNECT_ERROR, UNREACHABLE, REJECTED, DEVICE_REMOVAL -> onGone(told);
             default -> {}
         }
     }
@@ -97,7 +97,7 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
         }
     }
 
-    private void onGone() {
+    private void onGone(CmEvent told) {
         switch (phase) {
             case WAITING -> {
                 answered(Phase.OVER);
@@ -106,7 +106,9 @@ final class KernelConnectionRequest implements ConnectionRequest, KernelQueuePai
             case ACCEPTED -> fail(new ConnectionFailedException(Kind.PROTOCOL, remote + " went away during start-up"));
             case OVER -> {
                 if (acceptance != null) {
-                    acceptance.queuePair().onDisconnected();
+                    acceptance
+                            .queuePair()
+                            .onDisconnected(told.kind() == CmEvent.Kind.DISCONNECTED && told.status() == 0);
                 }
             }
         }

@@ -128,7 +128,8 @@ final class KernelDevice implements Device {
                 KernelProvider.NAME,
                 Set.of(Llp.TCP),
                 Math.min(MAX_SGE, most.sge()),
-                Math.min(limits.sendQueue(), most.queue()),
+                // A request with a flush takes two elements of the device's queue.
+                Math.min(limits.sendQueue(), most.queue() / 2),
                 Math.min(limits.receiveQueue(), most.queue()),
                 Math.min(Math.min(limits.ird(), MAX_DEPTH), most.ird()),
                 Math.min(Math.min(limits.ord(), MAX_DEPTH), most.ord()),
@@ -151,7 +152,7 @@ final class KernelDevice implements Device {
         long pd = VerbsCalls.allocPd(context);
         KernelErrors.check("no protection domain", pd);
         ProtectionDomain domain = new ProtectionDomain(numbers.incrementAndGet());
-        domains.put(domain, new KernelDomain(domain, pd));
+        domains.put(domain, KernelDomain.of(domain, pd));
         return domain;
     }
 
@@ -208,7 +209,9 @@ final class KernelDevice implements Device {
                     "a completion queue of this device has 1 to " + most.completions() + " entries, not " + capacity);
         }
         long cookie = numbers.incrementAndGet();
-        long cq = VerbsCalls.createCq(context, capacity, cookie, events.channel());
+        // Both elements of a request with a flush may fail.
+        int entries = (int) Math.min(2L * capacity, most.completions());
+        long cq = VerbsCalls.createCq(context, entries, cookie, events.channel());
         KernelErrors.check("no completion queue of " + capacity + " entries", cq);
         KernelCompletionQueue queue = new KernelCompletionQueue(this, capacity, cookie, cq);
         completionQueues.put(cookie, queue);

@@ -4,18 +4,46 @@
 package io.sidewarp.provider.kernel;
 
 import io.sidewarp.engine.memory.ProtectionDomain;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /** A protection domain, and what the device knows it as. */
 final class KernelDomain {
 
     private final ProtectionDomain facade;
     private final long pd;
+    /** Memory that flushes name: an RDMA Read has an element with a valid key, even if it reads no bytes. */
+    private final Arena arena;
+
+    private final MemorySegment sink;
+    private final long sinkRegion;
     private final Lifetime lifetime;
 
-    KernelDomain(ProtectionDomain facade, long pd) {
+    private KernelDomain(ProtectionDomain facade, long pd, Arena arena, MemorySegment sink, long sinkRegion) {
         this.facade = facade;
         this.pd = pd;
+        this.arena = arena;
+        this.sink = sink;
+        this.sinkRegion = sinkRegion;
         this.lifetime = new Lifetime(this::destroy);
+    }
+
+    /**
+     * Registers the memory that flushes name.
+     *
+     * @param pd the device's protection domain, which is given back when that fails
+     * @throws IllegalStateException when the device registers no more
+     */
+    static KernelDomain of(ProtectionDomain facade, long pd) {
+        Arena arena = Arena.ofShared();
+        MemorySegment sink = arena.allocate(Long.BYTES, Long.BYTES);
+        long region = VerbsCalls.regMr(pd, sink.address(), sink.byteSize(), VerbsLayout.ACCESS_LOCAL_WRITE);
+        if (region < 0) {
+            arena.close();
+            int ignored = VerbsCalls.deallocPd(pd);
+            KernelErrors.check("no memory for flushes", region);
+        }
+        return new KernelDomain(facade, pd, arena, sink, region);
     }
 
     ProtectionDomain facade() {
@@ -26,11 +54,21 @@ final class KernelDomain {
         return pd;
     }
 
+    long sinkAddress() {
+        return sink.address();
+    }
+
+    int sinkKey() {
+        return Native.getInt(sinkRegion + VerbsLayout.MR_LKEY);
+    }
+
     Lifetime lifetime() {
         return lifetime;
     }
 
     private void destroy() {
-        int ignored = VerbsCalls.deallocPd(pd);
+        int ignored = VerbsCalls.deregMr(sinkRegion);
+        int ignoredToo = VerbsCalls.deallocPd(pd);
+        arena.close();
     }
 }

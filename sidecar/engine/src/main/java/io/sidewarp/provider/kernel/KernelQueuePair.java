@@ -37,6 +37,9 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     /** From an error, or from a close of this side, to the end of the stream. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
+    private static final String UNCONFIRMED = "the connection ended before the peer confirmed what was sent last, and the device"
+            + " does not tell whether the peer closed, terminated or reset it";
+
     private final KernelDevice device;
     private final KernelDomain domain;
     private final long number;
@@ -55,6 +58,8 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private volatile QueuePairState state = QueuePairState.IDLE;
     private volatile boolean ending;
     private volatile boolean gone;
+    /** Both sides closed in good order, as far as the device tells. */
+    private volatile boolean gracefulEnd;
     private volatile ConnectionAttributes attributes = ConnectionAttributes.UNCONNECTED;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
     /** Keeps work from being posted behind the last look at it. */
@@ -64,6 +69,10 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private @Nullable Connecting setup;
     private @Nullable CmId connection;
     private String cause = "closed";
+    /** A flush is posted that confirms what was sent before this side closes. */
+    private boolean confirming;
+    /** This side has asked the device to close. */
+    private boolean disconnecting;
 
     KernelQueuePair(KernelDevice device, KernelDomain domain, long number, QueuePairAttributes wanted, int maxSge) {
         this.device = device;
@@ -81,6 +90,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
                 wanted.sendQueue(),
                 maxSge,
                 (request, failed) -> device.dataPath().postSend(qp, request, failed));
+        sends.setFlushSink(domain.sinkAddress(), domain.sinkKey());
         this.receives = new PostedWork(
                 arena,
                 CompletionRoutes.receiveTag(number),
@@ -102,7 +112,8 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             attr.set(LONG, VerbsLayout.QP_INIT_SEND_CQ, sendCompletions.handle());
             attr.set(LONG, VerbsLayout.QP_INIT_RECV_CQ, receiveCompletions.handle());
             attr.set(LONG, VerbsLayout.QP_INIT_SRQ, sharedReceives == null ? 0 : sharedReceives.handle());
-            attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_WR, wanted.sendQueue());
+            // A request with a flush is two elements.
+            attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_WR, 2 * wanted.sendQueue());
             attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_WR, wanted.receiveQueue());
             attr.set(INT, VerbsLayout.QP_INIT_MAX_SEND_SGE, maxSge);
             attr.set(INT, VerbsLayout.QP_INIT_MAX_RECV_SGE, maxSge);
@@ -171,7 +182,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     @Override
     public PostResult postSend(WorkRequest request) {
         boolean possible = switch (request.opcode()) {
-            case RDMA_WRITE, RDMA_READ, SEND -> request.sgeCount() <= maxSge && !request.isLocalFence();
+            case RDMA_WRITE, RDMA_READ, SEND, FLUSH -> request.sgeCount() <= maxSge && !request.isLocalFence();
             default -> false;
         };
         synchronized (posting) {
@@ -266,10 +277,31 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     // The end, on the loop.
 
-    void onDisconnected() {
+    /**
+     * The connection has ended. Devices tell of a peer that closed in the same way as of one that terminated or reset the
+     * connection.
+     *
+     * @param orderly whether the device tells of no error
+     */
+    void onDisconnected(boolean orderly) {
+        // A flush may have succeeded before.
+        drain();
+        gracefulEnd = orderly && disconnecting && state == QueuePairState.CLOSING && !sends.hasFailed();
         if (state == QueuePairState.RTS) {
             cause = "closed by the peer";
-            change(QueuePairState.CLOSING, cause);
+            if (!sends.isUnconfirmed()) {
+                change(QueuePairState.CLOSING, cause);
+            }
+        }
+        end();
+    }
+
+    /** Ends the stream, with an error where data was sent that may not have arrived. */
+    private void end() {
+        boolean open = state == QueuePairState.RTS || state == QueuePairState.CLOSING;
+        if (open && !gracefulEnd && sends.isUnconfirmed()) {
+            cause = UNCONFIRMED;
+            change(QueuePairState.TERMINATE, cause);
         }
         finish(cause);
     }
@@ -387,7 +419,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
         return closed.copy();
     }
 
-    /** Verbs would drop what is not carried out yet. */
+    /** Devices drop what is not carried out yet, and some do not wait until the peer has what was. */
     private void awaitSends(long until) {
         if (state != QueuePairState.CLOSING) {
             return;
@@ -397,11 +429,19 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
             device.loop().schedule(LOOK, () -> awaitSends(until));
             return;
         }
+        if (!confirming && sends.outstanding() == 0 && sends.isUnconfirmed() && attributes.ord() > 0) {
+            confirming = sends.confirm();
+            if (confirming) {
+                device.loop().schedule(LOOK, () -> awaitSends(until));
+                return;
+            }
+        }
         CmId current = connection;
-        if (current == null || current.disconnect() < 0) {
-            finish(cause);
+        if (confirming && sends.isUnconfirmed() || current == null || current.disconnect() < 0) {
+            end();
         } else {
-            device.loop().schedule(CLOSE_LIMIT, () -> finish(cause));
+            disconnecting = true;
+            device.loop().schedule(CLOSE_LIMIT, this::end);
         }
     }
 
@@ -436,7 +476,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
 
     @Override
     public boolean isUnconfirmed() {
-        return false;
+        return state == QueuePairState.CLOSED && !gracefulEnd && sends.isUnconfirmed();
     }
 
     /** What this side did; what peers do by Write and Read nobody tells. */

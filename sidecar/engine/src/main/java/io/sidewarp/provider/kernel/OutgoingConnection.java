@@ -87,7 +87,7 @@ final class OutgoingConnection implements KernelQueuePair.Connecting {
         }
         if (over) {
             if (event.kind() == CmEvent.Kind.DISCONNECTED) {
-                queuePair.onDisconnected();
+                queuePair.onDisconnected(event.status() == 0);
             }
             return;
         }

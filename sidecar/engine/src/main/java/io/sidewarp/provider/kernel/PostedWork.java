@@ -19,6 +19,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * A send or a receive queue: the work that the device has not completed, each in a slot, whose number tells what a completion
  * belongs to. Thread-safe; allocates nothing per request.
+ *
+ * <p>A flush is an RDMA Read of no bytes, whose success tells that the peer placed everything posted before it (RFC 5040
+ * section 5.5 rule 12). Data with a flush is two elements of the device in one slot: the data, of which the device tells
+ * only that it failed, and the flush, which completes the request. A completion of the data has {@link #DATA_OF_PAIR} in its
+ * slot.
  */
 final class PostedWork {
 
@@ -32,16 +37,30 @@ final class PostedWork {
     /** For {@link #complete}. */
     static final long NOT_INVALIDATED = -1;
 
+    /** In a slot's number: the data of a request with a flush, whose second completion follows. */
+    private static final int DATA_OF_PAIR = 1 << 30;
+
+    /** The peer does not check the STag of a Read of no bytes (RFC 5041 section 5.2); some take 0 for none. */
+    private static final int FLUSHED_STAG = 1;
+
+    private static final int NO_SLOT = -1;
+
     private final long tag;
     private final Post post;
     private final MemorySegment request;
     private final MemorySegment elements;
+    private final MemorySegment flushRequest;
+    private final MemorySegment flushElement;
     private final MemorySegment failed;
     private final long[] ids;
     private final long[] lengths;
     private final long[] invalidated;
     /** Of work that the device has completed. */
     private final @Nullable CompletionStatus[] statuses;
+    /** Failures of data whose flush has not completed yet. */
+    private final @Nullable CompletionStatus[] dataFailures;
+    /** Data requests that the success of a Read or flush confirms, counted from the first; 0 for other work. */
+    private final long[] covers;
     /** Slots in the order in which they were posted, by the number of the post. */
     private final int[] slots;
 
@@ -51,6 +70,11 @@ final class PostedWork {
     private int available;
     private long posted;
     private long told;
+    private long dataPosted;
+    private long dataConfirmed;
+    private boolean failure;
+    /** Slot of a flush that nobody is told of. */
+    private int hidden = NO_SLOT;
 
     /**
      * @param tag what completions carry beside the slot, in the upper 33 bits
@@ -61,11 +85,15 @@ final class PostedWork {
         this.post = post;
         this.request = arena.allocate(VerbsLayout.SEND_WR_LENGTH, Long.BYTES);
         this.elements = arena.allocate((long) VerbsLayout.SGE_LENGTH * maxSge, Long.BYTES);
+        this.flushRequest = arena.allocate(VerbsLayout.SEND_WR_LENGTH, Long.BYTES);
+        this.flushElement = arena.allocate(VerbsLayout.SGE_LENGTH, Long.BYTES);
         this.failed = arena.allocate(LONG);
         this.ids = new long[capacity];
         this.lengths = new long[capacity];
         this.invalidated = new long[capacity];
         this.statuses = new CompletionStatus[capacity];
+        this.dataFailures = new CompletionStatus[capacity];
+        this.covers = new long[capacity];
         this.slots = new int[capacity];
         this.opcodes = new Opcode[capacity];
         this.signaled = new boolean[capacity];
@@ -74,28 +102,87 @@ final class PostedWork {
         request.set(LONG, VerbsLayout.WR_SG_LIST, elements.address());
     }
 
+    /** Names the memory of flushes, of which nothing is written. Called before anything is posted. */
+    void setFlushSink(long address, int key) {
+        flushElement.set(LONG, VerbsLayout.SGE_ADDR, address);
+        flushElement.set(INT, VerbsLayout.SGE_LKEY, key);
+        flushRequest.set(LONG, VerbsLayout.WR_SG_LIST, flushElement.address());
+        flushRequest.set(INT, VerbsLayout.WR_NUM_SGE, 1);
+        flushRequest.set(INT, VerbsLayout.WR_OPCODE, VerbsLayout.WR_RDMA_READ);
+        flushRequest.set(INT, VerbsLayout.WR_SEND_FLAGS, VerbsLayout.SEND_SIGNALED);
+        flushRequest.set(INT, VerbsLayout.WR_RKEY, FLUSHED_STAG);
+    }
+
+    /** Posts a request. One with a flush takes two elements of the device's queue. */
     synchronized PostResult post(WorkRequest wanted) {
         if (available == 0) {
             return PostResult.QUEUE_FULL;
         }
         int slot = free[--available];
+        boolean data = wanted.opcode() == Opcode.RDMA_WRITE || wanted.opcode() == Opcode.SEND;
+        boolean pair = data && wanted.isFlush();
         ids[slot] = wanted.id();
         lengths[slot] = wanted.length();
         opcodes[slot] = wanted.opcode();
         signaled[slot] = wanted.isSignaled();
-        slots[(int) (posted % slots.length)] = slot;
-        fill(wanted, slot);
-        int error = post.post(request.address(), failed.address());
+        if (wanted.opcode() != Opcode.FLUSH) {
+            fill(wanted, slot, pair);
+        }
+        int error = post(slot, wanted.opcode() == Opcode.FLUSH, pair);
         if (error != 0) {
-            free[available++] = slot;
             return error == KernelErrors.ENOMEM ? PostResult.QUEUE_FULL : PostResult.INVALID_REQUEST;
         }
-        posted++;
+        if (data) {
+            dataPosted++;
+        }
+        boolean answered = pair || wanted.opcode() == Opcode.RDMA_READ || wanted.opcode() == Opcode.FLUSH;
+        covers[slot] = answered ? dataPosted : 0;
         return PostResult.POSTED;
     }
 
-    private void fill(WorkRequest wanted, int slot) {
-        request.set(LONG, VerbsLayout.WR_ID, tag | slot);
+    /**
+     * Posts a flush behind everything, of which nobody is told. Nothing is posted behind it.
+     *
+     * @return false when there is no room, or the device refuses
+     */
+    synchronized boolean confirm() {
+        if (available == 0) {
+            return false;
+        }
+        int slot = free[--available];
+        ids[slot] = 0;
+        lengths[slot] = 0;
+        opcodes[slot] = Opcode.FLUSH;
+        signaled[slot] = false;
+        if (post(slot, true, false) != 0) {
+            return false;
+        }
+        covers[slot] = dataPosted;
+        hidden = slot;
+        return true;
+    }
+
+    /** Hands what is filled in to the device. Returns 0 or an error number; then the slot is free again. */
+    private int post(int slot, boolean flush, boolean pair) {
+        statuses[slot] = null;
+        dataFailures[slot] = null;
+        flushRequest.set(LONG, VerbsLayout.WR_ID, tag | slot);
+        MemorySegment first = flush ? flushRequest : request;
+        int error = post.post(first.address(), failed.address());
+        // A device that took the data alone has failed: its flush completes when the queue pair ends.
+        boolean halfPosted = pair && error != 0 && failed.get(LONG, 0) == flushRequest.address();
+        if (error != 0 && !halfPosted) {
+            free[available++] = slot;
+            return error;
+        }
+        slots[(int) (posted % slots.length)] = slot;
+        posted++;
+        return 0;
+    }
+
+    private void fill(WorkRequest wanted, int slot, boolean pair) {
+        request.set(LONG, VerbsLayout.WR_ID, tag | slot | (pair ? DATA_OF_PAIR : 0));
+        request.set(LONG, VerbsLayout.WR_NEXT, pair ? flushRequest.address() : 0);
         request.set(INT, VerbsLayout.WR_NUM_SGE, wanted.sgeCount());
         for (int i = 0; i < wanted.sgeCount(); i++) {
             long element = (long) VerbsLayout.SGE_LENGTH * i;
@@ -108,7 +195,7 @@ final class PostedWork {
             return;
         }
         // The device tells of each request, so that its slot is free again; who did not ask for that is not told.
-        int flags = VerbsLayout.SEND_SIGNALED;
+        int flags = pair ? 0 : VerbsLayout.SEND_SIGNALED;
         if (wanted.isFence()) {
             flags |= VerbsLayout.SEND_FENCE;
         }
@@ -132,8 +219,19 @@ final class PostedWork {
     }
 
     /** Takes what the device says of a request. It is told by {@link #next}, or by {@link #take}. */
-    synchronized void complete(int slot, CompletionStatus status, long received, long newInvalidated) {
-        statuses[slot] = status;
+    synchronized void complete(int completed, CompletionStatus status, long received, long newInvalidated) {
+        int slot = completed & ~DATA_OF_PAIR;
+        boolean success = status == CompletionStatus.SUCCESS;
+        failure |= !success;
+        if (completed != slot) {
+            dataFailures[slot] = success ? null : status;
+            return;
+        }
+        CompletionStatus dataFailure = dataFailures[slot];
+        statuses[slot] = dataFailure == null ? status : dataFailure;
+        if (success) {
+            dataConfirmed = Math.max(dataConfirmed, covers[slot]);
+        }
         invalidated[slot] = newInvalidated;
         if (opcodes[slot] == Opcode.RECEIVE) {
             lengths[slot] = received;
@@ -172,7 +270,7 @@ final class PostedWork {
         into.setReceived(false, invalidated[slot] >= 0, (int) Math.max(0, invalidated[slot]));
         statuses[slot] = null;
         free[available++] = slot;
-        return signaled[slot] || !success;
+        return slot != hidden && (signaled[slot] || !success);
     }
 
     /** Completes as flushed what the device did not complete. */
@@ -183,6 +281,16 @@ final class PostedWork {
                 complete(slot, CompletionStatus.FLUSHED, 0, NOT_INVALIDATED);
             }
         }
+    }
+
+    /** Whether data was posted of which no success of a later Read or flush tells that the peer placed it. */
+    synchronized boolean isUnconfirmed() {
+        return dataPosted > dataConfirmed;
+    }
+
+    /** Whether something failed, or was flushed by the device. */
+    synchronized boolean hasFailed() {
+        return failure;
     }
 
     synchronized int outstanding() {

@@ -35,6 +35,7 @@ final class VerbsLayout {
     static final int DEVICE_ATTR_MAX_SRQ_SGE = 220;
 
     // struct ibv_mr
+    static final int MR_LKEY = 36;
     static final int MR_RKEY = 40;
     static final int ACCESS_LOCAL_WRITE = 1;
     static final int ACCESS_REMOTE_WRITE = 1 << 1;
@@ -73,6 +74,7 @@ final class VerbsLayout {
     // struct ibv_send_wr, whose beginning is struct ibv_recv_wr
     static final int SEND_WR_LENGTH = 128;
     static final int WR_ID = 0;
+    static final int WR_NEXT = 8;
     static final int WR_SG_LIST = 16;
     static final int WR_NUM_SGE = 24;
     static final int WR_OPCODE = 28;

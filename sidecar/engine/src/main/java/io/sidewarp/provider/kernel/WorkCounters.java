@@ -31,6 +31,7 @@ final class WorkCounters {
                 reads++;
                 octetsReceived += completion.length();
             }
+            case FLUSH -> {}
             case RECEIVE -> {
                 received++;
                 octetsReceived += completion.length();

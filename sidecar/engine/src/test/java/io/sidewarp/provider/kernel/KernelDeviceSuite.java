@@ -6,7 +6,6 @@ package io.sidewarp.provider.kernel;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.sidewarp.engine.llp.mpa.MpaPolicy;
 import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.ManagedBacking;
 import io.sidewarp.engine.memory.ProtectionDomain;
@@ -20,7 +19,6 @@ import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.Device;
-import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.engine.verbs.Listener;
 import io.sidewarp.engine.verbs.Llp;
 import io.sidewarp.engine.verbs.Opcode;
@@ -31,13 +29,9 @@ import io.sidewarp.engine.verbs.SharedReceiveQueue;
 import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.provider.Endpoint;
-import io.sidewarp.provider.software.SoftwareProvider;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
-import java.net.Inet4Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
@@ -47,73 +41,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The verbs of the kernel's soft-iWARP, on the device {@value #DEVICE}, with itself and with the
- * software provider as its peer. Runs where there is that device: in the virtual machine of the end-to-end tests.
+ * The verbs of the kernel's soft-iWARP, with itself and with the software provider as its peer.
  */
-final class KernelDeviceSuite {
-
-    static final String DEVICE = "siw0";
-
-    /** The interface of the device. On loopback the connection manager has no iWARP. */
-    private static final String INTERFACE = "eth0";
+final class KernelDeviceSuite extends KernelSuite {
 
     private static final int MIB = 1 << 20;
-
-    private final WorkRequest request = new WorkRequest();
-    private Device kernel;
-    private SoftwareProvider softwareProvider;
-    private Device software;
-
-    @BeforeEach
-    void open() {
-        kernel = new KernelProvider(List.of(DEVICE), KernelLimits.defaults()).open();
-        softwareProvider = SoftwareProvider.builder().eventLoops(1).build();
-        software = softwareProvider.open();
-    }
-
-    @AfterEach
-    void close() {
-        kernel.close();
-        software.close();
-        softwareProvider.close();
-    }
-
-    private static InetAddress address() throws IOException {
-        return NetworkInterface.getByName(INTERFACE)
-                .inetAddresses()
-                .filter(Inet4Address.class::isInstance)
-                .findFirst()
-                .orElseThrow();
-    }
-
-    private static <T> T get(CompletableFuture<T> future) throws Exception {
-        return future.get(20, TimeUnit.SECONDS);
-    }
-
-    private static Listener listen(Device device, CompletableFuture<ConnectionRequest> asked) throws Exception {
-        ListenAttributes attributes =
-                new ListenAttributes(Llp.TCP, MpaPolicy.defaults(), 16, 16, Duration.ofSeconds(10));
-        return get(device.listen(new InetSocketAddress(address(), 0), attributes, asked::complete));
-    }
-
-    private static void connect(Endpoint client, Endpoint server) throws Exception {
-        CompletableFuture<ConnectionRequest> asked = new CompletableFuture<>();
-        Listener listener = listen(server.device, asked);
-        CompletableFuture<ConnectionAttributes> connected =
-                client.queuePair.connect(listener.localAddress(), ConnectionParameters.defaults());
-        get(get(asked).accept(server.queuePair, ConnectionParameters.defaults()));
-        get(connected);
-        get(listener.close());
-    }
-
-    private static long target(Endpoint endpoint, long offset) {
-        return endpoint.region.baseTaggedOffset() + offset;
-    }
 
     private void moveData(Device clients, Device servers) throws Exception {
         Endpoint client = new Endpoint(clients, 4 * MIB);
