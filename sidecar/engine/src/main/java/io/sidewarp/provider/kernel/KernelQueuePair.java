@@ -37,8 +37,9 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     /** From an error, or from a close of this side, to the end of the stream. */
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(10);
 
-    private static final String UNCONFIRMED = "the connection ended before the peer confirmed what was sent last, and the device"
-            + " does not tell whether the peer closed, terminated or reset it";
+    private static final String UNCONFIRMED =
+            "the connection ended before the peer confirmed what was sent last, and the device"
+                    + " does not tell whether the peer closed, terminated or reset it";
 
     private final KernelDevice device;
     private final KernelDomain domain;
@@ -60,6 +61,7 @@ final class KernelQueuePair implements QueuePair, CompletionRoutes.Owner {
     private volatile boolean gone;
     /** Both sides closed in good order, as far as the device tells. */
     private volatile boolean gracefulEnd;
+
     private volatile ConnectionAttributes attributes = ConnectionAttributes.UNCONNECTED;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
     /** Keeps work from being posted behind the last look at it. */

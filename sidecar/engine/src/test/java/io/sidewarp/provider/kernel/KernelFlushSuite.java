@@ -114,9 +114,8 @@ final class KernelFlushSuite extends KernelSuite {
         assertThat(written.status()).isEqualTo(CompletionStatus.SUCCESS);
         assertThat(written.length()).isEqualTo(PART);
         assertThat(server.octets(0, PART)).isEqualTo(client.octets(0, PART));
-        client.postSend(request.reset(2, Opcode.SEND)
-                .addSge(client.region, 0, SMALL)
-                .flush(true));
+        client.postSend(
+                request.reset(2, Opcode.SEND).addSge(client.region, 0, SMALL).flush(true));
         assertCompletes(client, 2, Opcode.SEND, CompletionStatus.SUCCESS);
         assertThat(server.octets(MIB / 2, SMALL)).isEqualTo(client.octets(0, SMALL));
         postFlush(client, 3);

@@ -15,7 +15,6 @@ import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.RegionOptions;
-import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Retry;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
@@ -117,8 +116,9 @@ class ClientDeliveryTest {
         });
 
         assertThat(failure.code()).isEqualTo(Status.Code.PERMISSION_DENIED);
-        assertThat(failure.getSuppressed()).singleElement().satisfies(suppressed -> assertThat(suppressed)
-                .hasMessageContaining("may not have arrived"));
+        assertThat(failure.getSuppressed())
+                .singleElement()
+                .satisfies(suppressed -> assertThat(suppressed).hasMessageContaining("may not have arrived"));
     }
 
     @Test
@@ -153,8 +153,7 @@ class ClientDeliveryTest {
             try (Session session = sender.openSession("sender");
                     SharedRegion source = session.createSharedRegion("source", SIZE, Access.LOCAL_WRITE)) {
                 CompletableFuture<Connection> peer = new CompletableFuture<>();
-                try (Listener second =
-                        server.listen("127.0.0.1", 0, incoming -> peer.complete(incoming.accept()))) {
+                try (Listener second = server.listen("127.0.0.1", 0, incoming -> peer.complete(incoming.accept()))) {
                     Connection connection = session.connect("127.0.0.1", second.port(), ConnectionOptions.defaults());
                     connection.write(source.slice(0, SIZE), inbox.address());
                     if (flushed) {
