@@ -8,7 +8,6 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
 import io.sidewarp.engine.verbs.ConnectionParameters;
@@ -33,10 +32,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ScheduledFuture;
@@ -51,7 +47,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SessionConnections implements ConnectionLookup {
 
-    private static final int REMEMBERED = 64;
     /** For one of several addresses, if there is so much: TCP sends a second SYN after a second. */
     private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
 
@@ -60,44 +55,10 @@ public final class SessionConnections implements ConnectionLookup {
     private final SharedReceiveQueues sharedReceives;
     private final NameLookups names;
     private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
-    private final Map<Long, Gone> gone = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<Long, Gone> eldest) {
-            boolean forgotten = size() > REMEMBERED;
-            if (forgotten) {
-                eldest.getValue().initialReceives.forget();
-                remember(eldest.getValue());
-            }
-            return forgotten;
-        }
-    };
+    private final ClosedConnections closed = new ClosedConnections();
     private boolean ended;
     /** Connections are aborted that had no time to close gracefully. */
     private boolean cutOff;
-    /** Connections whose loss nobody was told of, and the first one's. */
-    private int losses;
-
-    private @Nullable StatusRuntimeException firstLoss;
-
-    private long endings;
-
-    /**
-     * What is remembered of a connection that was closed: nothing that takes memory by the length of its queues.
-     *
-     * @param end what its watchers were told at last
-     * @param error what ended it, or null
-     * @param initialReceives with the completions that nobody was sent
-     * @param loss why earlier data may not have arrived, or empty
-     * @param told whether a Disconnect has told it
-     */
-    private record Gone(
-            ConnectionStateChange end,
-            @Nullable StreamError error,
-            InitialReceives initialReceives,
-            Optional<StatusRuntimeException> loss,
-            boolean told) {}
 
     public SessionConnections(SessionContext context, SessionMemory memory, SharedReceiveQueues sharedReceives) {
         this.context = context;
@@ -114,7 +75,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     @Override
     public long endings() {
-        return endings;
+        return closed.count();
     }
 
     @Override
@@ -123,21 +84,17 @@ public final class SessionConnections implements ConnectionLookup {
         if (connection != null) {
             return connection.work().initialReceives();
         }
-        Gone closed = gone.get(id);
-        if (closed == null || !closed.initialReceives.hasParked()) {
+        InitialReceives parked = closed.parkedReceives(id);
+        if (parked == null) {
             throw missing(id);
         }
-        return closed.initialReceives;
+        return parked;
     }
 
     @Override
     public StatusRuntimeException missing(long id) {
-        Gone closed = gone.get(id);
-        if (closed == null) {
-            return unknown(id);
-        }
-        return ApiError.closed(
-                closed.error, "connection " + id + " has ended: " + closed.end.getMessage() + "; connect again");
+        StatusRuntimeException end = closed.ended(id);
+        return end == null ? unknown(id) : end;
     }
 
     /**
@@ -309,29 +266,14 @@ public final class SessionConnections implements ConnectionLookup {
     public CompletableFuture<Void> disconnect(long id, boolean abort, long afterPosts) {
         SessionConnection connection = open.get(id);
         if (connection == null) {
-            return gone(id, abort);
+            if (!closed.knows(id)) {
+                throw unknown(id);
+            }
+            return abort ? CompletableFuture.completedFuture(null) : closed.disconnected(id);
         }
         return abort
                 ? connection.abort()
-                : connection
-                        .disconnectBehind(afterPosts)
-                        .thenCompose(ignored -> gone.containsKey(id) ? gone(id, false) : over());
-    }
-
-    private CompletableFuture<Void> gone(long id, boolean abort) {
-        Gone closed = gone.get(id);
-        if (closed == null) {
-            throw unknown(id);
-        }
-        if (abort || closed.loss.isEmpty()) {
-            return over();
-        }
-        gone.put(id, new Gone(closed.end, closed.error, closed.initialReceives, closed.loss, true));
-        return CompletableFuture.failedFuture(closed.loss.get());
-    }
-
-    private static CompletableFuture<Void> over() {
-        return CompletableFuture.completedFuture(null);
+                : connection.disconnectBehind(afterPosts).thenCompose(ignored -> closed.disconnected(id));
     }
 
     /**
@@ -340,7 +282,7 @@ public final class SessionConnections implements ConnectionLookup {
      */
     public CompletableFuture<Void> closeAll(Duration grace) {
         cutOff = grace.isZero();
-        CompletableFuture<Void> closed = cutOff ? all(SessionConnection::abort) : disconnectAll();
+        CompletableFuture<Void> ends = cutOff ? all(SessionConnection::abort) : disconnectAll();
         ScheduledFuture<?> limit = context.loop()
                 .schedule(
                         () -> {
@@ -349,29 +291,10 @@ public final class SessionConnections implements ConnectionLookup {
                         },
                         grace.toNanos(),
                         TimeUnit.NANOSECONDS);
-        return closed.thenRun(() -> {
+        return ends.thenRun(() -> {
             limit.cancel(false);
-            gone.values().forEach(this::remember);
-            StatusRuntimeException first = firstLoss;
-            if (first != null) {
-                throw losses == 1
-                        ? first
-                        : ApiError.withMessage(
-                                first,
-                                first.getStatus().getDescription() + "; and so on " + (losses - 1)
-                                        + " more connections of the session");
-            }
+            closed.end();
         });
-    }
-
-    /** Keeps a loss for the end of the session, unless it was told. */
-    private void remember(Gone closed) {
-        if (closed.loss.isPresent() && !closed.told) {
-            losses++;
-            if (firstLoss == null) {
-                firstLoss = closed.loss.get();
-            }
-        }
     }
 
     /** Tells the present state of a connection and each change until it is closed; the result ends that. */
@@ -380,11 +303,11 @@ public final class SessionConnections implements ConnectionLookup {
         if (connection != null) {
             return connection.watch(watcher);
         }
-        Gone closed = gone.get(id);
-        if (closed == null) {
+        ConnectionStateChange end = closed.end(id);
+        if (end == null) {
             throw unknown(id);
         }
-        watcher.accept(closed.end);
+        watcher.accept(end);
         return () -> {};
     }
 
@@ -429,7 +352,7 @@ public final class SessionConnections implements ConnectionLookup {
         ended = true;
         names.release();
         return all(SessionConnection::abort)
-                .thenRun(() -> gone.values().forEach(closed -> closed.initialReceives.forget()));
+                .thenRun(closed::forgetReceives);
     }
 
     /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
@@ -518,15 +441,7 @@ public final class SessionConnections implements ConnectionLookup {
 
     private void forget(SessionConnection connection) {
         open.remove(connection.id());
-        endings++;
-        gone.put(
-                connection.id(),
-                new Gone(
-                        connection.change(),
-                        connection.error(),
-                        connection.work().initialReceives(),
-                        Optional.ofNullable(connection.loss(cutOff)),
-                        false));
+        closed.add(connection, connection.loss(cutOff));
     }
 
     private static StatusRuntimeException unknown(long id) {
