@@ -11,10 +11,12 @@ import io.sidewarp.e2e.support.Directories;
 import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
+import io.sidewarp.e2e.support.Patience;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.support.SidecarProcess;
 import io.sidewarp.e2e.support.Tools;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -177,6 +179,30 @@ class CopyCommandIT {
         Path file = Files.write(local.resolve("file"), new byte[(8 << 20) + 1]);
         copy(file, address + "/large").assertFailed(ExitCodes.NO_RESOURCES, "--max-size");
         assertThat(served.resolve("large")).doesNotExist();
+    }
+
+    @Test
+    void copyFailsWhenTheServerDiesInTheMiddle() throws IOException {
+        Path file = local.resolve("file");
+        try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
+            sparse.setLength(1 << 30);
+        }
+        try (OwnedProcess dying = CliProcess.start(right, "serve", "--dir", served.toString(), "127.0.0.1:0");
+                OwnedProcess copy =
+                        CliProcess.start(left, "cp", file.toString(), CliProcess.awaitAddress(dying) + "/half")) {
+            Patience.await("the server has begun to store").until(() -> !copy.isAlive() || hasPart("half"));
+            dying.kill();
+
+            assertThat(copy.awaitExit()).as(copy.text()).isEqualTo(ExitCodes.FAILED);
+            assertThat(copy.output()).singleElement().asString().startsWith("sidewarp: the connection ");
+            assertThat(served.resolve("half")).doesNotExist();
+        }
+    }
+
+    private static boolean hasPart(String name) throws IOException {
+        try (Stream<Path> files = Files.list(served)) {
+            return files.anyMatch(path -> path.getFileName().toString().startsWith("." + name + ".sidewarp-"));
+        }
     }
 
     @Test

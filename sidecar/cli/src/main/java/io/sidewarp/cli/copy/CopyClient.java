@@ -11,6 +11,7 @@ import io.sidewarp.cli.text.ProgressLine;
 import io.sidewarp.cli.wire.Channel;
 import io.sidewarp.cli.wire.Frame;
 import io.sidewarp.client.Access;
+import io.sidewarp.client.CompletionStatus;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkCompletion;
@@ -135,8 +136,12 @@ final class CopyClient {
         try {
             frame = receive();
         } catch (Failure ended) {
-            // The completion of the Write that failed says more than the end of the connection.
-            writes.stream().filter(CompletableFuture::isDone).forEach(CopyClient::complete);
+            // The completion of the Write that failed says more than the end of the connection. Flushed ones say less.
+            writes.stream()
+                    .filter(CompletableFuture::isDone)
+                    .map(CopyClient::completion)
+                    .filter(write -> write.status() != CompletionStatus.FLUSHED)
+                    .forEach(WorkCompletion::orThrow);
             throw ended;
         }
         if (frame.expect(CopyMessage.Taken.TYPE, CopyMessage.Taken::decode).index() != index) {
@@ -150,8 +155,12 @@ final class CopyClient {
     }
 
     private static void complete(CompletableFuture<WorkCompletion> work) {
+        completion(work).orThrow();
+    }
+
+    private static WorkCompletion completion(CompletableFuture<WorkCompletion> work) {
         try {
-            work.get().orThrow();
+            return work.get();
         } catch (InterruptedException e) {
             throw Failure.interrupted();
         } catch (ExecutionException e) {
