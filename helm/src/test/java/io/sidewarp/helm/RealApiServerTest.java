@@ -57,7 +57,9 @@ class RealApiServerTest {
             Base64.getEncoder().encodeToString("-----BEGIN CERTIFICATE-----".getBytes(StandardCharsets.US_ASCII));
 
     private static final String AUTHORITIES =
-            "{webhooks: [{name: namespaces.inject.sidewarp.io, clientConfig: {caBundle: " + AUTHORITY + "}}]}";
+            """
+            {"webhooks": [{"name": "namespaces.inject.sidewarp.io", "clientConfig": {"caBundle": "%s"}}]}
+            """.formatted(AUTHORITY);
 
     private final List<HasMetadata> applied = new ArrayList<>();
     private final KubernetesClient client;
@@ -117,7 +119,7 @@ class RealApiServerTest {
                 .get();
         installation.getData().values().stream().map(Chart::parse).forEach(object -> apply(controller, object));
         // Of webhook configurations that of the chart alone.
-        webhook(controller).patch(MERGE, "{metadata: {annotations: {of-the: test}}}");
+        webhook(controller).patch(MERGE, "{\"metadata\": {\"annotations\": {\"of-the\": \"test\"}}}");
         assertThat(webhook(controller).get().getMetadata().getAnnotations()).containsEntry("of-the", "test");
         assertForbidden(() -> webhooks(controller).list());
         assertForbidden(() -> webhooks(controller).withName("of-somebody-else").delete());
