@@ -4,6 +4,7 @@
 package io.sidewarp.service.transfer;
 
 import io.netty.util.collection.LongObjectHashMap;
+import io.netty.util.collection.LongObjectMap;
 import java.util.Iterator;
 
 /**
@@ -69,10 +70,10 @@ final class UnsignaledCredits {
             return;
         }
         boolean all = true;
-        for (Iterator<LongObjectHashMap.PrimitiveEntry<Held>> entries =
+        for (Iterator<LongObjectMap.PrimitiveEntry<Held>> entries =
                         held.entries().iterator();
                 entries.hasNext(); ) {
-            LongObjectHashMap.PrimitiveEntry<Held> entry = entries.next();
+            LongObjectMap.PrimitiveEntry<Held> entry = entries.next();
             int credits = entry.value().credits;
             if (connections.find(entry.key()) != null) {
                 continue;
