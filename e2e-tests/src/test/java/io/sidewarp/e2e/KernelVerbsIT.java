@@ -44,6 +44,17 @@ class KernelVerbsIT {
     }
 
     @Test
+    void flushOnDeviceOfTheKernelTellsThatDataArrived() {
+        assertThat(GuestTests.prepare(guest).run("io.sidewarp.provider.kernel.KernelFlushSuite"))
+                .contains(
+                        "kernelPlacesDataBeforeFlushOfKernel",
+                        "softwarePlacesDataBeforeFlushOfKernel",
+                        "kernelPlacesDataBeforeFlushOfSoftware",
+                        "flushOfKernelFailsWhenSoftwareRefusesWrite",
+                        "closeTellsThatPeerRefusedWrite");
+    }
+
+    @Test
     void aSidecarOnADeviceOfTheKernelAndOneWithoutReachEachOther() {
         try (SidecarProcess software = SidecarProcess.with("software-peer").start();
                 GuestSidecar kernel = GuestSidecar.start(

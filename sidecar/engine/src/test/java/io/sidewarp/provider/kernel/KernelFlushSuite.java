@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Flushes by and towards the kernel's soft-iWARP, and what is told of data that may not have arrived. */
 final class KernelFlushSuite extends KernelSuite {
 
-    private static final int MIB = 1 << 20;
+    private static final int LENGTH = 1 << 19;
     private static final int PART = 1 << 16;
     private static final int SMALL = 64;
     private static final int SEND_QUEUE = 256;
@@ -64,12 +64,12 @@ final class KernelFlushSuite extends KernelSuite {
     }
 
     private void placesDataBeforeFlush(Device clients, Device servers) throws Exception {
-        Endpoint client = new Endpoint(clients, MIB);
-        Endpoint server = new Endpoint(servers, MIB);
+        Endpoint client = new Endpoint(clients, LENGTH);
+        Endpoint server = new Endpoint(servers, LENGTH);
         connect(client, server);
-        for (int round = 1; round <= 16; round++) {
+        for (int round = 1; round <= 8; round++) {
             client.fill(round);
-            for (int offset = 0; offset < MIB; offset += PART) {
+            for (int offset = 0; offset < LENGTH; offset += PART) {
                 client.postSend(request.reset(1, Opcode.RDMA_WRITE)
                         .addSge(client.region, offset, PART)
                         .remote(server.region.stag(), target(server, offset))
@@ -78,7 +78,7 @@ final class KernelFlushSuite extends KernelSuite {
             postFlush(client, round);
 
             assertCompletes(client, round, Opcode.FLUSH, CompletionStatus.SUCCESS);
-            assertThat(server.octets(0, MIB)).isEqualTo(client.octets(0, MIB));
+            assertThat(server.octets(0, LENGTH)).isEqualTo(client.octets(0, LENGTH));
         }
     }
 
@@ -98,10 +98,10 @@ final class KernelFlushSuite extends KernelSuite {
     }
 
     private void completesFlaggedWorkOnce(Device clients, Device servers) throws Exception {
-        Endpoint client = new Endpoint(clients, MIB);
-        Endpoint server = new Endpoint(servers, MIB);
+        Endpoint client = new Endpoint(clients, LENGTH);
+        Endpoint server = new Endpoint(servers, LENGTH);
         client.fill(3);
-        server.postReceive(9, MIB / 2, SMALL);
+        server.postReceive(9, LENGTH / 2, SMALL);
         connect(client, server);
 
         client.postSend(request.reset(1, Opcode.RDMA_WRITE)
@@ -117,7 +117,7 @@ final class KernelFlushSuite extends KernelSuite {
         client.postSend(
                 request.reset(2, Opcode.SEND).addSge(client.region, 0, SMALL).flush(true));
         assertCompletes(client, 2, Opcode.SEND, CompletionStatus.SUCCESS);
-        assertThat(server.octets(MIB / 2, SMALL)).isEqualTo(client.octets(0, SMALL));
+        assertThat(server.octets(LENGTH / 2, SMALL)).isEqualTo(client.octets(0, SMALL));
         postFlush(client, 3);
         assertCompletes(client, 3, Opcode.FLUSH, CompletionStatus.SUCCESS);
     }
@@ -160,8 +160,8 @@ final class KernelFlushSuite extends KernelSuite {
 
     @Test
     void flushWaitsBehindReads() throws Exception {
-        Endpoint client = new Endpoint(kernel, MIB);
-        Endpoint server = new Endpoint(software, MIB);
+        Endpoint client = new Endpoint(kernel, LENGTH);
+        Endpoint server = new Endpoint(software, LENGTH);
         connect(client, server, ConnectionParameters.defaults().withReadDepth(1, 1));
         for (int id = 1; id <= 4; id++) {
             client.postSend(request.reset(id, Opcode.RDMA_READ)
@@ -260,16 +260,16 @@ final class KernelFlushSuite extends KernelSuite {
 
     @Test
     void closeConfirmsWritesBeforeIt() throws Exception {
-        Endpoint client = new Endpoint(kernel, MIB);
-        Endpoint server = new Endpoint(software, MIB);
+        Endpoint client = new Endpoint(kernel, LENGTH);
+        Endpoint server = new Endpoint(software, LENGTH);
         List<QueuePairState> states = states(client);
         client.fill(5);
         connect(client, server);
-        postWrite(client, server, 1, 0, MIB);
+        postWrite(client, server, 1, 0, LENGTH);
 
         client.disconnect();
 
-        assertThat(server.octets(0, MIB)).isEqualTo(client.octets(0, MIB));
+        assertThat(server.octets(0, LENGTH)).isEqualTo(client.octets(0, LENGTH));
         assertThat(client.queuePair.isUnconfirmed()).isFalse();
         assertThat(states).containsExactly(QueuePairState.RTS, QueuePairState.CLOSING, QueuePairState.CLOSED);
         assertCompletes(client, 1, Opcode.RDMA_WRITE, CompletionStatus.SUCCESS);

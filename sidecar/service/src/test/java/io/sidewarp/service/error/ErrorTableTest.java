@@ -33,7 +33,7 @@ class ErrorTableTest {
             Pattern.compile("\\| 0x(\\w)/0x(\\w)/0x(\\w\\w) \\| ([^|]+) \\| `([A-Z_]+)` \\| ([a-z ]+) \\|");
     private static final Pattern STATUS = Pattern.compile("\\| `([A-Z_]+)` \\| ([a-z ]+) \\|.*");
 
-    private record Row(int layer, int type, int code, String name, String status, String retry) {}
+    record Row(int layer, int type, int code, String name, String status, String retry) {}
 
     private static List<String> lines() {
         try {
