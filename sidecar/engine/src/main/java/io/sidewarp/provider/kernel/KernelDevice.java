@@ -209,9 +209,7 @@ final class KernelDevice implements Device {
                     "a completion queue of this device has 1 to " + most.completions() + " entries, not " + capacity);
         }
         long cookie = numbers.incrementAndGet();
-        // Both elements of a request with a flush may fail.
-        int entries = (int) Math.min(2L * capacity, most.completions());
-        long cq = VerbsCalls.createCq(context, entries, cookie, events.channel());
+        long cq = VerbsCalls.createCq(context, capacity, cookie, events.channel());
         KernelErrors.check("no completion queue of " + capacity + " entries", cq);
         KernelCompletionQueue queue = new KernelCompletionQueue(this, capacity, cookie, cq);
         completionQueues.put(cookie, queue);

@@ -68,7 +68,7 @@ final class KernelDomain {
 
     private void destroy() {
         int ignored = VerbsCalls.deregMr(sinkRegion);
-        ignored = VerbsCalls.deallocPd(pd);
+        int unused = VerbsCalls.deallocPd(pd);
         arena.close();
     }
 }

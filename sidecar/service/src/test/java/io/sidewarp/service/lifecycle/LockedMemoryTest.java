@@ -6,6 +6,7 @@ package io.sidewarp.service.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 class LockedMemoryTest {
@@ -29,7 +30,7 @@ class LockedMemoryTest {
     @Test
     void limitOfThisProcessIsTheShells() throws Exception {
         Process shell = new ProcessBuilder("sh", "-c", "ulimit -l").start();
-        String kibibytes = new String(shell.getInputStream().readAllBytes()).strip();
+        String kibibytes = new String(shell.getInputStream().readAllBytes(), StandardCharsets.US_ASCII).strip();
 
         assertThat(LockedMemory.ofThisProcess().limit())
                 .isEqualTo(kibibytes.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(kibibytes) * 1024);
