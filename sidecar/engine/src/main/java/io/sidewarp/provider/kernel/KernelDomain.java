@@ -68,7 +68,7 @@ final class KernelDomain {
 
     private void destroy() {
         int ignored = VerbsCalls.deregMr(sinkRegion);
-        int unused = VerbsCalls.deallocPd(pd);
+        ignored = VerbsCalls.deallocPd(pd);
         arena.close();
     }
 }
