@@ -56,8 +56,7 @@ class RealApiServerTest {
     private static final String AUTHORITY =
             Base64.getEncoder().encodeToString("-----BEGIN CERTIFICATE-----".getBytes(StandardCharsets.US_ASCII));
 
-    private static final String AUTHORITIES =
-            """
+    private static final String AUTHORITIES = """
             {"webhooks": [{"name": "namespaces.inject.sidewarp.io", "clientConfig": {"caBundle": "%s"}}]}
             """.formatted(AUTHORITY);
 

@@ -109,9 +109,7 @@ final class ClosedConnections {
         if (connection == null || connection.loss == null) {
             return CompletableFuture.completedFuture(null);
         }
-        closed.put(
-                id,
-                new Closed(connection.end, connection.error, connection.initialReceives, connection.loss, true));
+        closed.put(id, new Closed(connection.end, connection.error, connection.initialReceives, connection.loss, true));
         return CompletableFuture.failedFuture(connection.loss);
     }
 

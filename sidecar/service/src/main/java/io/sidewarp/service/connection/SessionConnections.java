@@ -351,8 +351,7 @@ public final class SessionConnections implements ConnectionLookup {
     public CompletableFuture<Void> release() {
         ended = true;
         names.release();
-        return all(SessionConnection::abort)
-                .thenRun(closed::forgetReceives);
+        return all(SessionConnection::abort).thenRun(closed::forgetReceives);
     }
 
     /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
