@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What applications have after the death of a sidecar: their files, and work that goes on. */
+/** Applications after the death of a sidecar: their files, and work that goes on. */
 @ExtendWith(Logs.class)
 class RecoveryIT {
 

@@ -117,7 +117,7 @@ class RealApiServerTest {
                 .withName("sidewarp-operator")
                 .get();
         installation.getData().values().stream().map(Chart::parse).forEach(object -> apply(controller, object));
-        // Of webhook configurations that of the chart alone.
+        // The chart's webhook configuration alone.
         webhook(controller).patch(MERGE, "{\"metadata\": {\"annotations\": {\"of-the\": \"test\"}}}");
         assertThat(webhook(controller).get().getMetadata().getAnnotations()).containsEntry("of-the", "test");
         assertForbidden(() -> webhooks(controller).list());

@@ -85,7 +85,7 @@ final class ConnectionTraffic {
 
     private void giveUp(Held late) {
         if (held.contains(late)) {
-            // What is missing was lost, so later events do not wait for it too.
+            // A missing completion was lost, so later events do not wait for it too.
             delivered.accumulateAndGet(late.completions, Math::max);
             release();
         }

@@ -61,12 +61,12 @@ final class GrpcClient implements SidewarpClient {
         mapped.remove(region);
     }
 
-    /** What is mapped for a session. */
+    /** Regions that are mapped for a session. */
     List<MappedRegion> mappedRegions(Regions regions) {
         return mapped.stream().filter(region -> region.regions() == regions).toList();
     }
 
-    /** What is still mapped of a path for sessions that are lost. */
+    /** Regions of a path that are still mapped for sessions that are lost. */
     List<MappedRegion> lostRegions(String path) {
         return mapped.stream()
                 .filter(region -> region.path().equals(path))

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a {@link SupervisedSession} has set up. It is valid until something of it fails; then the next state follows.
+ * Objects that a {@link SupervisedSession} has set up. They are valid until one of them fails; then the next state follows.
  * Thread-safe.
  */
 public final class SessionState {

@@ -52,7 +52,7 @@ public class SidewarpException extends RuntimeException {
         return retry;
     }
 
-    /** What a failure of this side means, where no sidecar has said so. */
+    /** Advice for a failure of this side, where no sidecar has given any. */
     private static Retry retry(Status.Code code) {
         return switch (code) {
             case RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, CANCELLED -> Retry.LATER;

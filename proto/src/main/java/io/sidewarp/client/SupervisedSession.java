@@ -77,7 +77,7 @@ public final class SupervisedSession implements AutoCloseable {
 
     private record Peer(String name, String host, int port, Function<SessionState, ConnectionOptions> options) {}
 
-    /** What a supervised session is to have. Not thread-safe. */
+    /** Declares the objects of a supervised session. Not thread-safe. */
     public static final class Builder {
 
         private final SidewarpClient client;
@@ -281,7 +281,7 @@ public final class SupervisedSession implements AutoCloseable {
         return live == null || live.ended();
     }
 
-    /** What is there so far. */
+    /** Objects that are set up so far. */
     private synchronized SessionState snapshot(Session current) {
         return snapshot(current, sessionEnd);
     }
@@ -313,7 +313,7 @@ public final class SupervisedSession implements AutoCloseable {
 
     private void endState() {
         List<CompletableFuture<Void>> ends = isMissing(session) ? List.of(stateEnd, sessionEnd) : List.of(stateEnd);
-        // What depends on them is the application's.
+        // The application deals with whatever depends on them.
         Thread.ofVirtual().start(() -> ends.forEach(end -> end.complete(null)));
     }
 
@@ -333,7 +333,7 @@ public final class SupervisedSession implements AutoCloseable {
         return closed;
     }
 
-    /** What ended first of all that was set up. */
+    /** The first end of an object that was set up. */
     private synchronized Throwable cause() {
         List<Live<?>> all = new ArrayList<>();
         if (session != null) {

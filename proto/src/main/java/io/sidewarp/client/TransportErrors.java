@@ -29,7 +29,7 @@ final class TransportErrors {
         return description.startsWith("Channel shutdown");
     }
 
-    /** What the sidecar says of a call that it broke off. gRPC has words of its own where the sidecar says nothing. */
+    /** The sidecar's words for a call that it broke off. gRPC has words of its own where the sidecar says nothing. */
     static String reasonOfReset(Status status) {
         String description = description(status);
         return description.isEmpty() || description.startsWith("RST_STREAM")

@@ -19,7 +19,7 @@ import java.util.Locale;
 import java.util.stream.IntStream;
 
 /**
- * What was done to a cluster and what it showed then, as the commands of a user and their output. Namespaces have the names
+ * Transcript of what was done to a cluster and what it showed then, as the commands of a user and their output. Namespaces have the names
  * that a user would give them.
  */
 final class Transcript {

@@ -23,13 +23,13 @@ import java.nio.file.Path;
  */
 public final class SteadyTransfer {
 
-    /** What the sender prints before the number of a block that has arrived, of some of them. */
+    /** Printed by the sender before the number of a block that has arrived, for some blocks. */
     public static final String ARRIVED = "arrived ";
 
-    /** What both print when they are ready to work, at first and after each failure. */
+    /** Printed by both when they are ready to work, at first and after each failure. */
     public static final String READY = "ready";
 
-    /** What the receiver adds when its memory has the content of the time before. */
+    /** Added by the receiver when its memory has the content of the time before. */
     public static final String KEPT = ", what was received is still there";
 
     /** Bytes of a block, which repeats its number all over. */

@@ -171,7 +171,7 @@ public final class SidecarProcess implements AutoCloseable {
         return process;
     }
 
-    /** What is in the shared volume. The sidecar may remove some of it meanwhile. */
+    /** Files of the shared volume. The sidecar may remove some of them meanwhile. */
     public List<Path> volumeFiles() {
         List<Path> files = new ArrayList<>();
         try {

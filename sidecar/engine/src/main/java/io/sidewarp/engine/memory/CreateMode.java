@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.memory;
 
-/** What happens to a file of the shared volume when a part of it becomes a region. */
+/** Tells what happens to a file of the shared volume when a part of it becomes a region. */
 public enum CreateMode {
     /** The file must exist. It stays when the region goes. */
     NONE,

@@ -34,7 +34,7 @@ final class CreatedFiles {
         records = new FileRecords(openRoot);
     }
 
-    /** What a name stands for. */
+    /** Kinds of files that a name can stand for. */
     sealed interface Found {
 
         record Missing() implements Found {}
@@ -57,7 +57,7 @@ final class CreatedFiles {
         return records.problem();
     }
 
-    /** What a name in a directory of the volume stands for. */
+    /** Returns the kind of file that a name in a directory of the volume stands for. */
     synchronized Found find(int directory, String name) {
         try {
             Identity identity = LinuxFiles.stat(directory, name).identity();

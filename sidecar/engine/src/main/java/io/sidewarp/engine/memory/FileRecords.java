@@ -341,7 +341,7 @@ final class FileRecords {
         try (DirectoryStream<Path> paths = Files.newDirectoryStream(Path.of("/proc/self/fd/" + directory))) {
             paths.forEach(path -> names.add(path.getFileName().toString()));
         } catch (IOException | DirectoryIteratorException e) {
-            // What cannot be listed is left alone.
+            // A directory that cannot be listed is left alone.
         }
         return names;
     }

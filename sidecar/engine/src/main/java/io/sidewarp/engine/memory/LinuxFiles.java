@@ -171,7 +171,7 @@ final class LinuxFiles {
         }
     }
 
-    /** What tells a file from all others as long as a name, a descriptor or a mapping keeps it. */
+    /** Identifies a file among all others as long as a name, a descriptor or a mapping keeps it. */
     record Identity(long device, long inode) {}
 
     /** Opens a directory by a path that may lead over symbolic links. */

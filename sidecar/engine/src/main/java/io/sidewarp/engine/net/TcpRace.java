@@ -164,7 +164,7 @@ public final class TcpRace {
             this.failures = new LinkedHashMap<>(failures);
         }
 
-        /** What the operating system said of each address, in the order of the failures. */
+        /** The operating system's error for each address, in the order of the failures. */
         public Map<InetSocketAddress, Throwable> failures() {
             return failures;
         }

@@ -50,7 +50,7 @@ final class ReceivedTerminate {
         return new StreamError(layer, type, code, name, true, explanation(work, culprit));
     }
 
-    /** What this side knows of its own requests that the peer may have refused for, or an empty text. */
+    /** Names faults of this side's own requests that the peer may have refused, or returns an empty text. */
     private String explanation(SendWork work, @Nullable Wqe culprit) {
         if (header.layer() != 0 || header.code() != RdmapError.CATASTROPHIC_STREAM.code() || culprit == null) {
             return "";

@@ -109,7 +109,7 @@ final class CompletionRoutes {
         }
         Owner owner = byNumber(number);
         if (owner == null) {
-            // Those of a queue pair that has ended were told then.
+            // Completions of a queue pair that has ended were told then.
             return;
         }
         PostedWork work = receive ? owner.receives() : owner.sends();

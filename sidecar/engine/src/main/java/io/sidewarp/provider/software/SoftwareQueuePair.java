@@ -395,7 +395,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         state = QueuePairState.CLOSED;
         VarHandle.fullFence();
         try {
-            // Who did not see this state yet may have posted a receive behind the stream's last look.
+            // A thread that has not seen this state may have posted a receive behind the stream's last look.
             onWorkPosted();
             changeState(QueuePairState.CLOSED, error, message);
         } finally {

@@ -118,7 +118,7 @@ class TcpRaceTest {
             transport.loop().execute(transport::abort);
 
             assertThat(answers).containsExactly(address(winner));
-            // What connects last is accepted last.
+            // The last connection is accepted last.
             try (Socket mark = new Socket(loser.getInetAddress(), loser.getLocalPort());
                     Socket accepted = loser.accept()) {
                 assertThat(accepted.getPort()).isEqualTo(mark.getLocalPort());

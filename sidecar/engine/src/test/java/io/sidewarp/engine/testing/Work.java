@@ -96,7 +96,7 @@ public final class Work {
         return this;
     }
 
-    /** What is set beyond the members above. */
+    /** Sets operands beyond the members above. */
     Work operands(Consumer<Wqe> newOperands) {
         operands = newOperands;
         return this;

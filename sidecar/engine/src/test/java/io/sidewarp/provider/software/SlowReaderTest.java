@@ -175,7 +175,7 @@ final class SlowReaderTest {
         }
     }
 
-    /** What a slow reader reads. */
+    /** Kinds of data that a slow reader reads. */
     enum Sent {
         WRITES,
         READ_RESPONSE,

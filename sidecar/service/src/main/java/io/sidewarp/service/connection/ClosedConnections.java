@@ -85,7 +85,7 @@ final class ClosedConnections {
         return connection == null || !connection.initialReceives.hasParked() ? null : connection.initialReceives;
     }
 
-    /** What watchers were told at last, or null for an unknown connection. */
+    /** The last state change that watchers were told, or null for an unknown connection. */
     @Nullable
     ConnectionStateChange end(long id) {
         Closed connection = closed.get(id);

@@ -50,7 +50,7 @@ final class ConnectionWaits {
         return peerTold;
     }
 
-    /** What is waited for and what to do, in words for people; empty for nothing. */
+    /** Names what is waited for and what to do, for people; empty for nothing. */
     String description() {
         String claim = claimTold ? claim() : "";
         if (!peerTold) {

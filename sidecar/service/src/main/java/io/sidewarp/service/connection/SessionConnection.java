@@ -53,7 +53,7 @@ final class SessionConnection {
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
     private final Grant grant = new Grant();
-    /** What it takes of the peer's. */
+    /** Shares that it takes of the peer's quotas. */
     private Grant peerGrant = new Grant();
 
     private InetAddress charged;
@@ -264,7 +264,7 @@ final class SessionConnection {
                 : ConnectionProtos.state(state);
     }
 
-    /** What it waits for and what to do, for people; empty for nothing. */
+    /** Names what it waits for and what to do, for people; empty for nothing. */
     String waiting() {
         return isClosed() ? "" : waits.description();
     }

@@ -51,7 +51,7 @@ record LockedMemory(long limit, boolean mayExceed) {
     }
 
     /**
-     * What is wrong with the limit, and what to do; empty when nothing is.
+     * Names what is wrong with the limit, and what to do; empty when nothing is.
      *
      * @param registeredBytes that a session may register, by sidewarp.limits.registered-octets
      * @throws StartFailedException when no region could be registered at all

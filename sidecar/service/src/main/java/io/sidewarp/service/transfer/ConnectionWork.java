@@ -97,7 +97,7 @@ public final class ConnectionWork extends PolledWork {
         error = cause;
     }
 
-    /** What ended the connection, or null. */
+    /** The error that ended the connection, or null. */
     @Nullable
     StreamError error() {
         return error;

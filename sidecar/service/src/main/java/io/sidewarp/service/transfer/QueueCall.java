@@ -345,7 +345,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
                 outstanding--;
                 return;
             }
-            // What is behind it fails, and tells so.
+            // Work behind it fails, and tells so.
             unsignaled.completesInTurn(connection);
         }
         if (success) {

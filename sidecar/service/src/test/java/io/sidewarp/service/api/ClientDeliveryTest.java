@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What the Java client's flush and close() say of data, between two sidecars. */
+/** Reports of the Java client's flush and close() about data, between two sidecars. */
 class ClientDeliveryTest {
 
     private static final int SIZE = 4096;

@@ -27,7 +27,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a connection waits for is told: by its state, by an event, and in its description. */
+/** Waits of a connection, as its state, an event and its description tell them. */
 class ConnectionWaitsTest extends TwoSidecars {
 
     private static final int SIZE = 64;

@@ -70,7 +70,7 @@ class DeliveryTest extends TwoSidecars {
         connection = pair.here().getId();
     }
 
-    /** What ends the connection of the client. */
+    /** Ends of the client's connection. */
     enum End {
         /** The peer refuses a Write. */
         TERMINATE,
@@ -80,7 +80,7 @@ class DeliveryTest extends TwoSidecars {
         FIN
     }
 
-    /** What was confirmed before the end. */
+    /** Confirmation before the end. */
     enum Confirmed {
         NOTHING,
         BY_FLUSH,

@@ -31,7 +31,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a queue of work promises, whatever carries it: transfer.proto is the text of it. */
+/** Semantics of a work queue, whatever carries it. transfer.proto has the text. */
 abstract class QueueSemanticsSuite extends TwoSidecars {
 
     private static final int SIZE = 64;

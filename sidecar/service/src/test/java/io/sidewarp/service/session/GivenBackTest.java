@@ -107,7 +107,7 @@ class GivenBackTest {
         Thread.ofVirtual().start(task);
     }
 
-    /** What may fail. */
+    /** Steps that may fail. */
     private interface Work<T> {
         T run();
     }

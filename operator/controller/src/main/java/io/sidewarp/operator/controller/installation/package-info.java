@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the controller creates and writes for the chart: the node agents, and the authorities in the webhook configuration;
+ * Objects that the controller creates and writes for the chart: the node agents, and the authorities in the webhook configuration;
  * and the clean-up before it is uninstalled.
  */
 @NullMarked

@@ -234,7 +234,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return result;
     }
 
-    /** What may fail. */
+    /** Steps that may fail. */
     private interface Work {
         void run() throws Exception;
     }

@@ -238,7 +238,7 @@ final class KernelEndpoint implements SctpEndpoint {
         }
     }
 
-    /** What may fail. */
+    /** Steps that may fail. */
     private interface Work {
         void run() throws IOException;
     }
