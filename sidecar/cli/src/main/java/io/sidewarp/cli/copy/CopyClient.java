@@ -66,8 +66,10 @@ final class CopyClient {
                 }
                 transfer.read(file, layout.buffer(own.region(), index));
                 RemoteAddress remote = window.address().plus(layout.offset(index));
-                writes.add(channel.submit(
-                        WorkRequest.write(channel.connection(), remote, layout.slice(own.region(), index))));
+                WorkRequest write =
+                        WorkRequest.write(channel.connection(), remote, layout.slice(own.region(), index));
+                boolean last = index == layout.chunks() - 1;
+                writes.add(channel.submit(last && permitsFlush() ? write.flushed() : write));
                 // A Send is delivered after the Writes before it are in memory (RFC 5040 section 5.5).
                 channel.send(new CopyMessage.Chunk(index, layout.octets(index)));
             }
@@ -148,6 +150,12 @@ final class CopyClient {
             throw frame.unexpected();
         }
         complete(writes.remove());
+    }
+
+    /** A flush is an RDMA Read. Without Reads, the server's last message alone tells that the file has arrived. */
+    private boolean permitsFlush() {
+        io.sidewarp.v1.Connection agreed = channel.connection().established();
+        return agreed.getOrd() > 0 && (!agreed.hasPeerIrd() || agreed.getPeerIrd() > 0);
     }
 
     private Frame receive() {
