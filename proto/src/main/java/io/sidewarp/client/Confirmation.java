@@ -5,37 +5,37 @@ package io.sidewarp.client;
 
 /**
  * Tells whether the peer is known to have placed what was posted to a connection. Only answers of the peer tell: those to Reads,
- * atomic operations and flushes, which come in the order of posting. Allocates nothing.
+ * atomic operations and flushes, each for everything posted before. Allocates nothing.
  */
 final class Confirmation {
 
-    private long answersAsked;
-    private long answers;
-    /** Answers that had been asked for when data was posted last, or -1 without data. */
-    private long askedBeforeData = -1;
+    private long posted;
+    /** Ticket of the last work that carries data to the peer. */
+    private long lastData;
+    /** The highest ticket that was answered. */
+    private long answered;
 
     /**
      * Work is posted.
      *
      * @param data it carries data to the peer
-     * @param answer its completion tells of an answer of the peer
+     * @return its ticket, for {@link #answered}
      */
-    synchronized void posted(boolean data, boolean answer) {
+    synchronized long posted(boolean data) {
+        posted++;
         if (data) {
-            askedBeforeData = answersAsked;
+            lastData = posted;
         }
-        if (answer) {
-            answersAsked++;
-        }
+        return posted;
     }
 
-    /** Work succeeded whose completion tells of an answer of the peer. */
-    synchronized void answered() {
-        answers++;
+    /** Work with a ticket succeeded by an answer of the peer. */
+    synchronized void answered(long ticket) {
+        answered = Math.max(answered, ticket);
     }
 
     /** Data was posted that no answer confirms. */
     synchronized boolean isMissing() {
-        return askedBeforeData >= 0 && answers <= askedBeforeData;
+        return lastData > answered;
     }
 }

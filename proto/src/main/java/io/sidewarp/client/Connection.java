@@ -82,7 +82,7 @@ public interface Connection extends AutoCloseable {
     CompletableFuture<WorkCompletion> receiveAsync();
 
     /**
-     * Returns when all Writes, Sends and Immediate Data posted before have been placed at the peer's RDMA layer. The peer's
+     * Returns when all Writes, Sends and Immediate Data posted before, also on queues, have been placed at the peer's RDMA layer. The peer's
      * program may not have seen them, and they are not durable. Takes one of the connection's ord, and waits behind its Reads.
      *
      * @throws SidewarpException the peer's error; FAILED_PRECONDITION when the connection's ord is 0

@@ -32,6 +32,7 @@ final class CreditTable {
     private final State[] states;
     private final @Nullable CompletableFuture<WorkCompletion>[] futures;
     private final @Nullable Confirmation[] answered;
+    private final long[] tickets;
 
     /** Chain of unsignaled places, oldest first. */
     private final int[] next;
@@ -69,6 +70,7 @@ final class CreditTable {
         Arrays.fill(states, State.FREE);
         futures = new CompletableFuture[credits];
         answered = new Confirmation[credits];
+        tickets = new long[credits];
         next = new int[credits];
         free = new int[credits];
         for (int i = 0; i < credits; i++) {
@@ -131,7 +133,7 @@ final class CreditTable {
         if (confirmation != null) {
             // An unsignaled request tells of no answer.
             boolean answer = request.isAnswered() && isSignaled(place);
-            confirmation.posted(request.isData(), answer);
+            tickets[place] = confirmation.posted(request.isData());
             answered[place] = answer ? confirmation : null;
         }
     }
@@ -170,7 +172,7 @@ final class CreditTable {
         }
         Confirmation confirmation = answered[place];
         if (confirmation != null && status == CompletionStatus.SUCCESS) {
-            confirmation.answered();
+            confirmation.answered(tickets[place]);
         }
         // A refused request completes ahead of its turn, so it says nothing about those before it.
         boolean inTurn = status != CompletionStatus.INVALID_REQUEST

@@ -37,7 +37,7 @@ final class Errors {
                 : received;
         RdmaError rdmaError = null;
         Retry retry = null;
-        com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(status, trailers);
+        com.google.rpc.Status details = trailers == null ? null : StatusProto.fromStatusAndTrailers(received, trailers);
         if (details != null) {
             for (Any detail : details.getDetailsList()) {
                 try {
@@ -72,14 +72,20 @@ final class Errors {
     static SidewarpException clientClosed(String target) {
         return new SidewarpException(
                 Status.Code.CANCELLED,
-                "the client of " + target + " is closed: open another one with SidewarpClient.connect");
+                "the client of " + target + " is closed: open another one with SidewarpClient.connect",
+                Retry.NEVER,
+                null,
+                null);
     }
 
     /** The session ended by the caller's own will. */
     static SidewarpException sessionClosed(String name) {
         return new SidewarpException(
                 Status.Code.CANCELLED,
-                "session \"" + name + "\" is closed: open another one with SidewarpClient.openSession");
+                "session \"" + name + "\" is closed: open another one with SidewarpClient.openSession",
+                Retry.NEVER,
+                null,
+                null);
     }
 
     /** The session's call ended otherwise. */
@@ -90,6 +96,7 @@ final class Errors {
                         + cause.getMessage()
                         + "; work that was outstanding may be done or not; open a new session when"
                         + " SidewarpClient.awaitReady returns",
+                Retry.AFTER_RECONNECTING,
                 cause.rdmaError().orElse(null),
                 cause);
     }
@@ -107,7 +114,11 @@ final class Errors {
 
     static SidewarpException queueClosed() {
         return new SidewarpException(
-                Status.Code.CANCELLED, "the queue is closed: open another one with Session.openQueue");
+                Status.Code.CANCELLED,
+                "the queue is closed: open another one with Session.openQueue",
+                Retry.NEVER,
+                null,
+                null);
     }
 
     static SidewarpException queueDrained() {

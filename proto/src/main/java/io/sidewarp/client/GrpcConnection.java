@@ -110,7 +110,7 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(Protos.write(remote, local))
                 .build();
-        confirmation.posted(true, false);
+        confirmation.posted(true);
         return session.start(TransferServiceGrpc.getWriteMethod(), request, CallOptions.DEFAULT)
                 .converted(completed(WriteResponse::getCompletion));
     }
@@ -127,9 +127,9 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(Protos.read(remote, local))
                 .build();
-        confirmation.posted(false, true);
+        long ticket = confirmation.posted(false);
         return session.start(TransferServiceGrpc.getReadMethod(), request, CallOptions.DEFAULT)
-                .converted(answered(completed(ReadResponse::getCompletion)));
+                .converted(answered(ticket, completed(ReadResponse::getCompletion)));
     }
 
     @Override
@@ -189,12 +189,14 @@ final class GrpcConnection implements Connection {
 
     @Override
     public CompletableFuture<Void> flushAsync() {
+        session.flushQueues();
         FlushRequest request = FlushRequest.newBuilder()
                 .setSession(session.id())
                 .setConnection(id())
+                .setAfterPosts(traffic.posts())
                 .build();
-        confirmation.posted(false, true);
-        Function<FlushResponse, WorkCompletion> completion = answered(completed(FlushResponse::getCompletion));
+        long ticket = confirmation.posted(false);
+        Function<FlushResponse, WorkCompletion> completion = answered(ticket, completed(FlushResponse::getCompletion));
         return session.start(TransferServiceGrpc.getFlushMethod(), request, CallOptions.DEFAULT)
                 .converted(completion.andThen(succeeded -> null));
     }
@@ -214,10 +216,10 @@ final class GrpcConnection implements Connection {
                 .setSession(session.id())
                 .setWork(request.toProto())
                 .build();
-        confirmation.posted(request.isData(), request.isAnswered());
+        long ticket = confirmation.posted(request.isData());
         Function<PerformResponse, WorkCompletion> completion = completed(PerformResponse::getCompletion);
         return session.start(TransferServiceGrpc.getPerformMethod(), call, CallOptions.DEFAULT)
-                .converted(request.isAnswered() ? answered(completion) : completion);
+                .converted(request.isAnswered() ? answered(ticket, completion) : completion);
     }
 
     @Override
@@ -278,7 +280,8 @@ final class GrpcConnection implements Connection {
             }
             return;
         }
-        if (failure.code() != Status.Code.DEADLINE_EXCEEDED) {
+        // Posts that did not come keep the connection open, and nobody would close it.
+        if (failure.code() != Status.Code.DEADLINE_EXCEEDED && failure.code() != Status.Code.FAILED_PRECONDITION) {
             throw failure;
         }
         try {
@@ -328,6 +331,11 @@ final class GrpcConnection implements Connection {
         return confirmation;
     }
 
+    /** Whether work was posted on queues. */
+    boolean hasPosts() {
+        return traffic.posts() > 0;
+    }
+
     /** Whether earlier data may not have arrived, and nobody was told. Answers once. */
     boolean takeLoss() {
         return !hasEndedGracefully() && confirmation.isMissing() && !outcomeTold.getAndSet(true);
@@ -339,6 +347,11 @@ final class GrpcConnection implements Connection {
     }
 
     /** Takes a state change of the session's events. */
+    /** The end of the connection is among events that were lost: the sidecar has to be asked what became of its data. */
+    void loseEnd() {
+        failed = true;
+    }
+
     void onChange(ConnectionStateChange change) {
         failed |= change.hasError() || change.getState() == ConnectionState.CONNECTION_STATE_TERMINATED;
         state = change.getState();
@@ -371,7 +384,7 @@ final class GrpcConnection implements Connection {
                 .setConnection(id())
                 .setWork(work)
                 .build();
-        confirmation.posted(true, false);
+        confirmation.posted(true);
         return session.start(TransferServiceGrpc.getSendMethod(), request, CallOptions.DEFAULT)
                 .converted(completed(SendResponse::getCompletion));
     }
@@ -386,10 +399,10 @@ final class GrpcConnection implements Connection {
     }
 
     /** Counts an answer of the peer when the work has succeeded. */
-    private <R> Function<R, WorkCompletion> answered(Function<R, WorkCompletion> completion) {
+    private <R> Function<R, WorkCompletion> answered(long ticket, Function<R, WorkCompletion> completion) {
         return response -> {
             WorkCompletion succeeded = completion.apply(response);
-            confirmation.answered();
+            confirmation.answered(ticket);
             return succeeded;
         };
     }

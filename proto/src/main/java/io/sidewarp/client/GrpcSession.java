@@ -32,8 +32,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -261,20 +264,48 @@ final class GrpcSession implements Session {
 
     /** Has the sidecar close the connections gracefully. Returns why earlier data may not have arrived, or null. */
     private @Nullable SidewarpException closeAtSidecar() {
-        Duration limit = client.options().callTimeout();
-        Duration half = limit.dividedBy(2);
+        Duration half = client.options().callTimeout().dividedBy(2);
+        Duration grace = half.compareTo(CLOSE_GRACE) < 0 ? half : CLOSE_GRACE;
+        SidewarpException loss = disconnectBehindQueues(grace);
         CloseSessionRequest request = CloseSessionRequest.newBuilder()
                 .setSession(id())
-                .setGrace(Protos.duration(half.compareTo(CLOSE_GRACE) < 0 ? half : CLOSE_GRACE))
+                .setGrace(Protos.duration(grace))
                 .build();
         try {
             CallFuture.release(start(DeviceServiceGrpc.getCloseSessionMethod(), request, timeLimited()));
         } catch (SidewarpException e) {
             // A session that was lost meanwhile leaves what it knows of its connections, and an older sidecar knows no
             // such call.
+            if (loss != null) {
+                return loss;
+            }
             return isEnded() || e.code() == Status.Code.UNIMPLEMENTED ? null : e;
         }
         connections.values().forEach(GrpcConnection::takeLoss);
+        return loss;
+    }
+
+    /** Disconnects the connections that queues were used for: CloseSession could overtake what was posted there. */
+    private @Nullable SidewarpException disconnectBehindQueues(Duration grace) {
+        List<CompletableFuture<Void>> ends = connections.values().stream()
+                .filter(GrpcConnection::hasPosts)
+                .map(GrpcConnection::disconnectAsync)
+                .toList();
+        try {
+            CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new))
+                    .get(Durations.nanos(grace), TimeUnit.NANOSECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (TimeoutException e) {
+            // CloseSession aborts these in the end, and tells what is not confirmed.
+        } catch (ExecutionException e) {
+            // One that is gone leaves what became of it to CloseSession.
+            return e.getCause() instanceof SidewarpException failure
+                            && failure.code() != Status.Code.NOT_FOUND
+                            && !isEnded()
+                    ? failure
+                    : null;
+        }
         return null;
     }
 
@@ -410,12 +441,20 @@ final class GrpcSession implements Session {
                             .collect(Collectors.toSet());
                     known.stream()
                             .filter(id -> !open.contains(id) && connections.containsKey(id))
-                            .forEach(id -> onConnection(ConnectionStateChange.newBuilder()
-                                    .setConnection(id)
-                                    .setState(ConnectionState.CONNECTION_STATE_CLOSED)
-                                    .setMessage("closed; what ended it is among the events that nobody read")
-                                    .build()));
+                            .forEach(this::loseEnd);
                 });
+    }
+
+    private void loseEnd(long id) {
+        GrpcConnection connection = connections.get(id);
+        if (connection != null) {
+            connection.loseEnd();
+        }
+        onConnection(ConnectionStateChange.newBuilder()
+                .setConnection(id)
+                .setState(ConnectionState.CONNECTION_STATE_CLOSED)
+                .setMessage("closed; what ended it is among the events that nobody read")
+                .build());
     }
 
     /** Work that is posted from now on is posted behind the end of the connection; its event waits for completions. */
@@ -476,6 +515,7 @@ final class GrpcSession implements Session {
             if (end != null) {
                 return false;
             }
+            unconfirmed = List.copyOf(connections.values());
             end = cause;
         }
         ended.accept(this);
@@ -484,7 +524,6 @@ final class GrpcSession implements Session {
                 failure.accept(cause);
             }
         }
-        unconfirmed = List.copyOf(connections.values());
         connections.clear();
         return true;
     }

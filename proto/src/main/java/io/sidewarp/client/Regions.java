@@ -54,7 +54,7 @@ final class Regions {
             SidewarpException failure =
                     e instanceof SidewarpException refused ? refused : MappedRegion.failure(path, e);
             try {
-                deregister(region.getId());
+                deregister(deregistration(region.getId()).toBuilder().setKeepContent(true).build());
             } catch (SidewarpException kept) {
                 failure.addSuppressed(kept);
             }
@@ -126,12 +126,16 @@ final class Regions {
 
     /** Deregisters. Nothing is left to do when the region or its session is gone. */
     void deregister(long id) {
+        deregister(deregistration(id));
+    }
+
+    private void deregister(DeregisterRegionRequest request) {
         if (session.isEnded()) {
             return;
         }
         try {
             CallFuture.release(session.start(
-                    MemoryServiceGrpc.getDeregisterRegionMethod(), deregistration(id), session.timeLimited()));
+                    MemoryServiceGrpc.getDeregisterRegionMethod(), request, session.timeLimited()));
         } catch (SidewarpException e) {
             if (e.code() != Status.Code.NOT_FOUND && !session.isEnded()) {
                 throw e;
@@ -157,7 +161,9 @@ final class Regions {
                 "register a region",
                 RegisterRegionResponse::getRegion,
                 region -> Creation.undo(
-                        session, MemoryServiceGrpc.getDeregisterRegionMethod(), deregistration(region.getId())));
+                        session,
+                        MemoryServiceGrpc.getDeregisterRegionMethod(),
+                        deregistration(region.getId()).toBuilder().setKeepContent(true).build()));
     }
 
     private DeregisterRegionRequest deregistration(long id) {

@@ -158,6 +158,7 @@ public final class SupervisedSession implements AutoCloseable {
         synchronized (this) {
             closed = true;
             open = session;
+            session = null;
             endState();
             notifyAll();
         }

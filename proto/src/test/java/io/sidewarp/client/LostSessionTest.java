@@ -81,4 +81,27 @@ class LostSessionTest extends FakeSidecarTest {
         assertThat(catchThrowableOfType(SidewarpException.class, connection::close))
                 .hasMessageContaining("may not have arrived");
     }
+
+    @Test
+    void readThatFailedDoesNotHideWhatALaterFlushConfirms() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
+        sidecar.transfer.readCompletion = io.sidewarp.v1.WorkCompletion.newBuilder()
+                .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR)
+                .build();
+        assertThat(catchThrowableOfType(WorkFailedException.class, () -> connection.read(SGE, REMOTE)))
+                .isNotNull();
+        connection.perform(WorkRequest.write(connection, REMOTE, SGE).flushed());
+        loseSession();
+
+        assertThatCode(connection::close).doesNotThrowAnyException();
+    }
+
+    @Test
+    void callsOfALostSessionAdviseToReconnect() throws Exception {
+        loseSession();
+
+        assertThat(catchThrowableOfType(SidewarpException.class, () -> session.connect("127.0.0.1", 1))
+                        .retry())
+                .isEqualTo(Retry.AFTER_RECONNECTING);
+    }
 }

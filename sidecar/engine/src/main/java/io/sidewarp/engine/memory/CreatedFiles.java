@@ -97,6 +97,11 @@ final class CreatedFiles {
                     || !LinuxFiles.lock(file, true)) {
                 return false;
             }
+            if (!records.isRecordOf(orphan.of(), orphan.identity())) {
+                // Another sidecar has removed that file, and this one has its number.
+                orphans.remove(orphan.identity());
+                return false;
+            }
         } catch (ErrnoException e) {
             return false;
         }
@@ -109,6 +114,18 @@ final class CreatedFiles {
     synchronized void giveBack(Found.Orphan orphan) {
         held.remove(orphan.identity());
         orphans.put(orphan.identity(), orphan.of());
+    }
+
+    /** Makes a file that a region took over an orphan again. The lock ends with the descriptor. */
+    synchronized void giveBack(Created created) {
+        Entry record = created.of();
+        if (record != null) {
+            try {
+                giveBack(new Found.Orphan(LinuxFiles.stat(created.file()).identity(), record));
+            } catch (ErrnoException e) {
+                // The next sidecar finds the record.
+            }
+        }
     }
 
     /** Keeps an orphan in the volume as long as a region has it open that did not create it. */

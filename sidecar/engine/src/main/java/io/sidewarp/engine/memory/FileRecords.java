@@ -218,6 +218,7 @@ final class FileRecords {
                     LinuxFiles.EXDEV,
                     LinuxFiles.EOPNOTSUPP,
                     LinuxFiles.ENOTDIR,
+                    LinuxFiles.ENAMETOOLONG,
                     LinuxFiles.ELOOP -> true;
             default -> false;
         };
@@ -250,6 +251,11 @@ final class FileRecords {
         drop(records, record);
         LinuxFiles.close(file);
         return true;
+    }
+
+    /** Whether a record still is a name of the file. */
+    boolean isRecordOf(Entry record, Identity identity) {
+        return inDirectory(records -> isFile(records, record.place(), identity) ? 1 : 0) == 1;
     }
 
     /** Whether the path of a record still leads to its file. */

@@ -248,6 +248,11 @@ public final class MemoryRegion {
         return current == RegionState.VALID || current == RegionState.INVALIDATED && expected;
     }
 
+    /** Leaves a file that the region took over to the next region, with its content, when this one is given back. */
+    public void keepContent() {
+        backing.keepContent();
+    }
+
     /**
      * Whether the backing can still be touched everywhere. Asks the operating system: not for the data path.
      */

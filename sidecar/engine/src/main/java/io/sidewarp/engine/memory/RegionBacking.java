@@ -25,6 +25,9 @@ public sealed interface RegionBacking extends AutoCloseable permits SharedBackin
      */
     boolean verify();
 
+    /** Leaves a file that the region took over to the next one, with its content, when the backing is closed. */
+    default void keepContent() {}
+
     /**
      * Unmaps or frees the memory. Without effect when it is closed already.
      *

@@ -32,6 +32,11 @@ final class RegisteredBacking implements RegionBacking {
         return backing.verify();
     }
 
+    @Override
+    public void keepContent() {
+        backing.keepContent();
+    }
+
     /** Called by one thread at a time, again after an IllegalStateException. */
     @Override
     public void close() {

@@ -18,6 +18,7 @@ public final class SharedBacking implements RegionBacking {
     private final @Nullable CreatedFile created;
     private final Arena arena;
     private final MemorySegment segment;
+    private boolean keepsContent;
     private boolean closed;
 
     /**
@@ -94,6 +95,11 @@ public final class SharedBacking implements RegionBacking {
     }
 
     @Override
+    public synchronized void keepContent() {
+        keepsContent = true;
+    }
+
+    @Override
     public synchronized void close() {
         if (closed) {
             return;
@@ -101,7 +107,11 @@ public final class SharedBacking implements RegionBacking {
         arena.close();
         closed = true;
         if (created != null) {
-            created.remove();
+            if (keepsContent && created.existed()) {
+                created.giveBack();
+            } else {
+                created.remove();
+            }
         }
         LinuxFiles.close(file);
     }
@@ -134,6 +144,12 @@ public final class SharedBacking implements RegionBacking {
 
         void remove() {
             files.remove(directory, name, created);
+            LinuxFiles.close(directory);
+        }
+
+        /** Leaves the file to the next region that takes it over. */
+        void giveBack() {
+            files.giveBack(created);
             LinuxFiles.close(directory);
         }
     }

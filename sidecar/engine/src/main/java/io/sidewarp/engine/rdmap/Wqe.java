@@ -132,7 +132,7 @@ public final class Wqe implements PayloadSource {
      * after it has placed everything sent before (RFC 5040 section 5.5 rule 12). A request that the peer answers needs none.
      */
     public void flush() {
-        flush = !RdmapControl.isRequest(opcode);
+        flush |= !RdmapControl.isRequest(opcode);
     }
 
     /** Makes this the Read of no bytes alone. Its opcode is that of an RDMA Read. */

@@ -3,9 +3,11 @@
 
 package io.sidewarp.engine.verbs;
 
+import io.sidewarp.engine.rdmap.StreamError;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A queue pair and its stream. Posting is thread-safe and never blocks; results come through the completion queues.
@@ -58,6 +60,11 @@ public interface QueuePair extends AutoCloseable {
      */
     default CompletableFuture<Void> sendPermitted() {
         return CompletableFuture.completedFuture(null);
+    }
+
+    /** What ended the stream, or null; known before {@link #state()} says that it ended. */
+    default @Nullable StreamError error() {
+        return null;
     }
 
     /** Called for state changes and errors. One listener; set it before connecting. Runs on an event loop. */

@@ -65,6 +65,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile int ord = Integer.MAX_VALUE;
     private volatile boolean extensions;
     private volatile boolean unconfirmed;
+    private volatile @Nullable StreamError failure;
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
 
     // The event loop's own.
@@ -392,6 +393,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         timers.cancel();
         RdmapStream ended = stream;
         unconfirmed = ended != null && ended.isUnconfirmed();
+        keep(error);
         state = QueuePairState.CLOSED;
         VarHandle.fullFence();
         try {
@@ -414,7 +416,14 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         closed.complete(null);
     }
 
+    private void keep(@Nullable StreamError error) {
+        if (error != null) {
+            failure = error;
+        }
+    }
+
     private void changeState(QueuePairState newState, @Nullable StreamError error, String message) {
+        keep(error);
         state = newState;
         Listeners.tell(() -> events.onStateChange(this, newState, error, message));
     }
@@ -497,6 +506,11 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
         ConnectionAttributes agreed = attributes;
         RdmapStream current = stream;
         return current == null ? agreed : agreed.withMulpdu(current.mulpdu());
+    }
+
+    @Override
+    public @Nullable StreamError error() {
+        return failure;
     }
 
     @Override

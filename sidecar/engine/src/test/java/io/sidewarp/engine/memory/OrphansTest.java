@@ -55,6 +55,22 @@ class OrphansTest {
     }
 
     @Test
+    void fileOfATakeOverThatIsUndoneKeepsItsContentForTheNextOne() throws Exception {
+        crash(ALICE, "inbox");
+        volume.findOrphans();
+
+        try (SharedBacking undone = open("inbox", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+            undone.keepContent();
+        }
+
+        try (SharedBacking next = open("inbox", LENGTH, CreateMode.OPEN_OR_CREATE, ALICE)) {
+            assertThat(first(next)).isEqualTo(CrashProgram.CONTENT);
+            assertThat(next.existed()).isTrue();
+        }
+        assertThat(root).isEmptyDirectory();
+    }
+
+    @Test
     void takenOverFileIsExtendedWithZerosAndNeverCut() throws Exception {
         crash(ALICE, "shorter", "longer");
         volume.findOrphans();

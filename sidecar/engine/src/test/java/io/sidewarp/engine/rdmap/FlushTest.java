@@ -268,4 +268,15 @@ class FlushTest {
         assertThat(stream.completions().sendStatuses())
                 .containsExactly(CompletionStatus.FLUSHED, CompletionStatus.REMOTE_OPERATION_ERROR);
     }
+
+    @Test
+    void flushThatIsFlaggedTooIsOneFlush() {
+        stream.endpoint().flush(1).flushed().post();
+
+        assertThat(opcodesOut()).containsExactly(RdmapControl.RDMA_READ_REQUEST);
+        answer();
+
+        assertThat(completed()).containsExactly(1L);
+        assertThat(stream.endpoint().sendQueue().outstanding()).isZero();
+    }
 }

@@ -69,7 +69,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
                 session -> session.memory()
                         .register(plan(request, session), () -> !call.isCancelled())
                         .thenApply(region -> region.toProto(session.context().name())),
-                (session, region) -> session.memory().deregister(region.getId()),
+                (session, region) -> session.memory().abandon(region.getId()),
                 region -> RegisterRegionResponse.newBuilder().setRegion(region).build());
     }
 
@@ -84,8 +84,9 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
         calls.unary(
                 request.getSession(),
                 observer,
-                session -> session.memory()
-                        .deregister(request.getRegion())
+                session -> (request.getKeepContent()
+                                ? session.memory().abandon(request.getRegion())
+                                : session.memory().deregister(request.getRegion()))
                         .thenApply(ignored -> DeregisterRegionResponse.getDefaultInstance()));
     }
 

@@ -84,7 +84,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> transfers.flush(request.getConnection()),
+                transfers -> transfers.flush(request.getConnection(), request.getAfterPosts()),
                 completion ->
                         FlushResponse.newBuilder().setCompletion(completion).build());
     }

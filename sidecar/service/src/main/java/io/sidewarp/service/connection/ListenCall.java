@@ -120,7 +120,7 @@ public final class ListenCall {
         if (!closing) {
             closing = true;
             if (status != null) {
-                observer.onError(status.asRuntimeException());
+                observer.onError(ApiError.of(status.getCode(), String.valueOf(status.getDescription())));
             }
             Listener current = listener;
             if (current != null) {

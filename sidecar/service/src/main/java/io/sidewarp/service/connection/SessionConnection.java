@@ -293,7 +293,6 @@ final class SessionConnection {
         failed |= newState == QueuePairState.TERMINATE || newError != null;
         if (newError != null && error == null) {
             error = newError;
-            work.failed(newError);
             context.telemetry().connections().terminated(newError);
             context.logs()
                     .terminated()

@@ -7,6 +7,7 @@ import com.google.protobuf.Any;
 import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import com.google.protobuf.Message;
+import io.grpc.Metadata;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.protobuf.StatusProto;
@@ -138,6 +139,14 @@ public final class ApiError {
         }
     }
 
+    /** The trailers of a call that is closed with a status: the advice that its code stands for. */
+    public static Metadata trailers(Status status) {
+        Metadata trailers = status.isOk()
+                ? null
+                : of(status.getCode(), String.valueOf(status.getDescription())).getTrailers();
+        return trailers == null ? new Metadata() : trailers;
+    }
+
     /** The same status with another message. */
     public static StatusRuntimeException withMessage(StatusRuntimeException status, String message) {
         com.google.rpc.Status same = StatusProto.fromThrowable(status);
@@ -169,19 +178,25 @@ public final class ApiError {
             case StatusRuntimeException status -> status;
             case ConnectionRejectedException rejected ->
                 of(Status.Code.ABORTED, "the peer rejected the connection: " + text(rejected), detail(rejected));
-            case ConnectionFailedException failed ->
-                of(
-                        code(failed.kind()),
-                        failed.kind() == ConnectionFailedException.Kind.LIMIT
-                                ? text(failed) + " by sidewarp.sctp.associations"
-                                : text(failed),
-                        failed.error().map(ApiError::rdma).orElse(null));
+            case ConnectionFailedException failed -> failed(failed);
             case io.sidewarp.engine.memory.RegionException region -> of(code(region.reason()), text(region));
             case CancellationException cancelled -> of(Status.Code.CANCELLED, "the call was cancelled");
             case IllegalArgumentException illegal -> of(Status.Code.INVALID_ARGUMENT, text(illegal));
             case IllegalStateException illegal -> of(Status.Code.FAILED_PRECONDITION, text(illegal));
             default -> of(Status.Code.INTERNAL, "internal error of the sidecar: " + cause + "; its log says more");
         };
+    }
+
+    private static StatusRuntimeException failed(ConnectionFailedException failed) {
+        String message = failed.kind() == ConnectionFailedException.Kind.LIMIT
+                ? text(failed) + " by sidewarp.sctp.associations"
+                : text(failed);
+        ProtocolError error = failed.error().orElse(null);
+        if (error == null) {
+            return of(code(failed.kind()), message);
+        }
+        ErrorTable.Outcome outcome = ErrorTable.of(error.layer(), error.type(), error.code());
+        return of(outcome.code(), message, outcome.retry(), rdma(error));
     }
 
     private static ConnectionRejected detail(ConnectionRejectedException rejected) {

@@ -90,6 +90,12 @@ public final class SessionMemory {
         return registration.deregister(region);
     }
 
+    /** Revokes a region that nobody heard of: a file that it took over keeps its content for the next one. */
+    public CompletableFuture<Void> abandon(long id) {
+        require(id).region().keepContent();
+        return deregister(id);
+    }
+
     /** The region of an id, or null. On the data path: allocates nothing. */
     public @Nullable RegisteredRegion find(long id) {
         return regions.get(id);

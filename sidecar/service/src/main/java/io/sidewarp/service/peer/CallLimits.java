@@ -84,7 +84,7 @@ public final class CallLimits implements ServerInterceptor {
     private static <Q> ServerCall.Listener<Q> refuse(
             ServerCall<Q, ?> call, ApiConnection connection, StatusRuntimeException refusal) {
         connection.beginRefusal();
-        call.close(refusal.getStatus(), new Metadata());
+        call.close(refusal.getStatus(), ApiError.trailers(refusal.getStatus()));
         return new Ending<>(new ServerCall.Listener<Q>() {}, connection::endRefusal);
     }
 

@@ -7,6 +7,7 @@ import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.Status;
+import io.sidewarp.service.error.ApiError;
 
 /** A call that can be ended behind the back of its handler, which takes it as one that was cancelled. Thread-safe. */
 final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
@@ -27,7 +28,7 @@ final class EndableCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
             closed = true;
             ended = true;
             octets.close();
-            super.close(status, new Metadata());
+            super.close(status, ApiError.trailers(status));
         }
     }
 

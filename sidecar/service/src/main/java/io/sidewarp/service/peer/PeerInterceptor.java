@@ -10,6 +10,7 @@ import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
 import io.grpc.ServerInterceptor;
 import io.grpc.Status;
+import io.sidewarp.service.error.ApiError;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -41,10 +42,9 @@ public final class PeerInterceptor implements ServerInterceptor {
             peer = Peer.ANONYMOUS;
         }
         if (!allows(peer)) {
-            call.close(
-                    Status.PERMISSION_DENIED.withDescription("user " + peer.uid() + ", group " + peer.gid()
-                            + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids"),
-                    new Metadata());
+            Status refusal = Status.PERMISSION_DENIED.withDescription("user " + peer.uid() + ", group " + peer.gid()
+                    + " may not use this sidecar; add it to sidewarp.api.allowed-uids or -gids");
+            call.close(refusal, ApiError.trailers(refusal));
             return new ServerCall.Listener<>() {};
         }
         Context context = Context.current()

@@ -5,7 +5,6 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.ProtectionDomain;
-import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.CompletionQueue;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePair;
@@ -32,7 +31,6 @@ public final class ConnectionWork extends PolledWork {
     /** Bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
-    private @Nullable StreamError error;
     private final PostCount posts;
     private Runnable onWait = () -> {};
     private boolean sendPermitted = true;
@@ -90,17 +88,6 @@ public final class ConnectionWork extends PolledWork {
 
     ProtectionDomain domain() {
         return domain;
-    }
-
-    /** Takes what ended the connection. */
-    public void failed(StreamError cause) {
-        error = cause;
-    }
-
-    /** The error that ended the connection, or null. */
-    @Nullable
-    StreamError error() {
-        return error;
     }
 
     /** Receives that were given with Connect or Accept. */

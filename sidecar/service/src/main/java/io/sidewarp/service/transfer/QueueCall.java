@@ -64,10 +64,12 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     private int credits;
     /** Work requests that came and whose completion did not go out. */
     private int outstanding;
-    /** Of these, the ones whose completion is in the batch. */
+    /** Outstanding requests whose completion is in the batch. */
     private int unsent;
     /** Outstanding work that is unsignaled, and not complete. */
     private int silent;
+    /** Outstanding receives that are not complete: a peer may wait for this side before it sends. */
+    private int receives;
     /** What gRPC may still have of the call, in octets. */
     private int ahead;
     /** Octets of the batch and of these that count as not read. */
@@ -258,7 +260,11 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             unsignaled.completes(current.connections());
         }
         if (item.sharedReceives != 0) {
-            refuse(current, current.postShared(item, sink));
+            Refusal refusal = current.postShared(item, sink);
+            if (refusal == null) {
+                receives++;
+            }
+            refuse(current, refusal);
             return false;
         }
         ConnectionWork work = current.connections().find(item.connection);
@@ -278,7 +284,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
             if (silently) {
                 silent++;
                 unsignaled.posted(item.connection, current.connections());
-            } else if (item.opcode != Opcode.RECEIVE) {
+            } else if (item.opcode == Opcode.RECEIVE) {
+                receives++;
+            } else {
                 unsignaled.completesInTurn(item.connection);
             }
         } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
@@ -294,7 +302,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
 
     /** Whether no completion is due, and the caller counts all credits as taken by unsignaled work but for this one. */
     private boolean isLastCredit() {
-        return outstanding - 1 == silent && unsignaled.total() + 1 >= credits;
+        return outstanding - 1 - receives == silent && unsignaled.total() + receives + 1 >= credits;
     }
 
     private void refuse(SessionTransfers current, @Nullable Refusal refusal) {
@@ -338,6 +346,9 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
 
     /** Work is complete: {@link CompletionSink#complete}. */
     void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+        if (completion.opcode() == Opcode.RECEIVE) {
+            receives--;
+        }
         boolean success = completion.status() == CompletionStatus.SUCCESS;
         if (!signaled) {
             silent--;
@@ -456,7 +467,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
 
     private void close(Status status) {
         if (!closed) {
-            call.close(status, new Metadata());
+            call.close(status, ApiError.trailers(status));
             leave();
         }
     }

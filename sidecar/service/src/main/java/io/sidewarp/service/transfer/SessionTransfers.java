@@ -68,9 +68,16 @@ public final class SessionTransfers {
         return post(item.of(work, connection));
     }
 
-    /** Completes when everything posted before has been placed at the peer. */
-    public CompletableFuture<WorkCompletion> flush(long connection) {
-        return post(item.flush(connection));
+    /**
+     * Completes when everything posted before has been placed at the peer.
+     *
+     * @param afterPosts work requests on Queue calls that the flush is to come behind
+     */
+    public CompletableFuture<WorkCompletion> flush(long connection, long afterPosts) {
+        return connections
+                .require(connection)
+                .afterPosts(afterPosts)
+                .thenCompose(ignored -> post(item.flush(connection)));
     }
 
     /** One message: in the receive that is given, else in one of those given to Connect or Accept. */

@@ -214,7 +214,8 @@ final class WorkPoster {
                 ? Refusal.flushed(
                         "connection " + work.connection() + " is not established yet; wait for Connect or Accept")
                 : Refusal.flushed(ApiError.closed(
-                        work.error(), "connection " + work.connection() + " is closing or has ended; connect again"));
+                        work.queuePair().error(),
+                        "connection " + work.connection() + " is closing or has ended; connect again"));
     }
 
     /** Looks for what the engine did not like. */

@@ -20,7 +20,10 @@ import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
 import io.sidewarp.service.testing.TestSidecar;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -173,5 +176,46 @@ class ClientDeliveryTest {
                 }
             }
         }
+    }
+
+    @Test
+    void flushComesBehindWhatWasPostedOnQueues() {
+        try (Session session = sender.openSession("sender");
+                SharedRegion source = session.createSharedRegion("source", SIZE, Access.LOCAL_WRITE);
+                Connection connection = connect(session);
+                WorkQueue queue = session.openQueue(8)) {
+            for (int round = 1; round <= 50; round++) {
+                source.buffer().putInt(0, round);
+
+                queue.batch(posting -> {
+                    posting.post(1, WorkRequest.write(connection, inbox.address(), source.slice(0, SIZE)));
+                    connection.flush();
+                });
+
+                assertThat(inbox.buffer().getInt(0)).isEqualTo(round);
+                queue.poll(Duration.ofSeconds(20)).orElseThrow().orThrow();
+            }
+        }
+    }
+
+    @Test
+    void closedSessionDeliversWhatWasPostedOnQueues() {
+        Session session = sender.openSession("sender");
+        SharedRegion source = session.createSharedRegion("source", 500 * Long.BYTES, Access.LOCAL_WRITE);
+        Connection connection = session.connect(
+                "127.0.0.1",
+                listener.port(),
+                ConnectionOptions.builder().sendQueue(16).build());
+        WorkQueue queue = session.openQueue(500);
+        for (int i = 0; i < 500; i++) {
+            source.buffer().putLong(i * Long.BYTES, i + 1);
+            queue.post(
+                    i,
+                    WorkRequest.write(connection, inbox.address().plus(i * 8L), source.slice(i * 8L, Long.BYTES)));
+        }
+
+        session.close();
+
+        assertThat(inbox.buffer().getLong(499 * Long.BYTES)).isEqualTo(500);
     }
 }
