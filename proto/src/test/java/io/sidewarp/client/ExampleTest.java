@@ -126,6 +126,7 @@ class ExampleTest {
                                     SharedRegion outbox = state.region("outbox");
                                     Connection peer = state.connection("peer");
                                     peer.write(outbox.slice(0, 13), RemoteAddress.decode(peer.privateData()));
+                                    peer.flush();
                                 })) {
             assertThat(session).isNotNull();
             Thread.currentThread().join();

@@ -17,9 +17,9 @@ final class UnsignaledCredits {
 
     /** The answer for unsignaled work that would take the last credit while no completion is due. */
     static final Refusal LAST =
-            Refusal.invalid("the work request would take the last credit of the Queue call, and unsignaled work has the"
-                    + " others: no completion would bring one back. Post it with unsignaled = false, and have at least"
-                    + " one of as many work requests as there are credits signaled");
+            Refusal.invalid("the work request would take the last credit of the Queue call, and unsignaled work and"
+                    + " receives have the others: no completion may bring one back. Post it with unsignaled = false,"
+                    + " and signal at least one of every N requests with N credits");
 
     private final LongObjectHashMap<Held> held = new LongObjectHashMap<>();
     private int total;

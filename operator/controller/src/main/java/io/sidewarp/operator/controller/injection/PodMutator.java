@@ -54,6 +54,7 @@ public final class PodMutator {
     static final String TEMPORARY_VOLUME = "sidewarp-tmp";
     static final Set<String> VOLUMES = Set.of(API_VOLUME, SharedVolume.NAME, TEMPORARY_VOLUME);
 
+    private static final String OUTLIVE_SESSIONS = "SIDEWARP_OUTLIVE_SESSIONS";
     private static final Quantity API_VOLUME_SIZE = new Quantity("1Mi");
     private static final Quantity TEMPORARY_VOLUME_SIZE = new Quantity("32Mi");
     static final String TEMPORARY_DIRECTORY = "/tmp";
@@ -205,11 +206,14 @@ public final class PodMutator {
                     "k8s.pod.name=$(POD_NAME),k8s.namespace.name=$(POD_NAMESPACE),k8s.node.name=$(NODE_NAME)");
         }
         if (!decision.nativeSidecar()) {
-            // Such a container gets SIGTERM with the applications, which still need it.
-            variables.put("SIDEWARP_OUTLIVE_SESSIONS", "true");
-            variables.put("SIDEWARP_DRAIN_TIMEOUT", drainSeconds(spec) + "s");
+            // An ordinary container gets SIGTERM with the applications, which still need the sidecar.
+            variables.put(OUTLIVE_SESSIONS, "true");
         }
         new TreeMap<>(profile.settings()).forEach((name, value) -> variables.put(variableOf(name), value));
+        if ("true".equals(variables.get(OUTLIVE_SESSIONS))) {
+            // A longer drain would end with a kill.
+            variables.put("SIDEWARP_DRAIN_TIMEOUT", drainSeconds(spec) + "s");
+        }
 
         List<EnvVar> environment = new ArrayList<>();
         environment.add(field("POD_NAME", "metadata.name"));

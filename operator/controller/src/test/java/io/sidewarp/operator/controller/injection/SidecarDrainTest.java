@@ -41,9 +41,19 @@ class SidecarDrainTest {
     }
 
     @Test
-    void theProfilesDrainWins() {
-        assertThat(environment(DEFAULT_GRACE, "{settings: {sidewarp.drain-timeout: 5s}}", false))
+    void profileCannotLetAnOrdinarySidecarOutliveTheGracePeriod() {
+        assertThat(environment(DEFAULT_GRACE, "{settings: {sidewarp.drain-timeout: 30s}}", false))
                 .containsEntry(OUTLIVE, "true")
+                .containsEntry(DRAIN, "26s");
+    }
+
+    @Test
+    void profileThatOutlivesNoSessionsHasItsOwnDrain() {
+        assertThat(environment(
+                        DEFAULT_GRACE,
+                        "{settings: {sidewarp.outlive-sessions: 'false', sidewarp.drain-timeout: 5s}}",
+                        false))
+                .containsEntry(OUTLIVE, "false")
                 .containsEntry(DRAIN, "5s");
     }
 
