@@ -82,6 +82,8 @@ public class InstallationReconciler implements Reconciler<ConfigMap> {
         InformerEventSource<MutatingWebhookConfiguration, ConfigMap> webhooks = new InformerEventSource<>(
                 InformerEventSourceConfiguration.from(MutatingWebhookConfiguration.class, ConfigMap.class)
                         .withName("webhooks")
+                        // The controller has a namespace, in which the object of a cluster would not be found.
+                        .withWatchAllNamespaces()
                         .withFieldSelector(new FieldSelectorBuilder()
                                 .withField("metadata.name", config.webhook().configuration())
                                 .build())
