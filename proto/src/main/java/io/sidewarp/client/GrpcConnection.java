@@ -346,12 +346,12 @@ final class GrpcConnection implements Connection {
         return failure;
     }
 
-    /** Takes a state change of the session's events. */
     /** The end of the connection is among events that were lost: the sidecar has to be asked what became of its data. */
     void loseEnd() {
         failed = true;
     }
 
+    /** Takes a state change of the session's events. */
     void onChange(ConnectionStateChange change) {
         failed |= change.hasError() || change.getState() == ConnectionState.CONNECTION_STATE_TERMINATED;
         state = change.getState();
