@@ -282,6 +282,11 @@ class SidecarPairIT {
         assertThat(target.load(0, 100)).containsOnly(0);
         assertThatThrownBy(() -> link.initiator().write(source.slice(), target.address()))
                 .isInstanceOf(SidewarpException.class);
+        assertThatThrownBy(() -> link.initiator().close())
+                .isInstanceOfSatisfying(
+                        SidewarpException.class,
+                        failure -> assertThat(failure.code()).isEqualTo(Status.Code.PERMISSION_DENIED))
+                .hasMessageContaining("may not have arrived");
     }
 
     @Test

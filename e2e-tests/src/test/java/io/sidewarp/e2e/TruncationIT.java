@@ -66,6 +66,12 @@ class TruncationIT {
         right.close();
     }
 
+    private static void assertCloseTellsOfTheLoss(Connection connection) {
+        assertThatThrownBy(connection::close)
+                .isInstanceOf(SidewarpException.class)
+                .hasMessageContaining("may not have arrived");
+    }
+
     @Test
     void aTargetThatIsTruncatedUnderWritesCostsItsConnectionOnly() throws Exception {
         Events owner = Events.of(there);
@@ -88,6 +94,7 @@ class TruncationIT {
         }
         assertThat(other.write(source.slice(), otherTarget.address()).isSuccess())
                 .isTrue();
+        assertCloseTellsOfTheLoss(link.initiator());
         bystander.awaitProgress();
         assertThat(right.process().isAlive()).isTrue();
     }
@@ -112,6 +119,7 @@ class TruncationIT {
         assertThatThrownBy(() -> fresh.initiator().write(source.slice(), target.address()))
                 .isInstanceOf(SidewarpException.class)
                 .hasMessageContaining("FAULTED");
+        assertCloseTellsOfTheLoss(link.initiator());
         bystander.awaitProgress();
         assertThat(left.process().isAlive()).isTrue();
     }
