@@ -54,7 +54,9 @@ final class Regions {
             SidewarpException failure =
                     e instanceof SidewarpException refused ? refused : MappedRegion.failure(path, e);
             try {
-                deregister(deregistration(region.getId()).toBuilder().setKeepContent(true).build());
+                deregister(deregistration(region.getId()).toBuilder()
+                        .setKeepContent(true)
+                        .build());
             } catch (SidewarpException kept) {
                 failure.addSuppressed(kept);
             }
@@ -134,8 +136,8 @@ final class Regions {
             return;
         }
         try {
-            CallFuture.release(session.start(
-                    MemoryServiceGrpc.getDeregisterRegionMethod(), request, session.timeLimited()));
+            CallFuture.release(
+                    session.start(MemoryServiceGrpc.getDeregisterRegionMethod(), request, session.timeLimited()));
         } catch (SidewarpException e) {
             if (e.code() != Status.Code.NOT_FOUND && !session.isEnded()) {
                 throw e;
@@ -163,7 +165,9 @@ final class Regions {
                 region -> Creation.undo(
                         session,
                         MemoryServiceGrpc.getDeregisterRegionMethod(),
-                        deregistration(region.getId()).toBuilder().setKeepContent(true).build()));
+                        deregistration(region.getId()).toBuilder()
+                                .setKeepContent(true)
+                                .build()));
     }
 
     private DeregisterRegionRequest deregistration(long id) {

@@ -66,8 +66,7 @@ final class CopyClient {
                 }
                 transfer.read(file, layout.buffer(own.region(), index));
                 RemoteAddress remote = window.address().plus(layout.offset(index));
-                WorkRequest write =
-                        WorkRequest.write(channel.connection(), remote, layout.slice(own.region(), index));
+                WorkRequest write = WorkRequest.write(channel.connection(), remote, layout.slice(own.region(), index));
                 boolean last = index == layout.chunks() - 1;
                 writes.add(channel.submit(last && permitsFlush() ? write.flushed() : write));
                 // A Send is delivered after the Writes before it are in memory (RFC 5040 section 5.5).

@@ -210,8 +210,7 @@ class ClientDeliveryTest {
         for (int i = 0; i < 500; i++) {
             source.buffer().putLong(i * Long.BYTES, i + 1);
             queue.post(
-                    i,
-                    WorkRequest.write(connection, inbox.address().plus(i * 8L), source.slice(i * 8L, Long.BYTES)));
+                    i, WorkRequest.write(connection, inbox.address().plus(i * 8L), source.slice(i * 8L, Long.BYTES)));
         }
 
         session.close();
