@@ -143,6 +143,9 @@ class LifecycleIT {
             assertThat(error.getRemote()).isFalse();
             assertThatThrownBy(() -> link.initiator().write(source.slice(), target.address()))
                     .isInstanceOf(SidewarpException.class);
+            assertThatThrownBy(() -> link.initiator().close())
+                    .isInstanceOf(SidewarpException.class)
+                    .hasMessageContaining("may not have arrived");
             bystander.awaitProgress();
         }
         assertThatThrownBy(() -> Patience.get(there.closed()))
