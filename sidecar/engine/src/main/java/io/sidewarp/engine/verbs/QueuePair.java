@@ -62,7 +62,7 @@ public interface QueuePair extends AutoCloseable {
         return CompletableFuture.completedFuture(null);
     }
 
-    /** What ended the stream, or null; known before {@link #state()} says that it ended. */
+    /** Returns the error that ended the stream, or null. Known before {@link #state()} tells of the end. */
     default @Nullable StreamError error() {
         return null;
     }
