@@ -4,6 +4,7 @@
 package io.sidewarp.e2e;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.SpanContext;
@@ -14,6 +15,7 @@ import io.sidewarp.client.Access;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.SidewarpException;
 import io.sidewarp.e2e.support.ExitCodes;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
@@ -86,6 +88,9 @@ class TelemetryIT {
             assertThat(samples(get(sidecar.management(), "/q/metrics").body(), "sidewarp_terminates"))
                     .anyMatch(sample -> sample.contains("direction=\"out\"") && isInvalidStag(sample))
                     .anyMatch(sample -> sample.contains("direction=\"in\"") && isInvalidStag(sample));
+            assertThatThrownBy(() -> link.initiator().close())
+                    .isInstanceOf(SidewarpException.class)
+                    .hasMessageContaining("may not have arrived");
         }
     }
 
