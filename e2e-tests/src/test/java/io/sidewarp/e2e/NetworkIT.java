@@ -186,14 +186,10 @@ class NetworkIT {
     @Requirement({"MPA-5.1-01", "MPA-3-03"})
     void segmentsOfALongMessageBeginWithAnFpduOfMulpdu() {
         AtomicInteger mulpdu = new AtomicInteger();
-        AtomicInteger segments = new AtomicInteger();
-        AtomicInteger aligned = new AtomicInteger();
+        Alignment alignment = new Alignment();
         Carrier observer = (packet, fromLeft, out) -> {
             if (fromLeft && packet.isTcp() && packet.payloadLength() > ETHERNET_MTU / 2) {
-                segments.incrementAndGet();
-                if (packet.payload(0) << 8 == (mulpdu.get() & 0xff00) && packet.payload(1) == (mulpdu.get() & 0xff)) {
-                    aligned.incrementAndGet();
-                }
+                alignment.add(packet, mulpdu.get());
             }
             out.deliver(packet, 0);
         };
@@ -203,8 +199,38 @@ class NetworkIT {
         });
 
         assertThat(mulpdu.get()).isBetween(ETHERNET_MTU - 80, ETHERNET_MTU - 46);
-        assertThat(segments.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
-        assertThat(aligned.get()).isGreaterThan(segments.get() * 9 / 10);
+        alignment.assertRegainedAfterEachCut();
+    }
+
+    /**
+     * Counts how many TCP segments begin with an FPDU of MULPDU. A window that closes cuts a segment, and what the
+     * kernel has buffered behind the cut stays unaligned: about 30 segments here, more if the window closes again. How
+     * often it closes depends on the machine. How long a stretch lasts depends on the sender.
+     */
+    private static final class Alignment {
+        /** The longest unaligned stretch: three sockets' buffers full. A sender that stays unaligned sends thousands. */
+        private static final int LONGEST_STRETCH = 500;
+
+        private int segments;
+        private int aligned;
+        private int stretch;
+        private int longestStretch;
+
+        synchronized void add(IpPacket packet, int mulpdu) {
+            segments++;
+            if ((packet.payload(0) << 8 | packet.payload(1)) == mulpdu) {
+                aligned++;
+                stretch = 0;
+            } else {
+                longestStretch = Math.max(longestStretch, ++stretch);
+            }
+        }
+
+        synchronized void assertRegainedAfterEachCut() {
+            assertThat(segments).isGreaterThan(OCTETS / ETHERNET_MTU);
+            assertThat(longestStretch).isLessThan(LONGEST_STRETCH);
+            assertThat(aligned).isGreaterThan(segments / 2);
+        }
     }
 
     @Test
@@ -213,14 +239,12 @@ class NetworkIT {
         AtomicInteger mulpdu = new AtomicInteger();
         AtomicInteger full = new AtomicInteger();
         CountDownLatch cut = new CountDownLatch(1);
-        AtomicInteger segmentsBehind = new AtomicInteger();
-        AtomicInteger alignedBehind = new AtomicInteger();
+        Alignment behind = new Alignment();
         Carrier observer = (packet, fromLeft, out) -> {
             if (fromLeft && packet.isTcp() && packet.payloadLength() > 0 && mulpdu.get() > 0) {
                 boolean isFull = packet.payloadLength() > mulpdu.get();
                 if (isFull && cut.getCount() == 0) {
-                    segmentsBehind.incrementAndGet();
-                    alignedBehind.addAndGet((packet.payload(0) << 8 | packet.payload(1)) == mulpdu.get() ? 1 : 0);
+                    behind.add(packet, mulpdu.get());
                 } else if (isFull) {
                     full.incrementAndGet();
                 } else if (full.get() > 10) {
@@ -245,8 +269,7 @@ class NetworkIT {
             writeAll(pair);
         });
 
-        assertThat(segmentsBehind.get()).isGreaterThan(OCTETS / ETHERNET_MTU);
-        assertThat(alignedBehind.get()).isGreaterThan(segmentsBehind.get() * 9 / 10);
+        behind.assertRegainedAfterEachCut();
     }
 
     @Test
