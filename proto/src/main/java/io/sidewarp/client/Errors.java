@@ -92,10 +92,10 @@ final class Errors {
     static SidewarpException sessionLost(String name, SidewarpException cause) {
         return new SidewarpException(
                 cause.code(),
-                "session \"" + name + "\" was lost, and the sidecar has released what belonged to it: "
+                "session \"" + name + "\" was lost, and with it its regions, connections and listeners: "
                         + cause.getMessage()
                         + "; work that was outstanding may be done or not; open a new session when"
-                        + " SidewarpClient.awaitReady returns",
+                        + " SidewarpClient.awaitReady returns, and take files over with CreateMode.OPEN_OR_CREATE",
                 Retry.AFTER_RECONNECTING,
                 cause.rdmaError().orElse(null),
                 cause);

@@ -182,12 +182,33 @@ public final class SupervisedSession implements AutoCloseable {
             }
             failures = lasted ? 0 : failures + 1;
             if (!isClosed()) {
+                addLosses(failure);
                 Duration pause = pause(failures);
                 tell(failure, pause);
                 sleep(pause);
             }
         }
         release();
+    }
+
+    /** Adds why earlier data of ended connections may not have arrived. The end of the session does not repeat it. */
+    private void addLosses(Throwable failure) {
+        List<Connection> ended;
+        synchronized (this) {
+            ended = connections.values().stream()
+                    .filter(connection -> connection.ended() || isMissing(session))
+                    .map(Live::object)
+                    .toList();
+        }
+        for (Connection connection : ended) {
+            try {
+                connection.close();
+            } catch (SidewarpException loss) {
+                if (!loss.equals(failure)) {
+                    failure.addSuppressed(loss);
+                }
+            }
+        }
     }
 
     /** Has the application work until something fails, and returns what. */

@@ -25,7 +25,8 @@ public interface SupervisionListener {
     /**
      * Something broke, or could not be set up. By default it goes to the log ({@link System.Logger}).
      *
-     * @param cause what failed
+     * @param cause what failed. Earlier Writes and Sends that may not have arrived are told as suppressed exceptions, and the
+     *     end of the session does not tell them again
      * @param pause time until the next attempt; 0 for at once
      */
     default void onFailure(Throwable cause, Duration pause) {

@@ -6,6 +6,7 @@ package io.sidewarp.service.connection;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.transfer.Completions;
 import io.sidewarp.service.transfer.InitialReceives;
 import io.sidewarp.v1.ConnectionStateChange;
 import java.util.LinkedHashMap;
@@ -100,7 +101,8 @@ final class ClosedConnections {
                 ? null
                 : ApiError.closed(
                         connection.error,
-                        "connection " + id + " has ended: " + connection.end.getMessage() + "; connect again");
+                        "connection " + id + " has ended: " + connection.end.getMessage() + "; "
+                                + Completions.remedy(connection.error));
     }
 
     /** The result of a graceful Disconnect: fails when earlier data may not have arrived. The end of the session does not repeat it. */

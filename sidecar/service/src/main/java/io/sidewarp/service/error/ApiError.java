@@ -118,6 +118,15 @@ public final class ApiError {
                 : ended(error, message);
     }
 
+    /** The same status, for work that may succeed on a new connection whatever ended this one. */
+    public static StatusRuntimeException afterReconnecting(StatusRuntimeException ended) {
+        return of(
+                ended.getStatus().getCode(),
+                String.valueOf(ended.getStatus().getDescription()),
+                Retry.RETRY_AFTER_RECONNECTING,
+                rdma(ended).orElse(null));
+    }
+
     /** The error of the protocols among the details of a status. */
     public static Optional<RdmaError> rdma(StatusRuntimeException status) {
         com.google.rpc.Status details = StatusProto.fromThrowable(status);

@@ -81,9 +81,11 @@ public final class Completions {
         if (completion.status() != CompletionStatus.SUCCESS) {
             boolean untaken = connection == 0 && completion.status() == CompletionStatus.FLUSHED;
             ErrorTable.Outcome outcome = outcome(completion.status(), error);
+            // Flushed work may succeed on a new connection; a flush tells of the work before it.
+            boolean untried = completion.status() == CompletionStatus.FLUSHED && completion.opcode() != Opcode.FLUSH;
             builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error))
                     .setCode(outcome.code().value())
-                    .setRetry(outcome.retry());
+                    .setRetry(untried ? Retry.RETRY_AFTER_RECONNECTING : outcome.retry());
         }
         return builder.build();
     }
@@ -139,18 +141,37 @@ public final class Completions {
         return error == null ? unknown : ErrorTable.of(error.layer(), error.type(), error.code());
     }
 
+    /** The remedy for work on a connection that an error ended, or null. */
+    public static String remedy(@Nullable StreamError error) {
+        if (error == null || error.isConnectionLost()) {
+            return "connect again";
+        }
+        return switch (ErrorTable.of(error.layer(), error.type(), error.code()).retry()) {
+            case RETRY_NEVER -> "correct the work that the error is about, then connect again";
+            case RETRY_UNSPECIFIED, RETRY_AFTER_RECONNECTING, RETRY_LATER, UNRECOGNIZED ->
+                isOutOfReceives(error) ? "the peer had no receive for a message: have it post more" : "connect again";
+        };
+    }
+
+    /** DDP: Invalid MSN - no buffer available (RFC 5041 section 7.2). */
+    private static boolean isOutOfReceives(StreamError error) {
+        return error.layer() == 1 && error.type() == 2 && error.code() == 2 && error.remote();
+    }
+
     private static String message(CompletionStatus status, @Nullable StreamError error) {
         String cause = error == null ? "" : ": " + error;
         return switch (status) {
             case SUCCESS -> "";
-            case FLUSHED -> "the connection ended before the work was carried out" + cause + "; connect again";
+            case FLUSHED -> "the connection ended before the work was carried out" + cause + "; " + remedy(error);
             case LOCAL_PROTECTION_ERROR ->
                 "a local region no longer permits the access" + cause + "; register it for as long as work uses it";
             case LOCAL_LENGTH_ERROR -> "the message was longer than the receive" + cause + "; post larger receives";
             case REMOTE_ACCESS_ERROR ->
                 "the peer refused the access to its region" + cause
                         + "; check STag, tagged offset, length and the rights that the peer registered";
-            case REMOTE_OPERATION_ERROR -> "the peer could not carry out the operation" + cause;
+            case REMOTE_OPERATION_ERROR ->
+                "the peer could not carry out the operation" + cause
+                        + "; for a Read, a flush or an atomic operation look at the peer's ird, which has to be at least 1";
             case REGION_FAULT ->
                 "the backing of a local region failed" + cause
                         + "; keep the length of its shared file while it is registered";

@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.error.ErrorTable;
 import io.sidewarp.v1.CompletionStatus;
@@ -77,6 +78,20 @@ record Refusal(
                 String.valueOf(ended.getStatus().getDescription()),
                 Retry.RETRY_AFTER_RECONNECTING,
                 ApiError.rdma(ended).orElse(null));
+    }
+
+    /**
+     * The connection has ended before a flush, which tells of the work before it: so does its advice.
+     *
+     * @param error what ended it, or null
+     */
+    static Refusal flushed(String message, @Nullable StreamError error) {
+        Refusal refusal = flushed(ApiError.closed(error, message));
+        if (error == null || error.isConnectionLost()) {
+            return refusal;
+        }
+        Retry retry = ErrorTable.of(error.layer(), error.type(), error.code()).retry();
+        return new Refusal(refusal.status, refusal.code, refusal.message, retry, refusal.error);
     }
 
     /** Whether the connection is no longer there for the work, rather than that something is wrong with it. */

@@ -4,6 +4,8 @@
 package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
@@ -155,11 +157,21 @@ public final class SessionTransfers {
         }
     }
 
+    private ConnectionWork require(WorkItem work) {
+        ConnectionWork connection = connections.find(work.connection);
+        if (connection != null) {
+            return connection;
+        }
+        StatusRuntimeException missing = connections.missing(work.connection);
+        boolean flush = work.opcode == Opcode.FLUSH || work.withFlush;
+        boolean known = missing.getStatus().getCode() != Status.Code.NOT_FOUND;
+        throw known && !flush ? ApiError.afterReconnecting(missing) : missing;
+    }
+
     private CompletableFuture<WorkCompletion> post(WorkItem work) {
         SimpleWork simple = new SimpleWork();
-        Refusal refusal = work.sharedReceives != 0
-                ? postShared(work, simple)
-                : poster.post(connections.require(work.connection), work, simple);
+        Refusal refusal =
+                work.sharedReceives != 0 ? postShared(work, simple) : poster.post(require(work), work, simple);
         return refusal == null ? simple.result() : CompletableFuture.failedFuture(refusal.toException());
     }
 }

@@ -8,6 +8,7 @@ import io.sidewarp.engine.memory.AccessRight;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.memory.RegionState;
+import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.PostResult;
 import io.sidewarp.engine.verbs.QueuePairState;
@@ -82,7 +83,7 @@ final class WorkPoster {
         return switch (result) {
             case POSTED -> null;
             case QUEUE_FULL -> receive ? receiveQueueFull(work) : QUEUE_FULL;
-            case INVALID_STATE -> notReady(work);
+            case INVALID_STATE -> notReady(work, opcode == Opcode.FLUSH || item.withFlush);
             case INVALID_REQUEST -> explain(work, item, opcode);
         };
     }
@@ -208,14 +209,18 @@ final class WorkPoster {
                         + " connection a longer one (ConnectionOptions.receive_queue)");
     }
 
-    private static Refusal notReady(ConnectionWork work) {
+    /** @param flush whether the work tells of work before it */
+    private static Refusal notReady(ConnectionWork work, boolean flush) {
         QueuePairState state = work.queuePair().state();
-        return state == QueuePairState.IDLE || state == QueuePairState.CONNECTING
-                ? Refusal.flushed(
-                        "connection " + work.connection() + " is not established yet; wait for Connect or Accept")
-                : Refusal.flushed(ApiError.closed(
-                        work.queuePair().error(),
-                        "connection " + work.connection() + " is closing or has ended; connect again"));
+        if (state == QueuePairState.IDLE || state == QueuePairState.CONNECTING) {
+            return Refusal.flushed(
+                    "connection " + work.connection() + " is not established yet; wait for Connect or Accept");
+        }
+        StreamError error = work.queuePair().error();
+        String message = error == null
+                ? "connection " + work.connection() + " is closing or has ended; connect again"
+                : "connection " + work.connection() + " has ended: " + error + "; " + Completions.remedy(error);
+        return flush ? Refusal.flushed(message, error) : Refusal.flushed(ApiError.closed(error, message));
     }
 
     /** Looks for what the engine did not like. */

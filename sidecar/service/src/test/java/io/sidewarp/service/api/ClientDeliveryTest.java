@@ -17,14 +17,20 @@ import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.RegionOptions;
 import io.sidewarp.client.Retry;
 import io.sidewarp.client.Session;
+import io.sidewarp.client.SessionState;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.SidewarpException;
+import io.sidewarp.client.SupervisedSession;
+import io.sidewarp.client.SupervisionListener;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import io.sidewarp.service.testing.TestSidecar;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -176,6 +182,42 @@ class ClientDeliveryTest {
                 }
             }
         }
+    }
+
+    @Test
+    void supervisedSessionTellsALossAtTheFailureAndNotOnceMoreAtItsEnd() throws Exception {
+        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        CompletableFuture<Void> recovered = new CompletableFuture<>();
+        SupervisionListener work = new SupervisionListener() {
+            @Override
+            public void onReady(SessionState state) {
+                Connection peer = state.connection("peer");
+                boolean first = failures.isEmpty();
+                peer.write(state.region("source").slice(0, SIZE), first ? readOnly.address() : inbox.address());
+                if (first) {
+                    peer.closed().join();
+                } else {
+                    peer.flush();
+                    recovered.complete(null);
+                }
+            }
+
+            @Override
+            public void onFailure(Throwable cause, Duration pause) {
+                failures.add(cause);
+            }
+        };
+        SupervisedSession session = sender.supervise("sender")
+                .region("source", SIZE, Access.LOCAL_WRITE)
+                .connect("peer", "127.0.0.1", listener.port())
+                .start(work);
+
+        recovered.get(20, TimeUnit.SECONDS);
+
+        assertThat(failures.take().getSuppressed())
+                .singleElement()
+                .satisfies(loss -> assertThat(loss).hasMessageContaining("may not have arrived"));
+        assertThatCode(session::close).doesNotThrowAnyException();
     }
 
     @Test

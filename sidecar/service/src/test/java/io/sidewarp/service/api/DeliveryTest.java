@@ -278,6 +278,39 @@ class DeliveryTest extends TwoSidecars {
     }
 
     @Test
+    void flushBehindARefusedWriteTellsThePeersErrorWheneverItComes() {
+        for (int round = 0; round < 30; round++) {
+            connection = client.connectTo(server).here().getId();
+            writeTo(readOnly);
+            if (round % 3 == 0) {
+                Waiting.failure(this::flush);
+            }
+
+            StatusRuntimeException failure = Waiting.failure(this::flush);
+
+            assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+            assertThat(failure.getStatus().getDescription()).contains("Invalid STag");
+            assertThat(detail(failure, RdmaError.class).orElseThrow().getRemote())
+                    .isTrue();
+            assertThat(detail(failure, ErrorAdvice.class).orElseThrow().getRetry())
+                    .isEqualTo(Retry.RETRY_NEVER);
+        }
+    }
+
+    @Test
+    void workOnAConnectionThatAnErrorEndedMaySucceedAfterReconnecting() {
+        writeTo(readOnly);
+        Waiting.failure(this::flush);
+
+        StatusRuntimeException failure = Waiting.failure(() -> writeTo(target));
+
+        assertThat(failure.getStatus().getCode()).isEqualTo(Status.Code.PERMISSION_DENIED);
+        assertThat(failure.getStatus().getDescription()).contains("correct the work that the error is about");
+        assertThat(detail(failure, ErrorAdvice.class).orElseThrow().getRetry())
+                .isEqualTo(Retry.RETRY_AFTER_RECONNECTING);
+    }
+
+    @Test
     void completionsOfAQueueTellTheCodeAndWhenToTryAgain() {
         try (TestQueue queue = client.queue(8)) {
             queue.credits();
