@@ -15,10 +15,10 @@ import org.awaitility.core.ConditionFactory;
 public final class Patience {
 
     /** For anything that takes far less on an idle machine. */
-    public static final Duration LIMIT = Duration.ofSeconds(60);
+    public static final Duration LIMIT = Duration.ofSeconds(120);
 
     /** For moving gigabytes on a busy machine. */
-    public static final Duration LONG_LIMIT = Duration.ofMinutes(4);
+    public static final Duration LONG_LIMIT = Duration.ofMinutes(8);
 
     private Patience() {}
 

@@ -295,7 +295,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void fail(IOException cause) {
-        lose("the TCP connection failed: " + cause.getMessage());
+        lose("the TCP connection failed: " + SystemErrors.text(cause));
         channel.close();
     }
 

@@ -11,6 +11,7 @@ import io.sidewarp.engine.memory.RegionAttributes;
 import io.sidewarp.engine.memory.RegionBacking;
 import io.sidewarp.engine.memory.StagTable;
 import io.sidewarp.engine.net.EngineLoops;
+import io.sidewarp.engine.net.SystemErrors;
 import io.sidewarp.engine.net.sctp.SctpStack;
 import io.sidewarp.engine.rdmap.RdmapStream;
 import io.sidewarp.engine.verbs.AssociationAttributes;
@@ -203,7 +204,7 @@ final class SoftwareDevice implements Device {
                     failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
             return CompletableFuture.failedFuture(new ConnectionFailedException(
                     ConnectionFailedException.Kind.UNREACHABLE,
-                    "cannot listen at " + address + ": " + cause.getMessage()
+                    "cannot listen at " + address + ": " + SystemErrors.text(cause)
                             + "; choose an address of this host and a free port",
                     cause));
         });

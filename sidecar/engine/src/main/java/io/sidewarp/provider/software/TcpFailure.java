@@ -4,6 +4,7 @@
 package io.sidewarp.provider.software;
 
 import io.netty.channel.ChannelException;
+import io.sidewarp.engine.net.SystemErrors;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -45,7 +46,7 @@ final class TcpFailure {
     /** Netty has no message for some errors, only a type. */
     private static String reason(Throwable said) {
         if (said.getMessage() != null) {
-            return said.getMessage();
+            return SystemErrors.text(said);
         }
         return said instanceof NoRouteToHostException ? "the network or the host is unreachable" : said.toString();
     }

@@ -67,6 +67,8 @@ final class SessionConnection {
 
     private QueuePairState state = QueuePairState.CONNECTING;
     private @Nullable StreamError error;
+    private boolean closesGracefully;
+    private boolean aborted;
     private boolean failed;
     private String message = "";
 
@@ -211,11 +213,13 @@ final class SessionConnection {
     }
 
     CompletableFuture<Void> abort() {
+        aborted = true;
         queuePair.abort();
         return closed;
     }
 
     CompletableFuture<Void> disconnect() {
+        closesGracefully = true;
         queuePair.disconnect();
         return closed;
     }
@@ -227,18 +231,25 @@ final class SessionConnection {
      */
     @Nullable
     StatusRuntimeException loss(boolean cutOff) {
-        if (!(failed || cutOff) || !queuePair.isUnconfirmed()) {
+        boolean overtaken = closesGracefully && aborted;
+        if (!(failed || cutOff || overtaken) || !queuePair.isUnconfirmed()) {
             return null;
         }
+        String cause = failed
+                ? message
+                : overtaken && !cutOff
+                        ? "it was aborted during its graceful close"
+                        : "the time for its graceful close was over";
         return ApiError.ended(
                 error,
                 "earlier Writes and Sends of connection " + id + " may not have arrived: "
-                        + (failed ? message : "the time for its graceful close was over")
+                        + cause
                         + "; a Flush that succeeds tells what has arrived");
     }
 
     /** Closes gracefully behind so many work requests that came on Queue calls. */
     CompletableFuture<Void> disconnectBehind(long afterPosts) {
+        closesGracefully = true;
         return work.afterPosts(afterPosts).thenCompose(ignored -> disconnect());
     }
 

@@ -56,11 +56,24 @@ public final class ApiError {
                 field + " " + Long.toUnsignedString(id) + " is not known in this session; " + remedy);
     }
 
-    /** A quota is used up. */
-    public static StatusRuntimeException exhausted(String what, long limit, String setting) {
+    /**
+     * A quota is used up, or was never large enough.
+     *
+     * @param amount that was asked for
+     */
+    public static StatusRuntimeException exhausted(String what, long amount, long limit, String setting) {
+        if (amount > limit) {
+            return beyondLimit(what + ": the limit is " + limit + " (setting " + setting + "), and " + amount
+                    + " are wanted; ask for less, or raise the setting");
+        }
         return of(
                 Status.Code.RESOURCE_EXHAUSTED,
                 what + ": the limit is " + limit + " (setting " + setting + "); release some, or raise the setting");
+    }
+
+    /** The request is above a limit by itself, so that it does not succeed later either. */
+    public static StatusRuntimeException beyondLimit(String message) {
+        return of(Status.Code.RESOURCE_EXHAUSTED, message, Retry.RETRY_NEVER, null);
     }
 
     public static StatusRuntimeException state(String message) {

@@ -69,8 +69,7 @@ final class BoundedMarshaller<Q extends Message> implements MethodDescriptor.Mar
             byte[] data = octets(stream);
             if (data.length / LEAST_OCTETS > MAX_MESSAGES
                     && messagesIn(CodedInputStream.newInstance(data), type) > MAX_MESSAGES) {
-                throw ApiError.of(
-                        Status.Code.RESOURCE_EXHAUSTED,
+                throw ApiError.beyondLimit(
                         "the request is made of more than " + MAX_MESSAGES + " messages; give fewer in one call");
             }
             return parser.parseFrom(data);

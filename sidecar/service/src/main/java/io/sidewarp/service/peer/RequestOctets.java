@@ -134,10 +134,8 @@ public final class RequestOctets extends ServerStreamTracer {
     boolean refusesLength(ByteBuf piece) {
         long excessive = closed ? 0 : lengths.excessive(piece);
         if (excessive > 0) {
-            refuse(ApiError.of(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    "the request has " + excessive + " bytes; at most " + ConfigValidator.MAX_REQUEST
-                            + " are possible, split it"));
+            refuse(ApiError.beyondLimit("the request has " + excessive + " bytes; at most "
+                    + ConfigValidator.MAX_REQUEST + " are possible, split it"));
         }
         return excessive > 0;
     }

@@ -42,7 +42,7 @@ public final class Quota {
             before = used.get();
             if (amount > limit - before) {
                 refusals.add(setting);
-                throw ApiError.exhausted(what, limit, setting);
+                throw ApiError.exhausted(what, amount, limit, setting);
             }
         } while (!used.compareAndSet(before, before + amount));
     }

@@ -3,9 +3,7 @@
 
 package io.sidewarp.service.quota;
 
-import io.grpc.Status;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.v1.Retry;
 
 /** What one request may ask for at most. Thread-safe. */
 public final class RequestLimit {
@@ -50,14 +48,9 @@ public final class RequestLimit {
     public void check(String field, long value) {
         if (Long.compareUnsigned(value, limit) > 0) {
             refusals.add(setting);
-            // The same request is above the limit later, too.
-            throw ApiError.of(
-                    Status.Code.RESOURCE_EXHAUSTED,
-                    field + " is " + Long.toUnsignedString(value) + "; allowed: "
-                            + (limit < least ? "none" : least + " to " + limit) + " (setting " + setting
-                            + "); ask for less, or raise the setting",
-                    Retry.RETRY_NEVER,
-                    null);
+            throw ApiError.beyondLimit(field + " is " + Long.toUnsignedString(value) + "; allowed: "
+                    + (limit < least ? "none" : least + " to " + limit) + " (setting " + setting
+                    + "); ask for less, or raise the setting");
         }
     }
 

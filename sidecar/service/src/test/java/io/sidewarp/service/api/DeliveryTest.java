@@ -42,6 +42,8 @@ import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteRequest;
 import io.sidewarp.v1.WriteWork;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -410,6 +412,32 @@ class DeliveryTest extends TwoSidecars {
         end(End.RESET, Confirmed.NOTHING);
 
         assertThatCode(() -> disconnect(client, pair.here(), true)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void gracefulDisconnectThatAnAbortOvertakesFailsForWhatIsNotConfirmed() {
+        // The accepting side may not send before its peer has sent (RFC 5044 section 7.1.3), so that this stays posted.
+        Region outbox = server.managed(SIZE);
+        Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+        try (TestQueue queue = server.queue(2)) {
+            queue.credits();
+            queue.post(write(1, pair.there().getId(), outbox, there, SIZE).build());
+            Awaitility.await()
+                    .until(() -> server.listConnections().stream()
+                            .anyMatch(accepted ->
+                                    accepted.getState() == ConnectionState.CONNECTION_STATE_WAITING_FOR_PEER));
+            CompletableFuture<Status> graceful =
+                    CompletableFuture.supplyAsync(() -> Waiting.status(() -> disconnect(server, pair.there(), false)));
+            Awaitility.await().during(100, TimeUnit.MILLISECONDS).until(() -> !graceful.isDone());
+
+            disconnect(server, pair.there(), true);
+
+            Status status = Waiting.join(graceful);
+            assertThat(status.getCode()).isEqualTo(Status.Code.UNAVAILABLE);
+            assertThat(status.getDescription())
+                    .contains("may not have arrived")
+                    .contains("aborted during its graceful close");
+        }
     }
 
     // The end of a session.

@@ -6,8 +6,12 @@ package io.sidewarp.service.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.Status;
+import io.grpc.protobuf.StatusProto;
 import io.sidewarp.service.testing.Waiting;
+import io.sidewarp.v1.ErrorAdvice;
+import io.sidewarp.v1.Retry;
 import org.junit.jupiter.api.Test;
 
 class QuotaTest {
@@ -44,6 +48,23 @@ class QuotaTest {
 
         assertThat(Waiting.status(() -> quota.take(Long.MAX_VALUE)).getCode())
                 .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+    }
+
+    @Test
+    void onlyAnAmountWithinTheLimitMaySucceedLater() {
+        quota.take(8);
+
+        assertThat(retry(3)).isEqualTo(Retry.RETRY_LATER);
+        assertThat(retry(11)).isEqualTo(Retry.RETRY_NEVER);
+    }
+
+    private Retry retry(long amount) {
+        com.google.rpc.Status status = StatusProto.fromThrowable(Waiting.failure(() -> quota.take(amount)));
+        try {
+            return status.getDetails(0).unpack(ErrorAdvice.class).getRetry();
+        } catch (InvalidProtocolBufferException e) {
+            throw new AssertionError(e);
+        }
     }
 
     @Test
