@@ -15,7 +15,7 @@ import org.awaitility.core.ConditionFactory;
 public final class Patience {
 
     /** For anything that takes far less on an idle machine. */
-    public static final Duration LIMIT = Duration.ofSeconds(120);
+    public static final Duration LIMIT = Duration.ofMinutes(2);
 
     /** For moving gigabytes on a busy machine. */
     public static final Duration LONG_LIMIT = Duration.ofMinutes(8);
