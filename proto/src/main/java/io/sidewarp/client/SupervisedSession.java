@@ -200,13 +200,15 @@ public final class SupervisedSession implements AutoCloseable {
                     .map(Live::object)
                     .toList();
         }
-        for (Connection connection : ended) {
-            try {
-                connection.close();
-            } catch (SidewarpException loss) {
-                if (!loss.equals(failure)) {
-                    failure.addSuppressed(loss);
-                }
+        ended.forEach(connection -> addLoss(connection, failure));
+    }
+
+    private static void addLoss(Connection connection, Throwable failure) {
+        try {
+            connection.close();
+        } catch (SidewarpException loss) {
+            if (!loss.equals(failure)) {
+                failure.addSuppressed(loss);
             }
         }
     }
@@ -218,7 +220,7 @@ public final class SupervisedSession implements AutoCloseable {
             awaitEnd();
             return cause();
         } catch (Exception | Error e) {
-            abortConnections();
+            abortConnections(e);
             return e;
         }
     }
@@ -372,7 +374,7 @@ public final class SupervisedSession implements AutoCloseable {
     }
 
     /** For a listener that failed: whether the connections still work, nobody knows. */
-    private void abortConnections() {
+    private void abortConnections(Throwable failure) {
         List<Live<Connection>> all;
         synchronized (this) {
             all = List.copyOf(connections.values());
@@ -385,6 +387,7 @@ public final class SupervisedSession implements AutoCloseable {
             } catch (RuntimeException e) {
                 // It is gone, or its session is.
             }
+            addLoss(connection.object(), failure);
         }
     }
 

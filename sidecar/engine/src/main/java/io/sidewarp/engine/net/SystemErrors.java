@@ -5,10 +5,10 @@ package io.sidewarp.engine.net;
 
 import java.util.regex.Pattern;
 
-/** Errors of the operating system for people. */
+/** Makes messages of operating system errors readable. */
 public final class SystemErrors {
 
-    /** What Netty puts before the words of the operating system, for example "recvAddress(..) failed with error(-104): ". */
+    /** Matches the call that Netty names first, for example "recvAddress(..) failed with error(-104): ". */
     private static final Pattern CALL = Pattern.compile("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?: ");
 
     private SystemErrors() {}

@@ -237,9 +237,7 @@ final class SessionConnection {
         }
         String cause = failed
                 ? message
-                : overtaken && !cutOff
-                        ? "it was aborted during its graceful close"
-                        : "the time for its graceful close was over";
+                : cutOff ? "the time for its graceful close was over" : "it was aborted during its graceful close";
         return ApiError.ended(
                 error,
                 "earlier Writes and Sends of connection " + id + " may not have arrived: "
@@ -249,7 +247,6 @@ final class SessionConnection {
 
     /** Closes gracefully behind so many work requests that came on Queue calls. */
     CompletableFuture<Void> disconnectBehind(long afterPosts) {
-        closesGracefully = true;
         return work.afterPosts(afterPosts).thenCompose(ignored -> disconnect());
     }
 

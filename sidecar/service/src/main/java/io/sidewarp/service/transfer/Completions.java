@@ -141,7 +141,11 @@ public final class Completions {
         return error == null ? unknown : ErrorTable.of(error.layer(), error.type(), error.code());
     }
 
-    /** The remedy for work on a connection that an error ended, or null. */
+    /**
+     * Returns the remedy for work on a connection that has ended.
+     *
+     * @param error that ended it, or null
+     */
     public static String remedy(@Nullable StreamError error) {
         if (error == null || error.isConnectionLost()) {
             return "connect again";
@@ -149,7 +153,7 @@ public final class Completions {
         return switch (ErrorTable.of(error.layer(), error.type(), error.code()).retry()) {
             case RETRY_NEVER -> "correct the work that the error is about, then connect again";
             case RETRY_UNSPECIFIED, RETRY_AFTER_RECONNECTING, RETRY_LATER, UNRECOGNIZED ->
-                isOutOfReceives(error) ? "the peer had no receive for a message: have it post more" : "connect again";
+                isOutOfReceives(error) ? "have the peer post more receives, then connect again" : "connect again";
         };
     }
 

@@ -157,6 +157,7 @@ public final class SessionTransfers {
         }
     }
 
+    /** Returns the connection of the work. Fails with the advice for this kind of work when the connection has ended. */
     private ConnectionWork require(WorkItem work) {
         ConnectionWork connection = connections.find(work.connection);
         if (connection != null) {

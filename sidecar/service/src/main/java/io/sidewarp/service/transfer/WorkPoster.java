@@ -217,9 +217,8 @@ final class WorkPoster {
                     "connection " + work.connection() + " is not established yet; wait for Connect or Accept");
         }
         StreamError error = work.queuePair().error();
-        String message = error == null
-                ? "connection " + work.connection() + " is closing or has ended; connect again"
-                : "connection " + work.connection() + " has ended: " + error + "; " + Completions.remedy(error);
+        String end = error == null ? " is closing or has ended" : " has ended: " + error;
+        String message = "connection " + work.connection() + end + "; " + Completions.remedy(error);
         return flush ? Refusal.flushed(message, error) : Refusal.flushed(ApiError.closed(error, message));
     }
 

@@ -34,6 +34,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Reports of the Java client's flush and close() about data, between two sidecars. */
 class ClientDeliveryTest {
@@ -184,8 +186,9 @@ class ClientDeliveryTest {
         }
     }
 
-    @Test
-    void supervisedSessionTellsALossAtTheFailureAndNotOnceMoreAtItsEnd() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void supervisedSessionTellsALossAtTheFailureAndNotOnceMoreAtItsEnd(boolean listenerThrows) throws Exception {
         BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
         CompletableFuture<Void> recovered = new CompletableFuture<>();
         SupervisionListener work = new SupervisionListener() {
@@ -194,7 +197,7 @@ class ClientDeliveryTest {
                 Connection peer = state.connection("peer");
                 boolean first = failures.isEmpty();
                 peer.write(state.region("source").slice(0, SIZE), first ? readOnly.address() : inbox.address());
-                if (first) {
+                if (first && !listenerThrows) {
                     peer.closed().join();
                 } else {
                     peer.flush();
