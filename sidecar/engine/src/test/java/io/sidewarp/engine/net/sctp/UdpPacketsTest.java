@@ -86,8 +86,11 @@ final class UdpPacketsTest {
 
     @Test
     void aPacketHoldsNoMoreThanThePathTakes() throws Exception {
-        SctpEndpoint passive = bed.open(SctpBed.DDP, SctpBed.settings());
-        SctpEndpoint active = bed.open(SctpBed.DDP, SctpBed.settings());
+        // A larger path would be probed, and its answer lets packets grow at any moment of the test.
+        SctpSettings settings =
+                SctpBed.settings().toBuilder().maxPathMtu(PathProbe.SAFE_MTU).build();
+        SctpEndpoint passive = bed.open(SctpBed.DDP, settings);
+        SctpEndpoint active = bed.open(SctpBed.DDP, settings);
         RecordingUser client = bed.connect(active, bed.listen(passive).port(), passive.udpPort());
         RecordingUser server = bed.takeAccepted();
         long before = active.counters().sentPackets();
