@@ -162,7 +162,9 @@ class SharedReceiveQueueTest extends SharedReceiveFixture {
             assertThat(refused.getMessage()).contains("full with 2 receives").contains("capacity");
             sendOn(pair, 1);
             assertThat(receiver.next().getId()).isEqualTo(1);
-            receiver.post(receive(4, queue));
+            receiver.post(receive(4, queue), receive(5, queue));
+            // Refused again, behind the fourth: that one is posted before the messages come.
+            assertThat(receiver.next().getId()).isEqualTo(5);
             sendOn(pair, 1);
             sendOn(pair, 1);
             assertThat(receiver.next(2)).extracting(WorkCompletion::getId).containsExactly(2L, 4L);
