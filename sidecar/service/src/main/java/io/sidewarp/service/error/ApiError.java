@@ -146,16 +146,29 @@ public final class ApiError {
         if (details != null) {
             for (Any detail : details.getDetailsList()) {
                 if (detail.is(RdmaError.class)) {
-                    return Optional.of(unpack(detail));
+                    return Optional.of(unpack(detail, RdmaError.class));
                 }
             }
         }
         return Optional.empty();
     }
 
-    private static RdmaError unpack(Any detail) {
+    /** The advice among the details of a status, or else what its code stands for. */
+    public static Retry retry(StatusRuntimeException status) {
+        com.google.rpc.Status details = StatusProto.fromThrowable(status);
+        if (details != null) {
+            for (Any detail : details.getDetailsList()) {
+                if (detail.is(ErrorAdvice.class)) {
+                    return unpack(detail, ErrorAdvice.class).getRetry();
+                }
+            }
+        }
+        return ErrorTable.retry(status.getStatus().getCode());
+    }
+
+    private static <M extends Message> M unpack(Any detail, Class<M> type) {
         try {
-            return detail.unpack(RdmaError.class);
+            return detail.unpack(type);
         } catch (InvalidProtocolBufferException e) {
             throw new IllegalStateException("a status was made with a malformed detail", e);
         }

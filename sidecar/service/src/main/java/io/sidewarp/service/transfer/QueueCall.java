@@ -269,7 +269,7 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
         }
         ConnectionWork work = current.connections().find(item.connection);
         if (work == null) {
-            refuse(current, Refusal.of(current.connections().missing(item.connection)));
+            refuse(current, Refusal.of(current.connections().missing(item.connection), item.isFlush()));
             return false;
         }
         Refusal refusal = silently && isLastCredit()

@@ -37,11 +37,17 @@ record Refusal(
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.INVALID_ARGUMENT, message);
     }
 
-    /** A connection is not found. */
-    static Refusal of(StatusRuntimeException missing) {
-        return missing.getStatus().getCode() == Status.Code.NOT_FOUND
-                ? invalid(String.valueOf(missing.getStatus().getDescription()))
-                : flushed(missing);
+    /**
+     * A connection is not found.
+     *
+     * @param missing why, as {@link ConnectionLookup#missing} tells
+     * @param flush whether the work is a flush, which tells of the work before it: so does its advice
+     */
+    static Refusal of(StatusRuntimeException missing, boolean flush) {
+        if (missing.getStatus().getCode() == Status.Code.NOT_FOUND) {
+            return invalid(String.valueOf(missing.getStatus().getDescription()));
+        }
+        return flush ? flushed(missing, ApiError.retry(missing)) : flushed(missing);
     }
 
     static Refusal missing(String message) {
@@ -72,11 +78,15 @@ record Refusal(
      * @param ended the status for work on it
      */
     static Refusal flushed(StatusRuntimeException ended) {
+        return flushed(ended, Retry.RETRY_AFTER_RECONNECTING);
+    }
+
+    private static Refusal flushed(StatusRuntimeException ended, Retry retry) {
         return new Refusal(
                 CompletionStatus.COMPLETION_STATUS_FLUSHED,
                 ended.getStatus().getCode(),
                 String.valueOf(ended.getStatus().getDescription()),
-                Retry.RETRY_AFTER_RECONNECTING,
+                retry,
                 ApiError.rdma(ended).orElse(null));
     }
 
@@ -86,12 +96,8 @@ record Refusal(
      * @param error what ended it, or null
      */
     static Refusal flushed(String message, @Nullable StreamError error) {
-        Refusal refusal = flushed(ApiError.closed(error, message));
-        if (error == null || error.isConnectionLost()) {
-            return refusal;
-        }
-        Retry retry = ErrorTable.of(error.layer(), error.type(), error.code()).retry();
-        return new Refusal(refusal.status, refusal.code, refusal.message, retry, refusal.error);
+        StatusRuntimeException ended = ApiError.closed(error, message);
+        return flushed(ended, ApiError.retry(ended));
     }
 
     /** Whether the connection is no longer there for the work, rather than that something is wrong with it. */

@@ -5,7 +5,6 @@ package io.sidewarp.service.transfer;
 
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
-import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
@@ -164,9 +163,8 @@ public final class SessionTransfers {
             return connection;
         }
         StatusRuntimeException missing = connections.missing(work.connection);
-        boolean flush = work.opcode == Opcode.FLUSH || work.withFlush;
         boolean known = missing.getStatus().getCode() != Status.Code.NOT_FOUND;
-        throw known && !flush ? ApiError.afterReconnecting(missing) : missing;
+        throw known && !work.isFlush() ? ApiError.afterReconnecting(missing) : missing;
     }
 
     private CompletableFuture<WorkCompletion> post(WorkItem work) {

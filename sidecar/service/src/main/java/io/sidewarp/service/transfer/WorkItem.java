@@ -149,4 +149,9 @@ final class WorkItem {
             addSge(sge.getRegion(), sge.getOffset(), sge.getLength());
         }
     }
+
+    /** Whether its completion tells of the work before it. */
+    boolean isFlush() {
+        return opcode == Opcode.FLUSH || withFlush;
+    }
 }

@@ -83,7 +83,7 @@ final class WorkPoster {
         return switch (result) {
             case POSTED -> null;
             case QUEUE_FULL -> receive ? receiveQueueFull(work) : QUEUE_FULL;
-            case INVALID_STATE -> notReady(work, opcode == Opcode.FLUSH || item.withFlush);
+            case INVALID_STATE -> notReady(work, item.isFlush());
             case INVALID_REQUEST -> explain(work, item, opcode);
         };
     }
@@ -228,7 +228,7 @@ final class WorkPoster {
             return explainSubject(work, item);
         }
         boolean noReads = work.queuePair().attributes().ord() == 0;
-        if (noReads && (opcode == Opcode.FLUSH || item.withFlush)) {
+        if (noReads && item.isFlush()) {
             return Refusal.precondition(
                     "a flush is an RDMA Read of no bytes, and the connection allows none: its ord is"
                             + " 0; connect with ord of at least 1 here and ird of at least 1 at the peer, or have the peer"

@@ -337,6 +337,32 @@ class DeliveryTest extends TwoSidecars {
         }
     }
 
+    @Test
+    void flushOnAQueueBehindARefusedWriteTellsThePeersErrorWhenTheConnectionIsGone() {
+        writeTo(readOnly);
+        Waiting.failure(this::flush);
+        Awaitility.await().until(() -> client.listConnections().isEmpty());
+        try (TestQueue queue = client.queue(8)) {
+            queue.credits();
+            queue.post(
+                    WorkRequest.newBuilder()
+                            .setId(1)
+                            .setConnection(connection)
+                            .setFlush(FlushWork.getDefaultInstance())
+                            .build(),
+                    write(2, connection, source, target, SIZE).build());
+
+            WorkCompletion flush = queue.next();
+            WorkCompletion write = queue.next();
+
+            assertThat(flush.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED.value());
+            assertThat(flush.getError().getRemote()).isTrue();
+            assertThat(flush.getRetry()).isEqualTo(Retry.RETRY_NEVER);
+            assertThat(write.getCode()).isEqualTo(Status.Code.PERMISSION_DENIED.value());
+            assertThat(write.getRetry()).isEqualTo(Retry.RETRY_AFTER_RECONNECTING);
+        }
+    }
+
     // Disconnect: what ended the connection, and what was confirmed before, against its result.
 
     @ParameterizedTest
@@ -416,7 +442,7 @@ class DeliveryTest extends TwoSidecars {
 
     @Test
     void gracefulDisconnectThatAnAbortOvertakesFailsForWhatIsNotConfirmed() {
-        // The accepting side may not send before its peer has sent (RFC 5044 section 7.1.3), so that this stays posted.
+        // The accepting side may not send before its peer has sent (RFC 5044 section 7.1.2), so that this stays posted.
         Region outbox = server.managed(SIZE);
         Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
         try (TestQueue queue = server.queue(2)) {
