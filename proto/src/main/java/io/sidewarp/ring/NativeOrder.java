@@ -1,0 +1,20 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.ring;
+
+import java.nio.ByteOrder;
+
+/** Words of several fields, in the byte order of the machine. */
+final class NativeOrder {
+
+    private static final boolean LITTLE = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+
+    private NativeOrder() {}
+
+    /** Returns the word whose bytes in memory are these, the first one at the lowest address. */
+    static int bytes(int first, int second, int third, int fourth) {
+        int littleEndian = first & 0xFF | (second & 0xFF) << 8 | (third & 0xFF) << 16 | fourth << 24;
+        return LITTLE ? littleEndian : Integer.reverseBytes(littleEndian);
+    }
+}

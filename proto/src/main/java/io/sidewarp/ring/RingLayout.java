@@ -1,0 +1,128 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The header of a ring file and the size of its blocks.
+ *
+ * <pre>
+ *    0  magic  version  kind  data_offset      written by the sidecar
+ *   16  blocks  block_size  ring
+ *   32  completion_ring
+ *  128  producer_waits
+ *  256  consumed
+ *  384  consumer_waits
+ *  448  state
+ *  512  blocks of 64 bytes
+ * </pre>
+ */
+public final class RingLayout {
+
+    /** First word of a ring file; another value means another byte order, or no ring. */
+    public static final int MAGIC = 0x53575247;
+
+    public static final int VERSION = 1;
+
+    public static final int KIND_SEND = 1;
+    public static final int KIND_RECEIVE = 2;
+    public static final int KIND_COMPLETION = 3;
+
+    public static final int MAGIC_OFFSET = 0;
+    public static final int VERSION_OFFSET = 4;
+    public static final int KIND_OFFSET = 8;
+    public static final int DATA_OFFSET_OFFSET = 12;
+    public static final int BLOCKS_OFFSET = 16;
+    public static final int BLOCK_SIZE_OFFSET = 20;
+    public static final int RING_OFFSET = 24;
+    public static final int COMPLETION_RING_OFFSET = 32;
+
+    /** Word of the producer, 1 while it waits for free blocks. */
+    public static final int PRODUCER_WAITS_OFFSET = 128;
+
+    /** Word of the consumer: blocks that it has taken since the beginning. */
+    public static final int CONSUMED_OFFSET = 256;
+
+    /** Word of the consumer, one of the values WAITS_. */
+    public static final int CONSUMER_WAITS_OFFSET = 384;
+
+    /** Word of the sidecar, one of the values STATE_. */
+    public static final int STATE_OFFSET = 448;
+
+    /** Offset of the first block. */
+    public static final int DATA_OFFSET = 512;
+
+    public static final int BLOCK_SIZE = 64;
+
+    /** Blocks of the shortest ring: the longest entry fits. */
+    public static final int MIN_BLOCKS = 16;
+
+    /** The consumer polls. */
+    public static final int WAITS_NOT = 0;
+
+    /** The producer has to wake the consumer for every entry. */
+    public static final int WAITS_FOR_ANY = 1;
+
+    /** The producer has to wake the consumer for solicited and failed completions. */
+    public static final int WAITS_FOR_SOLICITED = 2;
+
+    public static final int STATE_OPEN = 0;
+    public static final int STATE_ENDED = 1;
+
+    static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+    static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+    private RingLayout() {}
+
+    /** Returns the bytes of a file with so many blocks. */
+    public static long fileLength(int blocks) {
+        return DATA_OFFSET + (long) blocks * BLOCK_SIZE;
+    }
+
+    /** Writes the header of a new file, whose bytes are all zero. */
+    public static void initialize(MemorySegment file, int kind, int blocks, long ring, long completionRing) {
+        file.set(ValueLayout.JAVA_INT, VERSION_OFFSET, VERSION);
+        file.set(ValueLayout.JAVA_INT, KIND_OFFSET, kind);
+        file.set(ValueLayout.JAVA_INT, DATA_OFFSET_OFFSET, DATA_OFFSET);
+        file.set(ValueLayout.JAVA_INT, BLOCKS_OFFSET, blocks);
+        file.set(ValueLayout.JAVA_INT, BLOCK_SIZE_OFFSET, BLOCK_SIZE);
+        file.set(ValueLayout.JAVA_LONG, RING_OFFSET, ring);
+        file.set(ValueLayout.JAVA_LONG, COMPLETION_RING_OFFSET, completionRing);
+        INT.setRelease(file, (long) MAGIC_OFFSET, MAGIC);
+    }
+
+    /**
+     * Checks the header of a mapped file.
+     *
+     * @throws IllegalArgumentException when it is not a ring that this class knows
+     */
+    public static void check(MemorySegment file, int kind, int blocks) {
+        expect("magic", MAGIC, file.get(ValueLayout.JAVA_INT, MAGIC_OFFSET));
+        expect("version", VERSION, file.get(ValueLayout.JAVA_INT, VERSION_OFFSET));
+        expect("kind", kind, file.get(ValueLayout.JAVA_INT, KIND_OFFSET));
+        expect("blocks", blocks, file.get(ValueLayout.JAVA_INT, BLOCKS_OFFSET));
+        expect("block_size", BLOCK_SIZE, file.get(ValueLayout.JAVA_INT, BLOCK_SIZE_OFFSET));
+        expect("data_offset", DATA_OFFSET, file.get(ValueLayout.JAVA_INT, DATA_OFFSET_OFFSET));
+    }
+
+    private static void expect(String field, int expected, int found) {
+        if (expected != found) {
+            throw new IllegalArgumentException("the ring file has " + field + " " + found + "; expected " + expected
+                    + "; use a client and a sidecar of the same version");
+        }
+    }
+
+    /** Returns whether the sidecar has ended the ring. */
+    public static boolean isEnded(MemorySegment file) {
+        return (int) INT.getAcquire(file, (long) STATE_OFFSET) == STATE_ENDED;
+    }
+
+    /** Tells the application that the ring has ended. */
+    public static void end(MemorySegment file) {
+        INT.setRelease(file, (long) STATE_OFFSET, STATE_ENDED);
+    }
+}

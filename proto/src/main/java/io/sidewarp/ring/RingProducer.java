@@ -1,0 +1,124 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.ring;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The side of a ring that writes entries. It believes of {@code consumed} only what is possible. An access to a file that was
+ * cut short throws InternalError. Allocates nothing. Not thread-safe.
+ */
+public final class RingProducer {
+
+    private final MemorySegment file;
+    private final int blocks;
+    private final long mask;
+    private long position;
+    private long consumed;
+
+    /**
+     * @param file mapped, with a header
+     * @param blocks of the ring, a power of two
+     */
+    public RingProducer(MemorySegment file, int blocks) {
+        this.file = file;
+        this.blocks = blocks;
+        this.mask = blocks - 1L;
+    }
+
+    public MemorySegment file() {
+        return file;
+    }
+
+    /** Returns the blocks of the ring. */
+    public int blocks() {
+        return blocks;
+    }
+
+    /** Returns the blocks written since the beginning. */
+    public long position() {
+        return position;
+    }
+
+    /** Returns the blocks that are written and not consumed, as far as this side knows. */
+    public int unconsumed() {
+        return (int) (position - consumed);
+    }
+
+    /** Returns whether so many blocks are free; looks at the consumer's word only when it has to. */
+    public boolean hasRoom(int count) {
+        return position - consumed + count <= blocks || refresh() + count <= blocks;
+    }
+
+    /**
+     * Looks at the consumer's word.
+     *
+     * @return the blocks that are written and not consumed
+     */
+    public int refresh() {
+        long told = (long) RingLayout.LONG.getAcquire(file, (long) RingLayout.CONSUMED_OFFSET);
+        if (told - consumed > 0 && told - position <= 0) {
+            consumed = told;
+        }
+        return (int) (position - consumed);
+    }
+
+    /** Asks the consumer to wake this side when it frees blocks; look with {@link #hasRoom} once more before sleeping. */
+    public void armForRoom() {
+        RingLayout.INT.setRelease(file, (long) RingLayout.PRODUCER_WAITS_OFFSET, 1);
+        VarHandle.fullFence();
+    }
+
+    /** Takes the wish back. */
+    public void disarm() {
+        RingLayout.INT.setRelease(file, (long) RingLayout.PRODUCER_WAITS_OFFSET, 0);
+    }
+
+    /**
+     * Publishes an entry. There must be room.
+     *
+     * @param entry its blocks, whose sequences this method writes
+     * @param count of the blocks
+     */
+    public void publish(MemorySegment entry, int count) {
+        long first = at(position);
+        for (int i = count - 1; i > 0; i--) {
+            long block = at(position + i);
+            copyBlock(entry, (long) i * RingLayout.BLOCK_SIZE, block);
+            file.set(ValueLayout.JAVA_LONG, block, position + i + 1);
+        }
+        copyBlock(entry, 0, first);
+        RingLayout.LONG.setRelease(file, first, position + 1);
+        position += count;
+    }
+
+    /** Copies a block but for its sequence. */
+    private void copyBlock(MemorySegment entry, long from, long to) {
+        for (long word = Long.BYTES; word < RingLayout.BLOCK_SIZE; word += Long.BYTES) {
+            file.set(ValueLayout.JAVA_LONG, to + word, entry.get(ValueLayout.JAVA_LONG, from + word));
+        }
+    }
+
+    /**
+     * Looks for a consumer that sleeps, behind one or more entries; the caller then has to wake it.
+     *
+     * @param urgent an entry is solicited or failed; false leaves a consumer alone that waits for those only
+     */
+    public boolean takeSleeper(boolean urgent) {
+        VarHandle.fullFence();
+        int waits = (int) RingLayout.INT.get(file, (long) RingLayout.CONSUMER_WAITS_OFFSET);
+        if (waits == RingLayout.WAITS_NOT || waits == RingLayout.WAITS_FOR_SOLICITED && !urgent) {
+            return false;
+        }
+        return (int) RingLayout.INT.getAndSet(
+                        file, (long) RingLayout.CONSUMER_WAITS_OFFSET, RingLayout.WAITS_NOT)
+                != RingLayout.WAITS_NOT;
+    }
+
+    private long at(long block) {
+        return RingLayout.DATA_OFFSET + (block & mask) * RingLayout.BLOCK_SIZE;
+    }
+}
