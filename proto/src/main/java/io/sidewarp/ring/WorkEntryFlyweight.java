@@ -195,6 +195,11 @@ public final class WorkEntryFlyweight {
         return this;
     }
 
+    /** Returns whether the entry carries its payload itself. */
+    public boolean isInline() {
+        return (flags() & FLAG_INLINE) != 0;
+    }
+
     public long region(int element) {
         return entry.get(ValueLayout.JAVA_LONG, at(element) + ELEMENT_REGION_OFFSET);
     }

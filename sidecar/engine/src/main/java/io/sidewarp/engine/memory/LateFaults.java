@@ -8,7 +8,7 @@ package io.sidewarp.engine.memory;
  * HotSpot skips the access and throws InternalError, but only once the thread passes a safepoint poll: compiled code may
  * have left the method that did the access, with its handlers, by then.
  */
-final class LateFaults {
+public final class LateFaults {
 
     /**
      * Deep enough that no compiler inlines all of it (HotSpot's inline one recursive level), so that one real call is
@@ -22,7 +22,7 @@ final class LateFaults {
      * Raises the InternalError of an access to mapped memory that this thread made before, if there is one. Takes a few
      * nanoseconds.
      */
-    static void raisePending() {
+    public static void raisePending() {
         descend(DEPTH);
     }
 

@@ -45,8 +45,10 @@ final class AdaptivePolling implements SelectStrategy {
 
     @Override
     public int calculateStrategy(IntSupplier selectNow, boolean hasTasks) throws Exception {
+        PolledSources sources = PolledSources.ofThisLoop();
+        boolean polled = !sources.isEmpty() && sources.poll();
         if (limitNanos == 0) {
-            return hasTasks ? selectNow.get() : sleep(clock.getAsLong());
+            return hasTasks || polled || !sources.arm() ? selectNow.get() : sleep(clock.getAsLong());
         }
         long now = clock.getAsLong();
         others.onRunning(now);
@@ -58,7 +60,7 @@ final class AdaptivePolling implements SelectStrategy {
         boolean selects = !recent.isKnown() || recent.isSelectDue(now);
         int ready = selects ? selectNow.get() : NOTHING_READY;
         boolean taken = !selects && recent.take(limitNanos);
-        if (hasTasks || taken || ready > 0) {
+        if (hasTasks || polled || taken || ready > 0) {
             if (polling) {
                 polling = false;
                 adapt(0);
@@ -72,6 +74,9 @@ final class AdaptivePolling implements SelectStrategy {
         }
         boolean futile = others.isFutile(now);
         if (futile || now - idleSinceNanos >= budgetNanos) {
+            if (!sources.arm()) {
+                return CONTINUE;
+            }
             polling = false;
             slept = !futile;
             recent.forget();

@@ -12,12 +12,22 @@ public abstract class Receives {
 
     /** The receives of a queue that the stream has for itself. */
     public static Receives of(WorkQueue queue) {
-        return new Own(queue);
+        return of(queue, () -> {});
+    }
+
+    /** @param supply runs when a message finds no receive, and may post some */
+    public static Receives of(WorkQueue queue, Runnable supply) {
+        return new Own(queue, supply);
     }
 
     /** Receives that it shares with other streams. */
     public static Receives of(SharedReceives shared) {
-        return new Shared(shared);
+        return of(shared, () -> {});
+    }
+
+    /** @param supply runs when a message finds no receive, and may post some */
+    public static Receives of(SharedReceives shared, Runnable supply) {
+        return new Shared(shared, supply);
     }
 
     /** The receive of the message that arrives now, or null when there is none. */
@@ -35,15 +45,22 @@ public abstract class Receives {
     private static final class Own extends Receives {
 
         private final WorkQueue queue;
+        private final Runnable supply;
 
-        Own(WorkQueue queue) {
+        Own(WorkQueue queue, Runnable supply) {
             this.queue = queue;
+            this.supply = supply;
         }
 
         @Override
         @Nullable
         Wqe current() {
-            return queue.oldest();
+            Wqe oldest = queue.oldest();
+            if (oldest == null) {
+                supply.run();
+                oldest = queue.oldest();
+            }
+            return oldest;
         }
 
         @Override
@@ -66,16 +83,22 @@ public abstract class Receives {
     private static final class Shared extends Receives {
 
         private final SharedReceives shared;
+        private final Runnable supply;
         private @Nullable Wqe held;
 
-        Shared(SharedReceives shared) {
+        Shared(SharedReceives shared, Runnable supply) {
             this.shared = shared;
+            this.supply = supply;
         }
 
         @Override
         @Nullable
         Wqe current() {
             if (held == null) {
+                held = shared.take();
+            }
+            if (held == null) {
+                supply.run();
                 held = shared.take();
             }
             return held;

@@ -67,6 +67,12 @@ public interface QueuePair extends AutoCloseable {
         return null;
     }
 
+    /**
+     * Sets what runs when a message finds no receive, before the stream ends for it. It may post receives; it runs on the
+     * event loop of the stream. A device that keeps its receives itself ignores it.
+     */
+    default void setReceiveSupply(Runnable supply) {}
+
     /** Called for state changes and errors. One listener; set it before connecting. Runs on an event loop. */
     void setEventListener(QueuePairEventListener listener);
 

@@ -66,6 +66,7 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
     private volatile boolean extensions;
     private volatile boolean unconfirmed;
     private volatile @Nullable StreamError failure;
+    private volatile Runnable receiveSupply = () -> {};
     private volatile QueuePairEventListener events = (queuePair, newState, error, message) -> {};
 
     // The event loop's own.
@@ -106,7 +107,18 @@ final class SoftwareQueuePair implements QueuePair, CompletionSink, StreamListen
 
     Receives receives() {
         SoftwareSharedReceiveQueue shared = sharedReceives;
-        return shared == null ? Receives.of(receiveQueue) : Receives.of(shared.receives());
+        return shared == null
+                ? Receives.of(receiveQueue, this::supplyReceives)
+                : Receives.of(shared.receives(), this::supplyReceives);
+    }
+
+    @Override
+    public void setReceiveSupply(Runnable supply) {
+        receiveSupply = supply;
+    }
+
+    private void supplyReceives() {
+        receiveSupply.run();
     }
 
     EventLoop loop() {

@@ -26,6 +26,7 @@ public final class ApiServices {
                 new ConnectionApi(calls).bindService(),
                 new SharedReceiveQueueApi(calls).bindService(),
                 new TransferApi(calls).definition(),
+                new RingApi(calls).bindService(),
                 health.service().bindService(),
                 ProtoReflectionServiceV1.newInstance().bindService());
     }

@@ -19,6 +19,7 @@ import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.transfer.ConnectionLookup;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.InitialReceives;
+import io.sidewarp.service.transfer.SessionRings;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.service.transfer.SharedReceiveQueues;
 import io.sidewarp.service.transfer.SharedReceiveWork;
@@ -56,6 +57,7 @@ public final class SessionConnections implements ConnectionLookup {
     private final NameLookups names;
     private final LongObjectHashMap<SessionConnection> open = new LongObjectHashMap<>();
     private final ClosedConnections closed = new ClosedConnections();
+    private @Nullable SessionRings rings;
     private boolean ended;
     /** Connections are aborted that had no time to close gracefully. */
     private boolean cutOff;
@@ -65,6 +67,11 @@ public final class SessionConnections implements ConnectionLookup {
         this.memory = memory;
         this.sharedReceives = sharedReceives;
         this.names = new NameLookups(context);
+    }
+
+    /** Sets the rings of the session, whose receives connections may need. */
+    public void use(SessionRings sessionRings) {
+        rings = sessionRings;
     }
 
     @Override
@@ -387,6 +394,10 @@ public final class SessionConnections implements ConnectionLookup {
                 trace,
                 this::forget);
         open.put(connection.id(), connection);
+        SessionRings receives = rings;
+        if (receives != null) {
+            connection.work().use(receives);
+        }
         return connection;
     }
 

@@ -15,6 +15,7 @@ import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.telemetry.WorkMeter;
+import io.sidewarp.service.transfer.RingSockets;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
@@ -40,6 +41,7 @@ public record SessionContext(
         Executor lookups,
         Device device,
         Optional<SharedVolume> sharedVolume,
+        Optional<RingSockets> ringSockets,
         SidewarpConfig.Connection defaults,
         EffectiveLimits limits,
         RequestLimits requests,

@@ -21,7 +21,9 @@ import io.sidewarp.service.memory.OrphanRemoval;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.PeerInterceptor;
 import io.sidewarp.service.server.ApiServer;
+import io.sidewarp.service.ring.RingServer;
 import io.sidewarp.service.server.Transports;
+import io.sidewarp.service.transfer.RingSockets;
 import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.service.telemetry.Telemetry;
@@ -120,8 +122,12 @@ public final class Sidecar implements AutoCloseable {
         Device device = own(Providers.open(provider));
         own(telemetry.associations().observe(device));
         Optional<SharedVolume> volume = sharedVolume();
+        Optional<RingSockets> rings = Optional.empty();
+        if (volume.isPresent()) {
+            rings = Optional.of(ringServer(transports));
+        }
         SessionRegistry registry =
-                new SessionRegistry(device, workers, lookups, volume, config, telemetry, logs, ownUid());
+                new SessionRegistry(device, workers, lookups, volume, rings, config, telemetry, logs, ownUid());
         sessions = registry;
         ApiServer server = new ApiServer(
                 transports,
@@ -150,6 +156,20 @@ public final class Sidecar implements AutoCloseable {
                 management == null ? "off" : management.address(),
                 loops,
                 transports.isEpoll());
+    }
+
+    private RingServer ringServer(Transports transports) throws IOException {
+        RingServer server = own(new RingServer(
+                transports, Path.of(config.api().socket()), ConfigValidator.socketMode(config.api())));
+        try {
+            server.start();
+        } catch (IOException e) {
+            throw new IOException(
+                    "cannot serve the socket of rings, " + server.name() + ", beside that of the API: "
+                            + e.getMessage(),
+                    e);
+        }
+        return server;
     }
 
     /** Metrics are collected on a thread of its own: strangers may ask for them, and applications need the workers. */

@@ -47,11 +47,11 @@ public final class Transports implements AutoCloseable {
         return epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    Class<? extends ServerChannel> unixServer() {
+    public Class<? extends ServerChannel> unixServer() {
         return epoll ? EpollServerDomainSocketChannel.class : NioServerDomainSocketChannel.class;
     }
 
-    SocketAddress unixAddress(Path path) {
+    public SocketAddress unixAddress(Path path) {
         return epoll ? new DomainSocketAddress(path.toString()) : UnixDomainSocketAddress.of(path);
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * The file of a Unix socket. The socket is bound inside a directory that only this user can enter, gets its mode there,
  * and is then moved to its place: nobody can connect before the mode is right, and there is no moment without a file.
  */
-final class UnixSocketFile implements AutoCloseable {
+public final class UnixSocketFile implements AutoCloseable {
 
     private static final int TYPE_MASK = 0xF000;
     private static final int TYPE_SOCKET = 0xC000;
@@ -42,7 +42,7 @@ final class UnixSocketFile implements AutoCloseable {
     private @Nullable Object fileKey;
 
     /** @param mode permission bits */
-    UnixSocketFile(Path path, int mode) {
+    public UnixSocketFile(Path path, int mode) {
         this.path = path;
         this.mode = mode;
     }
@@ -52,7 +52,7 @@ final class UnixSocketFile implements AutoCloseable {
      *
      * @return where to bind
      */
-    Path prepare() throws IOException {
+    public Path prepare() throws IOException {
         Path parent = Objects.requireNonNull(path.getParent(), "the socket needs a directory");
         Files.createDirectories(parent);
         if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
@@ -85,7 +85,7 @@ final class UnixSocketFile implements AutoCloseable {
     }
 
     /** Puts the bound socket in its place, in place of a stale one. */
-    void publish() throws IOException {
+    public void publish() throws IOException {
         Path bound = Objects.requireNonNull(directory).resolve(BOUND);
         Files.setPosixFilePermissions(bound, permissions());
         fileKey = key(bound);

@@ -12,6 +12,7 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.transfer.SessionRings;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.service.transfer.SharedReceiveQueues;
 import io.sidewarp.v1.Draining;
@@ -38,6 +39,7 @@ public final class Session {
     private final SessionConnections connections;
     private final SessionListeners listeners;
     private final SessionTransfers transfers;
+    private final SessionRings rings;
     private @Nullable CompletableFuture<Void> released;
 
     Session(String token, SessionContext context, EventStream events) {
@@ -49,6 +51,8 @@ public final class Session {
         this.connections = new SessionConnections(context, memory, sharedReceives);
         this.listeners = new SessionListeners(context, connections);
         this.transfers = new SessionTransfers(context, memory, connections, sharedReceives);
+        this.rings = new SessionRings(context, memory, transfers);
+        connections.use(rings);
     }
 
     String token() {
@@ -81,6 +85,10 @@ public final class Session {
 
     public SessionTransfers transfers() {
         return transfers;
+    }
+
+    public SessionRings rings() {
+        return rings;
     }
 
     /** Fails when the session has ended while a call was on its way. */
@@ -138,6 +146,7 @@ public final class Session {
      * have arrived and nobody was told.
      */
     CompletableFuture<Void> closeConnections(java.time.Duration grace) {
+        rings.takeAll();
         return connections.closeAll(grace);
     }
 
@@ -147,7 +156,7 @@ public final class Session {
     }
 
     /**
-     * Ends the session: Queue calls, connections, shared receive queues, listeners, regions, protection domains, in this
+     * Ends the session: Queue calls, rings, connections, shared receive queues, listeners, regions, protection domains, in this
      * order. Complete when nothing is left; the same for every caller.
      *
      * @param status the OpenSession call ends with, or null when the client left
@@ -163,8 +172,10 @@ public final class Session {
             events.close(status);
         }
         transfers.release();
+        rings.release();
         CompletableFuture<Void> result = connections
                 .release()
+                .thenComposeAsync(ignored -> rings.finish(), context.loop())
                 .thenRunAsync(sharedReceives::release, context.loop())
                 .thenComposeAsync(ignored -> listeners.release(), context.loop())
                 .thenComposeAsync(ignored -> memory.release(), context.loop())

@@ -27,6 +27,7 @@ import io.sidewarp.service.quota.SessionShare;
 import io.sidewarp.service.quota.SharedQuota;
 import io.sidewarp.service.telemetry.Telemetry;
 import io.sidewarp.service.transfer.QueueSessions;
+import io.sidewarp.service.transfer.RingSockets;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.time.Duration;
@@ -59,6 +60,7 @@ public final class SessionRegistry implements QueueSessions {
     private final Executor workers;
     private final Executor lookups;
     private final Optional<SharedVolume> sharedVolume;
+    private final Optional<RingSockets> ringSockets;
     private final SidewarpConfig config;
     private final EffectiveLimits limits;
     private final QuotaRefusals refusals = new QuotaRefusals();
@@ -83,6 +85,7 @@ public final class SessionRegistry implements QueueSessions {
             Executor workers,
             Executor lookups,
             Optional<SharedVolume> sharedVolume,
+            Optional<RingSockets> ringSockets,
             SidewarpConfig config,
             Telemetry telemetry,
             PeerLogs logs,
@@ -91,6 +94,7 @@ public final class SessionRegistry implements QueueSessions {
         this.workers = workers;
         this.lookups = lookups;
         this.sharedVolume = sharedVolume;
+        this.ringSockets = ringSockets;
         this.config = config;
         this.limits = EffectiveLimits.of(config.limits(), device.attributes());
         this.requests = RequestLimits.of(limits, refusals);
@@ -180,6 +184,7 @@ public final class SessionRegistry implements QueueSessions {
                 lookups,
                 device,
                 sharedVolume,
+                ringSockets,
                 config.connection(),
                 limits,
                 requests,

@@ -14,6 +14,7 @@ import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -27,11 +28,12 @@ public final class ConnectionWork extends PolledWork {
     private final int receiveQueue;
     private final @Nullable SharedReceiveWork sharedReceives;
     private final InitialReceives initialReceives;
-    private final ArrayDeque<QueueCall> waitingForSpace = new ArrayDeque<>();
+    private final ArrayDeque<WorkSource> waitingForSpace = new ArrayDeque<>();
     /** Bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
     private final PostCount posts;
+    private BooleanSupplier heldBack = () -> false;
     private Runnable onWait = () -> {};
     private boolean sendPermitted = true;
 
@@ -65,7 +67,10 @@ public final class ConnectionWork extends PolledWork {
         this.receiveQueue = receiveQueue;
         this.sharedReceives = sharedReceives;
         this.initialReceives = new InitialReceives(connection, () -> onWait.run());
-        this.posts = new PostCount(connection, loop, () -> waitingForSpace.isEmpty() ? completed : PostCount.HELD_BACK);
+        this.posts = new PostCount(
+                connection,
+                loop,
+                () -> waitingForSpace.isEmpty() && !heldBack.getAsBoolean() ? completed : PostCount.HELD_BACK);
         if (sharedReceives != null) {
             sharedReceives.attach(this);
         }
@@ -159,25 +164,31 @@ public final class ConnectionWork extends PolledWork {
         return !sendPermitted && sendOutstanding > 0;
     }
 
-    /** A work request that came on a Queue call was begun, or refused. */
+    /** A work request that came on a Queue call or in a ring was begun, or refused. */
     void onPosted() {
         posts.increment();
     }
 
     /**
-     * Complete when so many work requests came on Queue calls, or the connection ended; fails with FAILED_PRECONDITION when
+     * Complete when so many work requests came on Queue calls and in rings, or the connection ended; fails with FAILED_PRECONDITION when
      * they stay out.
      */
     public CompletableFuture<Void> afterPosts(long count) {
         return posts.reached(count);
     }
 
-    /** A completion was put on a Queue call. */
+    /** Has the receives in the rings of the session posted before a message finds none. */
+    public void use(SessionRings rings) {
+        heldBack = rings::isHeldBack;
+        queuePair.setReceiveSupply(rings::supplyReceives);
+    }
+
+    /** A completion was given to a Queue call or a ring. */
     void onTold() {
         told++;
     }
 
-    /** Completions that were put on Queue calls so far. */
+    /** Returns the completions that Queue calls and rings were given so far. */
     public long told() {
         return told;
     }
@@ -194,12 +205,12 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /** Has the call resumed once there may be space on the send queue. It is to be forgotten if it ends before. */
-    void awaitSpace(QueueCall call) {
+    void awaitSpace(WorkSource call) {
         waitingForSpace.add(call);
     }
 
     /** The call has ended: it waits for nothing, and is told nothing. */
-    void forget(QueueCall call) {
+    void forget(WorkSource call) {
         waitingForSpace.remove(call);
         lateRefusals.removeIf(refusal -> refusal.call.equals(call));
     }
@@ -214,7 +225,7 @@ public final class ConnectionWork extends PolledWork {
      * completes in the order of posting, and callers know by a completion that unsignaled work before it is complete.
      * The call is to be forgotten if it ends before.
      */
-    void refuseInTurn(QueueCall call, io.sidewarp.v1.WorkCompletion completion) {
+    void refuseInTurn(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {
         if (sendOutstanding == 0) {
             call.refused(completion);
             call.toldBy(this);
@@ -277,7 +288,7 @@ public final class ConnectionWork extends PolledWork {
         }
         int waiting = waitingForSpace.size();
         for (int i = 0; i < waiting && (isEnded() || sendOutstanding < sendQueue); i++) {
-            QueueCall next = waitingForSpace.poll();
+            WorkSource next = waitingForSpace.poll();
             if (next == null) {
                 return;
             }
@@ -294,5 +305,5 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /** A completion that waits for its turn. */
-    private record LateRefusal(QueueCall call, io.sidewarp.v1.WorkCompletion completion) {}
+    private record LateRefusal(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {}
 }

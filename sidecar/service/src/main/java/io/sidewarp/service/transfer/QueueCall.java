@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
  * unless it fails.
  */
-final class QueueCall extends ServerCall.Listener<QueueFrame> {
+final class QueueCall extends ServerCall.Listener<QueueFrame> implements WorkSource {
 
     /** Completions go out in messages of about this many octets at most. */
     private static final int MAX_MESSAGE = 64 * 1024;
@@ -313,7 +313,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     }
 
     /** Tells of work that was not posted, with the next flush. */
-    void refused(io.sidewarp.v1.WorkCompletion completion) {
+    @Override
+    public void refused(io.sidewarp.v1.WorkCompletion completion) {
         if (!closed) {
             batch.add(completion);
             unsent++;
@@ -331,12 +332,14 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     }
 
     /** A connection has told all that it refused. */
-    void toldBy(ConnectionWork work) {
+    @Override
+    public void toldBy(ConnectionWork work) {
         refusing.remove(work);
     }
 
     /** There may be space on a send queue that work waits for. */
-    void resume() {
+    @Override
+    public void resume() {
         awaited = null;
         SessionTransfers current = session;
         if (!closed && held && current != null) {
@@ -381,7 +384,8 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> {
     }
 
     /** Sends what was collected. */
-    void flush() {
+    @Override
+    public void flush() {
         do {
             sendBatch();
             // Whoever hears of it later sees that there is something to do, or else it is ready now.

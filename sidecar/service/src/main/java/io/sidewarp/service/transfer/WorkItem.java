@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.transfer;
 
+import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
 import io.sidewarp.v1.ReadWork;
@@ -54,6 +55,10 @@ final class WorkItem {
     long compare;
     long compareMask;
 
+    /** Memory of a payload that came with the request, instead of the regions of its elements. */
+    @Nullable
+    MemoryRegion inline;
+
     /** Elements that the caller gave; those beyond {@link WorkRequest#MAX_SGE} are counted only. */
     int sgeCount;
 
@@ -89,6 +94,7 @@ final class WorkItem {
         compare = 0;
         compareMask = -1L;
         sgeCount = 0;
+        inline = null;
     }
 
     void addSge(long region, long offset, long length) {

@@ -157,7 +157,11 @@ final class WorkPoster {
 
     private @Nullable Refusal fill(WorkItem item, int slot, Opcode opcode) {
         request.reset(slot, opcode);
-        for (int i = 0; i < item.sgeCount; i++) {
+        MemoryRegion inline = item.inline;
+        if (inline != null) {
+            request.addSge(inline, item.offsets[0], item.lengths[0]);
+        }
+        for (int i = 0; inline == null && i < item.sgeCount; i++) {
             RegisteredRegion region = memory.find(item.regions[i]);
             if (region == null) {
                 return missing(item.regions[i]);

@@ -64,6 +64,7 @@ class GivenBackTest {
                 this::execute,
                 this::execute,
                 Optional.empty(),
+                Optional.empty(),
                 config,
                 telemetry,
                 new PeerLogs(100),

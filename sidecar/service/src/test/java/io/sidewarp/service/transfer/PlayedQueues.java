@@ -93,6 +93,7 @@ abstract class PlayedQueues {
                 Runnable::run,
                 device,
                 Optional.empty(),
+                Optional.empty(),
                 config.connection(),
                 limits,
                 RequestLimits.of(limits, refusals),

@@ -1,0 +1,102 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.ring;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.sidewarp.ring.RingRecord;
+import io.sidewarp.service.server.Transports;
+import io.sidewarp.service.server.UnixSocketFile;
+import io.sidewarp.service.transfer.CompletionRing;
+import io.sidewarp.service.transfer.RingSockets;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The Unix socket by which applications and the sidecar wake each other for rings. A connection names its completion ring by a
+ * token, and then belongs to the event loop of that ring.
+ */
+public final class RingServer implements RingSockets, AutoCloseable {
+
+    /** The socket is named as that of the API, and this behind it. */
+    public static final String SUFFIX = ".rings";
+
+    private final Transports transports;
+    private final Path path;
+    private final int mode;
+    private final SecureRandom random = new SecureRandom();
+    private final Map<ByteBuffer, CompletionRing> expected = new ConcurrentHashMap<>();
+    private @Nullable UnixSocketFile socket;
+    private @Nullable Channel channel;
+
+    /**
+     * @param api path of the API's socket
+     * @param mode permission bits, as those of the API's socket
+     */
+    public RingServer(Transports transports, Path api, int mode) {
+        this.transports = transports;
+        this.path = api.resolveSibling(api.getFileName() + SUFFIX);
+        this.mode = mode;
+    }
+
+    /** Binds. */
+    public void start() throws IOException {
+        UnixSocketFile file = new UnixSocketFile(path, mode);
+        socket = file;
+        Path bound = file.prepare();
+        channel = new ServerBootstrap()
+                .group(transports.group())
+                .channel(transports.unixServer())
+                .childHandler(new ChannelInitializer<>() {
+                    @Override
+                    protected void initChannel(Channel child) {
+                        child.pipeline().addLast(new RingSocketHandler(RingServer.this));
+                    }
+                })
+                .bind(transports.unixAddress(bound))
+                .syncUninterruptibly()
+                .channel();
+        file.publish();
+    }
+
+    @Override
+    public String name() {
+        return path.getFileName().toString();
+    }
+
+    @Override
+    public byte[] expect(CompletionRing ring) {
+        byte[] token = new byte[RingRecord.TOKEN_LENGTH];
+        random.nextBytes(token);
+        expected.put(ByteBuffer.wrap(token.clone()), ring);
+        return token;
+    }
+
+    @Override
+    public void forget(byte[] token) {
+        expected.remove(ByteBuffer.wrap(token));
+    }
+
+    /** Returns the ring of a token, once. */
+    @Nullable
+    CompletionRing take(byte[] token) {
+        return expected.remove(ByteBuffer.wrap(token));
+    }
+
+    @Override
+    public void close() throws IOException {
+        if (channel != null) {
+            channel.close().syncUninterruptibly();
+        }
+        if (socket != null) {
+            socket.close();
+        }
+    }
+}

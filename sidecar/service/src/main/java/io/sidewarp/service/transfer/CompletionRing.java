@@ -1,0 +1,308 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.LateFaults;
+import io.sidewarp.engine.memory.SharedBacking;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.ring.CompletionEntryFlyweight;
+import io.sidewarp.ring.RingLayout;
+import io.sidewarp.ring.RingProducer;
+import io.sidewarp.v1.CompletionStatus;
+import io.sidewarp.v1.WorkCompletion;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A completion ring: takes the completions of work rings, and knows how much room is left. Work is taken from a ring only when its
+ * completion has room, so that a completion never waits. Confined to the session's thread. Allocates nothing per completion
+ * unless work fails.
+ */
+public final class CompletionRing {
+
+    /** After arming, the loop looks once more: a consumer without fences may have missed the wish. */
+    private static final long SECOND_LOOK_MILLIS = 1;
+
+    private final long id;
+    private final SharedBacking file;
+    private final RingProducer producer;
+    private final EventLoop loop;
+    private final List<WorkRing> workRings = new ArrayList<>();
+    private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(MemorySegment.ofArray(
+            new long[CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
+
+    private final Runnable onEnd;
+    private RingWaker waker = RingWaker.NONE;
+    private int reserved;
+    private boolean awaitsRoom;
+    private boolean published;
+    private boolean urgent;
+    private boolean ended;
+
+    /** @param onEnd runs when the ring is to end for a reason of its own, such as a socket that closed */
+    CompletionRing(long id, SharedBacking file, int entries, EventLoop loop, Runnable onEnd) {
+        this.id = id;
+        this.file = file;
+        this.loop = loop;
+        this.onEnd = onEnd;
+        this.producer = new RingProducer(file.segment(), entries);
+    }
+
+    public long id() {
+        return id;
+    }
+
+    /** Returns the loop that the ring belongs to. */
+    public EventLoop loop() {
+        return loop;
+    }
+
+    SharedBacking file() {
+        return file;
+    }
+
+    int entries() {
+        return producer.blocks();
+    }
+
+    List<WorkRing> workRings() {
+        return workRings;
+    }
+
+    boolean isEnded() {
+        return ended;
+    }
+
+    // The socket.
+
+    /** The application has connected to the socket. */
+    public void connected(RingWaker socket) {
+        if (ended) {
+            socket.close();
+        } else {
+            waker = socket;
+        }
+    }
+
+    /** The application asks to look at a ring. */
+    public void onWake(long ring) {
+        if (ring == id) {
+            resumeWaiting();
+            return;
+        }
+        for (WorkRing work : workRings) {
+            if (work.id() == ring) {
+                work.wake();
+            }
+        }
+    }
+
+    /** The application has closed the socket, or died. */
+    public void disconnected() {
+        waker = RingWaker.NONE;
+        onEnd.run();
+    }
+
+    void wakeProducer(long ring) {
+        waker.wake(ring);
+    }
+
+    // Room.
+
+    /** Reserves room for a completion; false when there is none. */
+    boolean reserve() {
+        if (ended) {
+            return true;
+        }
+        if (reserved + producer.unconsumed() >= producer.blocks() && reserved + refresh() >= producer.blocks()) {
+            return false;
+        }
+        reserved++;
+        return true;
+    }
+
+    private int refresh() {
+        int unconsumed = producer.refresh();
+        LateFaults.raisePending();
+        return unconsumed;
+    }
+
+    /** Gives room back that was not used. */
+    void unreserve() {
+        if (!ended) {
+            reserved--;
+        }
+    }
+
+    /**
+     * Asks for a wake-up when there is room.
+     *
+     * @return false when there is room already
+     */
+    boolean awaitRoom() {
+        producer.armForRoom();
+        if (reserved + refresh() < producer.blocks()) {
+            producer.disarm();
+            return false;
+        }
+        if (!awaitsRoom) {
+            awaitsRoom = true;
+            loop.schedule(this::lookAgain, SECOND_LOOK_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        return true;
+    }
+
+    private void lookAgain() {
+        awaitsRoom = false;
+        if (!ended) {
+            resumeWaiting();
+        }
+    }
+
+    private void resumeWaiting() {
+        for (WorkRing work : workRings) {
+            work.onRoom();
+        }
+    }
+
+    // Completions.
+
+    /** Unsignaled work succeeded: its room is free. */
+    void silently() {
+        if (!ended) {
+            reserved--;
+            if (awaitsRoom) {
+                resumeWaiting();
+            }
+        }
+    }
+
+    /** Writes the completion of work that succeeded. */
+    void succeeded(long callersId, long connection, int tag, io.sidewarp.engine.verbs.WorkCompletion completion) {
+        if (ended) {
+            return;
+        }
+        Opcode opcode = completion.opcode();
+        entry.set(
+                callersId,
+                connection,
+                Completions.opcode(opcode).getNumber(),
+                CompletionEntryFlyweight.STATUS_SUCCESS,
+                tag,
+                completion.length());
+        int flags = 0;
+        if (opcode == Opcode.RECEIVE) {
+            if (completion.isSolicited()) {
+                flags |= CompletionEntryFlyweight.FLAG_SOLICITED;
+                urgent = true;
+            }
+            if (completion.isInvalidated()) {
+                flags |= CompletionEntryFlyweight.FLAG_INVALIDATED;
+                entry.invalidatedStag(completion.invalidatedStag());
+            }
+            if (completion.isImmediate()) {
+                flags |= CompletionEntryFlyweight.FLAG_IMMEDIATE;
+                entry.result(completion.result());
+            }
+        } else if (opcode.isAtomic()) {
+            flags = CompletionEntryFlyweight.FLAG_ORIGINAL;
+            entry.result(completion.result());
+        }
+        if (flags != 0) {
+            entry.flags(flags);
+        }
+        publish(1);
+    }
+
+    /** Writes the completion of work that failed, or was refused. */
+    void failed(WorkCompletion completion, int tag) {
+        if (ended) {
+            return;
+        }
+        entry.set(
+                completion.getId(),
+                completion.getConnection(),
+                completion.getOpcodeValue(),
+                completion.getStatusValue(),
+                tag,
+                completion.getLength());
+        entry.advice(completion.getCode(), completion.getRetryValue());
+        if (completion.hasError()) {
+            entry.flags(CompletionEntryFlyweight.FLAG_ERROR)
+                    .error(
+                            completion.getError().getLayer(),
+                            completion.getError().getType(),
+                            completion.getError().getCode(),
+                            completion.getError().getRemote());
+        }
+        // Reserved room is for other completions.
+        int free = producer.blocks() - reserved - producer.refresh();
+        entry.text(completion.getMessage(), Math.clamp(free, 0, CompletionEntryFlyweight.MAX_BLOCKS - 1));
+        urgent |= completion.getStatus() != CompletionStatus.COMPLETION_STATUS_SUCCESS;
+        publish(entry.blocks());
+    }
+
+    private void publish(int blocks) {
+        reserved--;
+        try {
+            producer.publish(entry.segment(), blocks);
+            LateFaults.raisePending();
+            published = true;
+        } catch (InternalError e) {
+            onEnd.run();
+        }
+    }
+
+    /** Wakes the application when it sleeps. */
+    void flush() {
+        if (!published) {
+            return;
+        }
+        published = false;
+        boolean wasUrgent = urgent;
+        urgent = false;
+        if (ended) {
+            return;
+        }
+        try {
+            boolean sleeps = producer.takeSleeper(wasUrgent);
+            LateFaults.raisePending();
+            if (sleeps) {
+                waker.wake(id);
+            }
+        } catch (InternalError e) {
+            onEnd.run();
+        }
+    }
+
+    /** Takes no more completions, and tells the application. Idempotent. */
+    void end(String reason) {
+        if (ended) {
+            return;
+        }
+        flush();
+        ended = true;
+        markEnded(file);
+        waker.ended(id, reason);
+    }
+
+    /** Closes the socket; the files of its rings are gone. */
+    void closeSocket() {
+        waker.close();
+        waker = RingWaker.NONE;
+    }
+
+    /** Tells in a ring that it has ended, as far as its file is still there. */
+    static void markEnded(SharedBacking file) {
+        try {
+            RingLayout.end(file.segment());
+            LateFaults.raisePending();
+        } catch (InternalError e) {
+            // The application has cut the file short: the socket tells it.
+        }
+    }
+}

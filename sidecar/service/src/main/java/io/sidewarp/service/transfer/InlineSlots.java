@@ -1,0 +1,122 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.sidewarp.engine.memory.ManagedBacking;
+import io.sidewarp.engine.memory.MemoryRegion;
+import io.sidewarp.engine.memory.ProtectionDomain;
+import io.sidewarp.engine.memory.RegionAttributes;
+import io.sidewarp.engine.verbs.Device;
+import io.sidewarp.engine.verbs.WorkCompletion;
+import io.sidewarp.ring.WorkEntryFlyweight;
+import java.util.ArrayDeque;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Memory for the payload of entries that carry it themselves, until they are complete. There is none before the first one.
+ * Confined to the session's thread.
+ */
+final class InlineSlots {
+
+    /** Slots of a session: as many entries with inline payload can be under way. */
+    private static final int SLOTS = 256;
+
+    private static final int SLOT_LENGTH = 256;
+
+    private final Device device;
+    private final ProtectionDomain domain;
+    private final ArrayDeque<Slot> free = new ArrayDeque<>();
+    private final ArrayDeque<WorkRing> waiting = new ArrayDeque<>();
+    private @Nullable MemoryRegion region;
+
+    InlineSlots(Device device, ProtectionDomain domain) {
+        this.device = device;
+        this.domain = domain;
+    }
+
+    ProtectionDomain domain() {
+        return domain;
+    }
+
+    /**
+     * Copies the payload of an entry into a slot, and has the work request use it.
+     *
+     * @return null when no slot is free; the ring goes on when there is one
+     */
+    @Nullable
+    Slot take(RingSink sink, WorkRing ring, WorkEntryFlyweight entry, WorkItem item) {
+        MemoryRegion memory = region;
+        if (memory == null) {
+            memory = device.registerMemory(
+                    domain, ManagedBacking.allocate((long) SLOTS * SLOT_LENGTH), new RegionAttributes(Set.of(), 0), 0);
+            region = memory;
+            for (int i = 0; i < SLOTS; i++) {
+                free.add(new Slot((long) i * SLOT_LENGTH));
+            }
+        }
+        Slot slot = free.poll();
+        if (slot == null) {
+            waiting.add(ring);
+            return null;
+        }
+        int length = entry.length(0);
+        entry.payload(memory.segment(), slot.offset, length);
+        item.inline = memory;
+        item.addSge(0, slot.offset, length);
+        slot.sink = sink;
+        slot.isPosted = false;
+        return slot;
+    }
+
+    /** Gives the memory back. No work uses it any more. */
+    CompletableFuture<Void> release() {
+        MemoryRegion memory = region;
+        region = null;
+        return memory == null ? CompletableFuture.completedFuture(null) : device.deregisterMemory(memory);
+    }
+
+    /** The memory of one payload, and where the completion of its work goes. */
+    final class Slot implements CompletionSink {
+
+        private final long offset;
+        private @Nullable RingSink sink;
+        private boolean isPosted;
+
+        private Slot(long offset) {
+            this.offset = offset;
+        }
+
+        void posted() {
+            isPosted = true;
+        }
+
+        boolean isPosted() {
+            return isPosted;
+        }
+
+        void giveBack() {
+            sink = null;
+            free.add(this);
+            WorkRing next = waiting.poll();
+            if (next != null) {
+                next.onSpace();
+            }
+        }
+
+        @Override
+        public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+            RingSink target = sink;
+            giveBack();
+            if (target != null) {
+                target.complete(connection, id, signaled, completion);
+                target.flush();
+            }
+        }
+
+        @Override
+        public void flush() {}
+    }
+}

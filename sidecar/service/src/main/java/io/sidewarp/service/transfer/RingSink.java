@@ -1,0 +1,55 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.sidewarp.engine.rdmap.CompletionStatus;
+import io.sidewarp.engine.verbs.WorkCompletion;
+
+/** Takes the completions of the entries of a ring that have one tag. */
+final class RingSink implements CompletionSink, WorkSource {
+
+    private final WorkRing ring;
+    private final CompletionRing completions;
+    private final int tag;
+
+    RingSink(WorkRing ring, int tag) {
+        this.ring = ring;
+        this.completions = ring.completions();
+        this.tag = tag;
+    }
+
+    @Override
+    public void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+        boolean success = completion.status() == CompletionStatus.SUCCESS;
+        if (!signaled && success) {
+            completions.silently();
+            return;
+        }
+        if (success) {
+            completions.succeeded(id, connection, tag, completion);
+        } else {
+            completions.failed(Completions.toProto(id, connection, completion), tag);
+        }
+        ring.countTold(connection);
+    }
+
+    @Override
+    public void refused(io.sidewarp.v1.WorkCompletion completion) {
+        completions.failed(completion, tag);
+        ring.countTold(completion.getConnection());
+    }
+
+    @Override
+    public void toldBy(ConnectionWork work) {}
+
+    @Override
+    public void flush() {
+        completions.flush();
+    }
+
+    @Override
+    public void resume() {
+        ring.onSpace();
+    }
+}

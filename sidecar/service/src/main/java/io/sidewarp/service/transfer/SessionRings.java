@@ -1,0 +1,378 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.CreateMode;
+import io.sidewarp.engine.memory.SharedBacking;
+import io.sidewarp.engine.memory.SharedVolume;
+import io.sidewarp.ring.RingLayout;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.memory.SessionMemory;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.quota.Grant;
+import io.sidewarp.v1.CreateCompletionRingRequest;
+import io.sidewarp.v1.CreateWorkRingRequest;
+import io.sidewarp.v1.RingFile;
+import io.sidewarp.v1.WorkRingKind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** The rings of one session. Confined to the session's thread. */
+public final class SessionRings {
+
+    /** A connection of another loop waits at most so long for the receives in the rings of this one. */
+    private static final long SUPPLY_MILLIS = 100;
+
+    private final SessionContext context;
+    private final SessionTransfers transfers;
+    private final InlineSlots inline;
+    private final List<Queue> queues = new ArrayList<>();
+    private int creations;
+    private boolean ended;
+
+    /** A completion ring, its token, and what it takes of the quotas; so with each of its work rings. */
+    private static final class Queue {
+
+        private final CompletionRing completions;
+        private final byte[] token;
+        private final Grant grant;
+        private final CompletableFuture<Void> gone = new CompletableFuture<>();
+        private boolean ending;
+
+        Queue(CompletionRing completions, byte[] token, Grant grant) {
+            this.completions = completions;
+            this.token = token;
+            this.grant = grant;
+        }
+    }
+
+    public SessionRings(SessionContext context, SessionMemory memory, SessionTransfers transfers) {
+        this.context = context;
+        this.transfers = transfers;
+        this.inline = new InlineSlots(context.device(), memory.defaultDomain());
+    }
+
+    /** Creates a completion ring. Completes on the session's thread. */
+    public CompletableFuture<io.sidewarp.v1.CompletionRing> createCompletionRing(CreateCompletionRingRequest request) {
+        RingSockets sockets = sockets();
+        int limit = context.limits().queueOutstanding();
+        int entries = blocks("entries", request.getEntries(), context.defaults().queueOutstanding(), limit);
+        long id = context.ids().incrementAndGet();
+        Grant grant = new Grant();
+        return create(id, RingLayout.KIND_COMPLETION, entries, id, grant).thenApply(file -> {
+            CompletionRing[] holder = new CompletionRing[1];
+            CompletionRing ring = new CompletionRing(
+                    id, file, entries, context.loop(), () -> context.loop().execute(() -> lost(holder[0])));
+            holder[0] = ring;
+            byte[] token = sockets.expect(ring);
+            queues.add(new Queue(ring, token, grant));
+            return io.sidewarp.v1.CompletionRing.newBuilder()
+                    .setId(id)
+                    .setFile(toProto(file))
+                    .setEntries(entries)
+                    .setSocket(sockets.name())
+                    .setToken(com.google.protobuf.ByteString.copyFrom(token))
+                    .setEventLoop(loopNumber(context.loop()))
+                    .build();
+        });
+    }
+
+    /** Creates a work ring. Completes on the session's thread. */
+    public CompletableFuture<io.sidewarp.v1.WorkRing> createWorkRing(CreateWorkRingRequest request) {
+        WorkRingKind kind = request.getKind();
+        if (kind != WorkRingKind.WORK_RING_KIND_SEND && kind != WorkRingKind.WORK_RING_KIND_RECEIVE) {
+            throw ApiError.invalid("kind", request.getKindValue(), "WORK_RING_KIND_SEND, WORK_RING_KIND_RECEIVE");
+        }
+        Queue queue = require(request.getCompletionRing());
+        int limit = context.limits().queueOutstanding();
+        int blocks = blocks("blocks", request.getBlocks(), queue.completions.entries(), Math.max(limit, RingLayout.MIN_BLOCKS));
+        long id = context.ids().incrementAndGet();
+        int number = kind == WorkRingKind.WORK_RING_KIND_SEND ? RingLayout.KIND_SEND : RingLayout.KIND_RECEIVE;
+        Grant grant = new Grant();
+        return create(id, number, blocks, queue.completions.id(), grant).thenApply(file -> {
+            if (queue.ending) {
+                closeLater(file, grant);
+                throw notFound(request.getCompletionRing());
+            }
+            WorkRing ring = new WorkRing(
+                    id, kind, file, blocks, queue.completions, transfers, inline, grant, () -> lost(queue.completions));
+            queue.completions.workRings().add(ring);
+            ring.wake();
+            return io.sidewarp.v1.WorkRing.newBuilder()
+                    .setId(id)
+                    .setKind(kind)
+                    .setFile(toProto(file))
+                    .setBlocks(blocks)
+                    .setCompletionRing(queue.completions.id())
+                    .setEventLoop(loopNumber(context.loop()))
+                    .build();
+        });
+    }
+
+    /** Ends a ring; with a completion ring all of its work rings. Complete when its files are gone. */
+    public CompletableFuture<Void> destroy(long id) {
+        for (Queue queue : queues) {
+            if (queue.completions.id() == id) {
+                return end(queue, "the ring was destroyed");
+            }
+            for (WorkRing ring : queue.completions.workRings()) {
+                if (ring.id() == id) {
+                    CompletableFuture<Void> gone = new CompletableFuture<>();
+                    ring.drainThen(() -> close(queue, ring, gone));
+                    return gone;
+                }
+            }
+        }
+        throw notFound(id);
+    }
+
+    /** Whether entries wait in rings, which is no reason to give up waiting for them. */
+    public boolean isHeldBack() {
+        for (Queue queue : queues) {
+            for (WorkRing ring : queue.completions.workRings()) {
+                if (ring.isHeldBack()) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /** Posts what stands in rings. A graceful end of the session comes behind it. */
+    public void takeAll() {
+        for (Queue queue : List.copyOf(queues)) {
+            for (WorkRing ring : queue.completions.workRings()) {
+                drain(ring);
+            }
+        }
+    }
+
+    /** Posts the receives that stand in rings: a message has found none. Called on the loop of any connection. */
+    public void supplyReceives() {
+        EventLoop loop = context.loop();
+        if (loop.inEventLoop()) {
+            takeReceives();
+            return;
+        }
+        CompletableFuture<Void> taken = CompletableFuture.runAsync(this::takeReceives, loop);
+        try {
+            taken.get(SUPPLY_MILLIS, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException e) {
+            // The connection ends for want of a receive.
+        }
+    }
+
+    private void takeReceives() {
+        for (Queue queue : queues) {
+            for (WorkRing ring : queue.completions.workRings()) {
+                if (ring.kind() == WorkRingKind.WORK_RING_KIND_RECEIVE) {
+                    drain(ring);
+                }
+            }
+        }
+    }
+
+    private static void drain(WorkRing ring) {
+        if (ring.isHeldBack()) {
+            return;
+        }
+        try {
+            ring.drain(ring.blocks());
+        } catch (InternalError e) {
+            ring.fail(e);
+        }
+    }
+
+    /** Ends all rings; work that stands in them is posted. Idempotent. */
+    public void release() {
+        ended = true;
+        for (Queue queue : List.copyOf(queues)) {
+            end(queue, "the session ended");
+        }
+    }
+
+    /** Complete when nothing is left. The connections are gone. */
+    public CompletableFuture<Void> finish() {
+        List<CompletableFuture<Void>> ends = new ArrayList<>();
+        for (Queue queue : List.copyOf(queues)) {
+            ends.add(queue.gone);
+            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
+                // There is no connection that could take its work.
+                close(queue, ring, new CompletableFuture<>());
+            }
+            finishEnd(queue);
+        }
+        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenCompose(ignored -> inline.release());
+    }
+
+    /** The application is gone, or a ring cannot be used any more. */
+    private void lost(CompletionRing ring) {
+        for (Queue queue : queues) {
+            if (queue.completions == ring) {
+                end(queue, "a ring of the queue is broken: its file was cut short, or an entry has a number of blocks"
+                        + " that is not 1 to 10; create new rings");
+                return;
+            }
+        }
+    }
+
+    private CompletableFuture<Void> end(Queue queue, String reason) {
+        if (queue.ending) {
+            return queue.gone;
+        }
+        queue.ending = true;
+        RingSockets sockets = context.ringSockets().orElseThrow();
+        sockets.forget(queue.token);
+        queue.completions.end(reason);
+        List<WorkRing> rings = List.copyOf(queue.completions.workRings());
+        for (WorkRing ring : rings) {
+            CompletionRing.markEnded(ring.file());
+        }
+        for (WorkRing ring : rings) {
+            ring.drainThen(() -> close(queue, ring, new CompletableFuture<>()));
+        }
+        finishEnd(queue);
+        return queue.gone;
+    }
+
+    private void finishEnd(Queue queue) {
+        if (!queue.ending || !queue.completions.workRings().isEmpty() || !queues.remove(queue)) {
+            return;
+        }
+        queue.completions.closeSocket();
+        closeLater(queue.completions.file(), queue.grant)
+                .whenComplete((ignored, failure) -> queue.gone.complete(null));
+    }
+
+    private void close(Queue queue, WorkRing ring, CompletableFuture<Void> gone) {
+        if (!queue.completions.workRings().remove(ring)) {
+            return;
+        }
+        ring.close();
+        CompletionRing.markEnded(ring.file());
+        closeLater(ring.file(), ring.grant()).whenComplete((ignored, failure) -> gone.complete(null));
+        finishEnd(queue);
+    }
+
+    /** Closing a file blocks. Its memory counts until it is gone. */
+    private CompletableFuture<Void> closeLater(SharedBacking file, Grant grant) {
+        return CompletableFuture.runAsync(file::close, context.workers())
+                .whenCompleteAsync((ignored, failure) -> grant.close(), context.loop());
+    }
+
+    private Queue require(long id) {
+        for (Queue queue : queues) {
+            if (queue.completions.id() == id && !queue.ending) {
+                return queue;
+            }
+        }
+        throw notFound(id);
+    }
+
+    private static RuntimeException notFound(long id) {
+        return ApiError.notFound("ring", id, "create it first, in this session");
+    }
+
+    private RingSockets sockets() {
+        if (ended) {
+            throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+        }
+        if (context.sharedVolume().isEmpty()) {
+            throw ApiError.state("the sidecar has no shared volume, and rings are files there; set sidewarp.shared-volume,"
+                    + " or use the Queue call");
+        }
+        return context.ringSockets()
+                .orElseThrow(() -> ApiError.state("the sidecar has no socket for rings; use the Queue call"));
+    }
+
+    private static int blocks(String field, int wanted, int usual, int limit) {
+        int asked = wanted == 0 ? Math.min(usual, limit) : wanted;
+        if (Integer.compareUnsigned(asked, limit) > 0) {
+            throw ApiError.of(
+                    io.grpc.Status.Code.RESOURCE_EXHAUSTED,
+                    field + " is " + Integer.toUnsignedString(wanted) + "; the limit is " + limit
+                            + " (setting sidewarp.limits.queue-outstanding), ask for fewer or raise the setting");
+        }
+        int least = Math.max(asked, RingLayout.MIN_BLOCKS);
+        return Integer.highestOneBit(least) == least ? least : Integer.highestOneBit(least) << 1;
+    }
+
+    private CompletableFuture<SharedBacking> create(long id, int kind, int blocks, long completionRing, Grant grant) {
+        if (ended) {
+            throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+        }
+        long length = RingLayout.fileLength(blocks);
+        try {
+            grant.take(context.quotas().registeredOctets(), length).take(context.quotas().workEntries(), blocks);
+        } catch (RuntimeException | Error e) {
+            grant.close();
+            throw e;
+        }
+        SharedVolume volume = context.sharedVolume().orElseThrow();
+        creations++;
+        return CompletableFuture.supplyAsync(
+                        () -> open(volume, id, kind, blocks, length, completionRing), context.workers())
+                .handleAsync(
+                        (file, failure) -> {
+                            creations--;
+                            if (failure != null) {
+                                grant.close();
+                                throw ApiError.from(failure);
+                            }
+                            if (ended) {
+                                closeLater(file, grant);
+                                throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
+                            }
+                            return file;
+                        },
+                        context.loop());
+    }
+
+    /** Creates the file; allocated before it is mapped, so that a full volume shows now. */
+    private SharedBacking open(SharedVolume volume, long id, int kind, int blocks, long length, long completionRing) {
+        if (volume.pageSize() > RingLayout.fileLength(blocks) * 4 + (1 << 16)) {
+            throw ApiError.state("the shared volume has pages of " + volume.pageSize()
+                    + " bytes, too large for rings; use the Queue call");
+        }
+        String path = ".sidewarp-ring-" + id + "-"
+                + Integer.toHexString(ThreadLocalRandom.current().nextInt());
+        Peer caller = context.peer();
+        SharedVolume.Holder holder = new SharedVolume.Holder(caller.uid(), "ring " + id);
+        SharedBacking file = volume.open(path, 0, length, CreateMode.MUST_BE_NEW, holder, (octets, access) -> {});
+        if (caller.uid() != Peer.UNKNOWN) {
+            file.giveTo(caller.uid(), caller.gid());
+        }
+        RingLayout.initialize(file.segment(), kind, blocks, id, completionRing);
+        return file;
+    }
+
+    private static RingFile toProto(SharedBacking file) {
+        return RingFile.newBuilder()
+                .setPath(file.path())
+                .setLength(file.segment().byteSize())
+                .build();
+    }
+
+    /** Returns the position of a loop among those of the sidecar. */
+    private static int loopNumber(EventLoop loop) {
+        int number = 0;
+        for (var executor : loop.parent()) {
+            if (executor == loop) {
+                return number;
+            }
+            number++;
+        }
+        return 0;
+    }
+}

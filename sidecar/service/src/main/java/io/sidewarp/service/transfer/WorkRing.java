@@ -1,0 +1,386 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.transfer;
+
+import io.netty.channel.EventLoop;
+import io.sidewarp.engine.memory.LateFaults;
+import io.sidewarp.engine.memory.SharedBacking;
+import io.sidewarp.engine.net.PolledSources;
+import io.sidewarp.engine.verbs.Opcode;
+import io.sidewarp.ring.RingConsumer;
+import io.sidewarp.ring.RingLayout;
+import io.sidewarp.ring.WorkEntryFlyweight;
+import io.sidewarp.service.quota.Grant;
+import io.sidewarp.v1.WorkRingKind;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A send ring or a receive ring: copies entries, checks them and posts them. It waits, and is not polled, while the next entry
+ * has no room for its completion or on the send queue of its connection. Confined to the session's thread. Allocates
+ * nothing per entry unless it is refused.
+ */
+final class WorkRing implements PolledSources.Source {
+
+    /** Entries that are taken in one turn of the loop, so that sockets and other rings get their share. */
+    private static final int MAX_PER_TURN = 128;
+
+    /** Turns without an entry after which the ring is armed, also while the loop has other work. */
+    private static final int EMPTY_TURNS = 2000;
+
+    /** After arming, the loop looks once more: a producer without fences may have missed the wish. */
+    private static final long SECOND_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private final long id;
+    private final WorkRingKind kind;
+    private final SharedBacking file;
+    private final RingConsumer consumer;
+    private final int blocks;
+    private final CompletionRing completions;
+    private final SessionTransfers transfers;
+    private final EventLoop loop;
+    private final WorkEntryFlyweight entry = new WorkEntryFlyweight(MemorySegment.ofArray(
+            new long[WorkEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
+    private final EntryDecoder decoder = new EntryDecoder(entry);
+    private final WorkItem item = new WorkItem();
+    /** One for each tag that was used. */
+    private final @Nullable RingSink[] sinks = new RingSink[256];
+
+    private final InlineSlots inline;
+    private final Grant grant;
+    private final Runnable onFailure;
+    private final Runnable secondLook = this::lookAgain;
+    private @Nullable ConnectionWork last;
+    private int emptyTurns;
+    private long armedNanos;
+    private boolean secondLookDue;
+    private boolean polled;
+    private boolean awaitsSpace;
+    private boolean awaitsRoom;
+    private boolean broken;
+    private boolean closed;
+    private @Nullable Runnable whenEmpty;
+
+    /** @param onFailure runs when the ring cannot be used any more */
+    WorkRing(
+            long id,
+            WorkRingKind kind,
+            SharedBacking file,
+            int blocks,
+            CompletionRing completions,
+            SessionTransfers transfers,
+            InlineSlots inline,
+            Grant grant,
+            Runnable onFailure) {
+        this.id = id;
+        this.kind = kind;
+        this.file = file;
+        this.blocks = blocks;
+        this.consumer = new RingConsumer(file.segment(), blocks, WorkEntryFlyweight.MAX_BLOCKS);
+        this.completions = completions;
+        this.transfers = transfers;
+        this.inline = inline;
+        this.grant = grant;
+        this.loop = completions.loop();
+        this.onFailure = onFailure;
+    }
+
+    long id() {
+        return id;
+    }
+
+    WorkRingKind kind() {
+        return kind;
+    }
+
+    SharedBacking file() {
+        return file;
+    }
+
+    int blocks() {
+        return blocks;
+    }
+
+    CompletionRing completions() {
+        return completions;
+    }
+
+    /** Returns what the ring takes of the session's quotas. */
+    Grant grant() {
+        return grant;
+    }
+
+    /** Whether entries wait for room, or for space on a send queue. */
+    boolean isHeldBack() {
+        return awaitsRoom || awaitsSpace;
+    }
+
+    // Polling.
+
+    @Override
+    public PolledSources.Outcome poll() {
+        if (closed) {
+            return PolledSources.Outcome.LEAVES;
+        }
+        int taken = drain(MAX_PER_TURN);
+        if (isHeldBack() || closed) {
+            polled = false;
+            return PolledSources.Outcome.LEAVES;
+        }
+        if (taken > 0) {
+            emptyTurns = 0;
+            return PolledSources.Outcome.WORKED;
+        }
+        if (++emptyTurns < EMPTY_TURNS) {
+            return PolledSources.Outcome.IDLE;
+        }
+        return arm() ? PolledSources.Outcome.LEAVES : PolledSources.Outcome.WORKED;
+    }
+
+    @Override
+    public boolean arm() {
+        if (closed) {
+            return true;
+        }
+        emptyTurns = 0;
+        boolean ready = consumer.arm(RingLayout.WAITS_FOR_ANY);
+        if (ready) {
+            consumer.disarm();
+        }
+        LateFaults.raisePending();
+        if (ready) {
+            return false;
+        }
+        polled = false;
+        armedNanos = System.nanoTime();
+        if (!secondLookDue) {
+            secondLookDue = true;
+            loop.schedule(secondLook, SECOND_LOOK_NANOS, TimeUnit.NANOSECONDS);
+        }
+        return true;
+    }
+
+    private void lookAgain() {
+        secondLookDue = false;
+        if (closed || polled || isHeldBack()) {
+            return;
+        }
+        long left = SECOND_LOOK_NANOS - (System.nanoTime() - armedNanos);
+        if (left > 0) {
+            secondLookDue = true;
+            loop.schedule(secondLook, left, TimeUnit.NANOSECONDS);
+        } else if (isReady()) {
+            wake();
+        }
+    }
+
+    private boolean isReady() {
+        try {
+            boolean ready = consumer.isReady();
+            LateFaults.raisePending();
+            return ready;
+        } catch (InternalError e) {
+            fail(e);
+            return false;
+        }
+    }
+
+    /** Polls the ring from now on, unless its entries wait for something else. */
+    void wake() {
+        if (!closed && !polled && !isHeldBack()) {
+            polled = true;
+            emptyTurns = 0;
+            PolledSources.ofThisLoop().add(this);
+        }
+    }
+
+    /** There may be room for completions. */
+    void onRoom() {
+        if (awaitsRoom) {
+            awaitsRoom = false;
+            wake();
+        }
+    }
+
+    @Override
+    public void fail(Throwable failure) {
+        polled = false;
+        broken = true;
+        onFailure.run();
+    }
+
+    // Taking entries.
+
+    /** Takes what there is, as far as it has room, and tells the producer. */
+    int drain(int limit) {
+        int taken = 0;
+        while (taken < limit && !broken && consumer.isReady() && take()) {
+            taken++;
+        }
+        boolean producerWaits = consumer.release();
+        LateFaults.raisePending();
+        if (producerWaits) {
+            completions.wakeProducer(id);
+        }
+        if (taken > 0) {
+            completions.flush();
+        }
+        Runnable done = whenEmpty;
+        if (done != null && !isHeldBack() && taken < limit) {
+            whenEmpty = null;
+            done.run();
+        }
+        return taken;
+    }
+
+    /** Takes the oldest entry, which is there; false when it has to wait. */
+    private boolean take() {
+        if (!completions.reserve()) {
+            awaitsRoom = completions.awaitRoom();
+            return false;
+        }
+        int count = consumer.copy(entry.segment());
+        LateFaults.raisePending();
+        if (count == RingConsumer.BROKEN) {
+            completions.unreserve();
+            broken = true;
+            loop.execute(onFailure);
+            return false;
+        }
+        if (!post()) {
+            completions.unreserve();
+            return false;
+        }
+        consumer.advance(count);
+        return true;
+    }
+
+    /** Posts the entry, or refuses it; false when it has to wait for space. */
+    private boolean post() {
+        RingSink sink = sink(entry.tag());
+        Refusal refusal = decoder.decode(item, kind);
+        if (refusal != null) {
+            refuse(sink, refusal);
+            return true;
+        }
+        if (item.sharedReceives != 0) {
+            refuse(sink, transfers.postShared(item, sink));
+            return true;
+        }
+        ConnectionWork work = find(item.connection);
+        if (work == null) {
+            refuse(sink, Refusal.of(transfers.connections().missing(item.connection), item.isFlush()));
+            return true;
+        }
+        return entry.isInline() ? postInline(work, sink) : post(work, sink, sink);
+    }
+
+    private boolean postInline(ConnectionWork work, RingSink sink) {
+        if (work.domain() != inline.domain()) {
+            refuse(
+                    sink,
+                    Refusal.invalid("the payload is inline, and connection " + work.connection()
+                            + " is not of the session's default protection domain; use a region"));
+            work.onPosted();
+            return true;
+        }
+        InlineSlots.Slot slot = inline.take(sink, this, entry, item);
+        if (slot == null) {
+            awaitsSpace = true;
+            return false;
+        }
+        boolean posted = post(work, sink, slot);
+        if (!posted || !slot.isPosted()) {
+            slot.giveBack();
+        }
+        return posted;
+    }
+
+    /** @param target gets the completion */
+    private boolean post(ConnectionWork work, RingSink sink, CompletionSink target) {
+        Refusal refusal = transfers.poster().post(work, item, target);
+        if (WorkPoster.QUEUE_FULL.equals(refusal)) {
+            awaitsSpace = true;
+            work.awaitSpace(sink);
+            return false;
+        }
+        if (refusal == null) {
+            if (target instanceof InlineSlots.Slot slot) {
+                slot.posted();
+            }
+        } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
+            work.refuseInTurn(sink, Completions.refused(item.id, item.connection, item.opcode, refusal));
+        } else {
+            refuse(sink, refusal);
+        }
+        work.onPosted();
+        return true;
+    }
+
+    private @Nullable ConnectionWork find(long connection) {
+        ConnectionWork work = last;
+        if (work == null || work.connection() != connection || work.isEnded()) {
+            work = transfers.connections().find(connection);
+            last = work;
+        }
+        return work;
+    }
+
+    private void refuse(RingSink sink, @Nullable Refusal refusal) {
+        if (refusal != null) {
+            sink.refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
+        }
+    }
+
+    private RingSink sink(int tag) {
+        RingSink sink = sinks[tag];
+        if (sink == null) {
+            sink = new RingSink(this, tag);
+            sinks[tag] = sink;
+        }
+        return sink;
+    }
+
+    /** There may be space on a send queue, or an inline slot, that an entry waits for. */
+    void onSpace() {
+        awaitsSpace = false;
+        wake();
+    }
+
+    /** A completion was given to the application: events of its connection come behind it. */
+    void countTold(long connection) {
+        ConnectionWork work = find(connection);
+        if (work != null) {
+            work.onTold();
+        }
+    }
+
+    // The end.
+
+    /** Takes what is in the ring, without completions, and then runs the task. The completion ring has ended. */
+    void drainThen(Runnable done) {
+        whenEmpty = done;
+        awaitsRoom = false;
+        if (broken || closed) {
+            whenEmpty = null;
+            done.run();
+        } else if (!awaitsSpace) {
+            try {
+                drain(blocks);
+                wake();
+            } catch (InternalError e) {
+                broken = true;
+                whenEmpty = null;
+                done.run();
+            }
+        }
+    }
+
+    /** Touches the file no more. Idempotent. */
+    void close() {
+        closed = true;
+        polled = false;
+    }
+}
