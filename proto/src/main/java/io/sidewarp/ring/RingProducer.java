@@ -113,8 +113,7 @@ public final class RingProducer {
         if (waits == RingLayout.WAITS_NOT || waits == RingLayout.WAITS_FOR_SOLICITED && !urgent) {
             return false;
         }
-        return (int) RingLayout.INT.getAndSet(
-                        file, (long) RingLayout.CONSUMER_WAITS_OFFSET, RingLayout.WAITS_NOT)
+        return (int) RingLayout.INT.getAndSet(file, (long) RingLayout.CONSUMER_WAITS_OFFSET, RingLayout.WAITS_NOT)
                 != RingLayout.WAITS_NOT;
     }
 

@@ -230,7 +230,7 @@ public final class WorkEntryFlyweight {
             return ELEMENT_OFFSET;
         }
         int block = (hasOperands(opcode()) ? 2 : 1) + (element - 1) / 2;
-        return (long) block * RingLayout.BLOCK_SIZE + ELEMENT_BLOCK_OFFSET + (element - 1) % 2 * ELEMENT_SIZE;
+        return (long) block * RingLayout.BLOCK_SIZE + ELEMENT_BLOCK_OFFSET + (element - 1L) % 2 * ELEMENT_SIZE;
     }
 
     public long operand() {

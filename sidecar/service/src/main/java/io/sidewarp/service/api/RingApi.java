@@ -46,8 +46,11 @@ final class RingApi extends RingServiceGrpc.RingServiceImplBase {
 
     @Override
     public void destroyRing(DestroyRingRequest request, StreamObserver<DestroyRingResponse> observer) {
-        calls.unary(request.getSession(), observer, session -> session.rings()
-                .destroy(request.getRing())
-                .thenApply(ignored -> DestroyRingResponse.getDefaultInstance()));
+        calls.unary(
+                request.getSession(),
+                observer,
+                session -> session.rings()
+                        .destroy(request.getRing())
+                        .thenApply(ignored -> DestroyRingResponse.getDefaultInstance()));
     }
 }

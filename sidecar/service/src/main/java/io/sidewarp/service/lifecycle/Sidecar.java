@@ -20,13 +20,13 @@ import io.sidewarp.service.management.ManagementServer;
 import io.sidewarp.service.memory.OrphanRemoval;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.PeerInterceptor;
-import io.sidewarp.service.server.ApiServer;
 import io.sidewarp.service.ring.RingServer;
+import io.sidewarp.service.server.ApiServer;
 import io.sidewarp.service.server.Transports;
-import io.sidewarp.service.transfer.RingSockets;
 import io.sidewarp.service.session.SessionRegistry;
 import io.sidewarp.service.telemetry.CallInterceptor;
 import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.transfer.RingSockets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.FileAlreadyExistsException;
@@ -159,8 +159,8 @@ public final class Sidecar implements AutoCloseable {
     }
 
     private RingServer ringServer(Transports transports) throws IOException {
-        RingServer server = own(new RingServer(
-                transports, Path.of(config.api().socket()), ConfigValidator.socketMode(config.api())));
+        RingServer server = own(
+                new RingServer(transports, Path.of(config.api().socket()), ConfigValidator.socketMode(config.api())));
         try {
             server.start();
         } catch (IOException e) {

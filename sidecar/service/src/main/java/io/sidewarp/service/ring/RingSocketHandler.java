@@ -66,8 +66,8 @@ final class RingSocketHandler extends ByteToMessageDecoder {
             refuse(
                     context,
                     Status.Code.INVALID_ARGUMENT,
-                    "a record has length " + Integer.toUnsignedString(length) + "; allowed: " + RingRecord.HEADER + " to "
-                            + RingRecord.MAX_LENGTH);
+                    "a record has length " + Integer.toUnsignedString(length) + "; allowed: " + RingRecord.HEADER
+                            + " to " + RingRecord.MAX_LENGTH);
             return;
         }
         if (in.readableBytes() < length) {
@@ -114,24 +114,25 @@ final class RingSocketHandler extends ByteToMessageDecoder {
 
     /** Has a channel served by another loop from now on. Nothing was read behind the first record, or it waits there. */
     private static void moveTo(Channel channel, EventLoop loop, Runnable then) {
-        if (channel.eventLoop() == loop) {
+        if (channel.eventLoop().equals(loop)) {
             then.run();
             return;
         }
         // Not from within its own event.
-        channel.eventLoop().execute(() -> channel.deregister().addListener((Future<Object> left) -> {
-            if (left.isSuccess()) {
-                loop.register(channel).addListener((Future<Object> registered) -> {
-                    if (registered.isSuccess()) {
-                        then.run();
+        channel.eventLoop()
+                .execute(() -> channel.deregister().addListener((Future<Object> left) -> {
+                    if (left.isSuccess()) {
+                        loop.register(channel).addListener((Future<Object> registered) -> {
+                            if (registered.isSuccess()) {
+                                then.run();
+                            } else {
+                                channel.close();
+                            }
+                        });
                     } else {
                         channel.close();
                     }
-                });
-            } else {
-                channel.close();
-            }
-        }));
+                }));
     }
 
     @Override

@@ -32,8 +32,8 @@ public final class CompletionRing {
     private final RingProducer producer;
     private final EventLoop loop;
     private final List<WorkRing> workRings = new ArrayList<>();
-    private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(MemorySegment.ofArray(
-            new long[CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
+    private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(
+            MemorySegment.ofArray(new long[CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
 
     private final Runnable onEnd;
     private RingWaker waker = RingWaker.NONE;

@@ -14,8 +14,8 @@ import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The work of one connection; not its receives when it takes them from a shared receive queue. */

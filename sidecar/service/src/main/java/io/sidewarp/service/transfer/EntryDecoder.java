@@ -130,8 +130,8 @@ final class EntryDecoder {
         }
         int elements = entry.elements();
         if (elements > WorkEntryFlyweight.MAX_ELEMENTS) {
-            return Refusal.invalid("the entry has " + elements + " elements; at most "
-                    + WorkEntryFlyweight.MAX_ELEMENTS + " are possible, split it");
+            return Refusal.invalid("the entry has " + elements + " elements; at most " + WorkEntryFlyweight.MAX_ELEMENTS
+                    + " are possible, split it");
         }
         boolean inline = (flags & WorkEntryFlyweight.FLAG_INLINE) != 0;
         if (inline) {

@@ -24,7 +24,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.jspecify.annotations.Nullable;
 
 /** The rings of one session. Confined to the session's thread. */
 public final class SessionRings {
@@ -94,7 +93,8 @@ public final class SessionRings {
         }
         Queue queue = require(request.getCompletionRing());
         int limit = context.limits().queueOutstanding();
-        int blocks = blocks("blocks", request.getBlocks(), queue.completions.entries(), Math.max(limit, RingLayout.MIN_BLOCKS));
+        int blocks = blocks(
+                "blocks", request.getBlocks(), queue.completions.entries(), Math.max(limit, RingLayout.MIN_BLOCKS));
         long id = context.ids().incrementAndGet();
         int number = kind == WorkRingKind.WORK_RING_KIND_SEND ? RingLayout.KIND_SEND : RingLayout.KIND_RECEIVE;
         Grant grant = new Grant();
@@ -220,8 +220,10 @@ public final class SessionRings {
     private void lost(CompletionRing ring) {
         for (Queue queue : queues) {
             if (queue.completions == ring) {
-                end(queue, "a ring of the queue is broken: its file was cut short, or an entry has a number of blocks"
-                        + " that is not 1 to 10; create new rings");
+                end(
+                        queue,
+                        "a ring of the queue is broken: its file was cut short, or an entry has a number of blocks"
+                                + " that is not 1 to 10; create new rings");
                 return;
             }
         }
@@ -251,8 +253,7 @@ public final class SessionRings {
             return;
         }
         queue.completions.closeSocket();
-        closeLater(queue.completions.file(), queue.grant)
-                .whenComplete((ignored, failure) -> queue.gone.complete(null));
+        closeLater(queue.completions.file(), queue.grant).whenComplete((ignored, failure) -> queue.gone.complete(null));
     }
 
     private void close(Queue queue, WorkRing ring, CompletableFuture<Void> gone) {
@@ -289,8 +290,9 @@ public final class SessionRings {
             throw ApiError.of(io.grpc.Status.Code.CANCELLED, "the session ended");
         }
         if (context.sharedVolume().isEmpty()) {
-            throw ApiError.state("the sidecar has no shared volume, and rings are files there; set sidewarp.shared-volume,"
-                    + " or use the Queue call");
+            throw ApiError.state(
+                    "the sidecar has no shared volume, and rings are files there; set sidewarp.shared-volume,"
+                            + " or use the Queue call");
         }
         return context.ringSockets()
                 .orElseThrow(() -> ApiError.state("the sidecar has no socket for rings; use the Queue call"));
@@ -314,7 +316,8 @@ public final class SessionRings {
         }
         long length = RingLayout.fileLength(blocks);
         try {
-            grant.take(context.quotas().registeredOctets(), length).take(context.quotas().workEntries(), blocks);
+            grant.take(context.quotas().registeredOctets(), length)
+                    .take(context.quotas().workEntries(), blocks);
         } catch (RuntimeException | Error e) {
             grant.close();
             throw e;
@@ -368,7 +371,7 @@ public final class SessionRings {
     private static int loopNumber(EventLoop loop) {
         int number = 0;
         for (var executor : loop.parent()) {
-            if (executor == loop) {
+            if (executor.equals(loop)) {
                 return number;
             }
             number++;

@@ -41,8 +41,8 @@ final class WorkRing implements PolledSources.Source {
     private final CompletionRing completions;
     private final SessionTransfers transfers;
     private final EventLoop loop;
-    private final WorkEntryFlyweight entry = new WorkEntryFlyweight(MemorySegment.ofArray(
-            new long[WorkEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
+    private final WorkEntryFlyweight entry = new WorkEntryFlyweight(
+            MemorySegment.ofArray(new long[WorkEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
     private final EntryDecoder decoder = new EntryDecoder(entry);
     private final WorkItem item = new WorkItem();
     /** One for each tag that was used. */

@@ -124,7 +124,8 @@ final class RingTest extends TwoSidecars {
     }
 
     private static boolean isAsleep(TestRings rings) {
-        return rings.receives().file().get(java.lang.foreign.ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET) != 0;
+        return rings.receives().file().get(java.lang.foreign.ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET)
+                != 0;
     }
 
     @Test
@@ -182,7 +183,11 @@ final class RingTest extends TwoSidecars {
         try (TestRings rings = new TestRings(left, client, 64)) {
             rings.entry().opcode(77).id(1).connection(connection).blocks(1);
             rings.publish(false);
-            rings.entry().opcode(WorkEntryFlyweight.OPCODE_RECEIVE).id(2).connection(accepted).blocks(1);
+            rings.entry()
+                    .opcode(WorkEntryFlyweight.OPCODE_RECEIVE)
+                    .id(2)
+                    .connection(accepted)
+                    .blocks(1);
             rings.publish(false);
             rings.entry()
                     .opcode(WorkEntryFlyweight.OPCODE_FLUSH)
@@ -191,7 +196,11 @@ final class RingTest extends TwoSidecars {
                     .flags(1 << 20)
                     .blocks(1);
             rings.publish(false);
-            rings.entry().opcode(WorkEntryFlyweight.OPCODE_FLUSH).id(4).connection(4711).blocks(1);
+            rings.entry()
+                    .opcode(WorkEntryFlyweight.OPCODE_FLUSH)
+                    .id(4)
+                    .connection(4711)
+                    .blocks(1);
             rings.publish(false);
             rings.post(write(5, connection, source, target, 8).build());
 
@@ -212,7 +221,10 @@ final class RingTest extends TwoSidecars {
     @Test
     void anEntryWithoutALengthEndsTheRings() {
         try (TestRings rings = new TestRings(left, client, 16)) {
-            rings.entry().opcode(WorkEntryFlyweight.OPCODE_FLUSH).connection(connection).blocks(200);
+            rings.entry()
+                    .opcode(WorkEntryFlyweight.OPCODE_FLUSH)
+                    .connection(connection)
+                    .blocks(200);
             rings.sends().publish(rings.entry().blocks(200).segment(), 1);
             rings.wakeSidecar();
 
@@ -300,8 +312,8 @@ final class RingTest extends TwoSidecars {
                                 .setSession(client.token())
                                 .setEntries(1 << 20)
                                 .build()))
-                .satisfies(failure -> assertThat(Status.fromThrowable(failure).getCode())
-                        .isEqualTo(Status.Code.RESOURCE_EXHAUSTED))
+                .satisfies(failure ->
+                        assertThat(Status.fromThrowable(failure).getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED))
                 .hasMessageContaining("8192");
     }
 
@@ -353,8 +365,9 @@ final class RingTest extends TwoSidecars {
             receiver.completions().arm(RingLayout.WAITS_FOR_SOLICITED);
             sender.post(send(1, connection, source, 8).build());
             Awaitility.await().until(() -> !receiver.isEmpty());
-            assertThat(receiver.completions().file().get(
-                            java.lang.foreign.ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET))
+            assertThat(receiver.completions()
+                            .file()
+                            .get(java.lang.foreign.ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET))
                     .isEqualTo(RingLayout.WAITS_FOR_SOLICITED);
 
             io.sidewarp.v1.WorkRequest.Builder solicited = send(2, connection, source, 8);
@@ -362,7 +375,9 @@ final class RingTest extends TwoSidecars {
             sender.post(solicited.build());
 
             assertThat(receiver.nextRecord()).isEqualTo(RingRecord.WAKE);
-            assertThat(receiver.next(2)).extracting(WorkCompletion::getSolicited).containsExactly(false, true);
+            assertThat(receiver.next(2))
+                    .extracting(WorkCompletion::getSolicited)
+                    .containsExactly(false, true);
         }
     }
 

@@ -71,7 +71,8 @@ class UnfinishedRegistrationTest {
         telemetry = Telemetry.create(config.telemetry(), "test", Map.of());
         PeerLogs logs = new PeerLogs(1);
         Optional<SharedVolume> volume = Optional.of(new SharedVolume(directory));
-        registry = new SessionRegistry(device, preparations::add, Runnable::run, volume, Optional.empty(), config, telemetry, logs, 0);
+        registry = new SessionRegistry(
+                device, preparations::add, Runnable::run, volume, Optional.empty(), config, telemetry, logs, 0);
         calls = new Calls(registry, logs);
         memory = new MemoryApi(calls);
         loop.submit(() -> registry.open("test", Peer.ANONYMOUS, loop, session)).get(10, TimeUnit.SECONDS);

@@ -94,7 +94,8 @@ public final class TestRings implements AutoCloseable {
     private SocketChannel connect(Path path) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
         channel.connect(UnixDomainSocketAddress.of(path));
-        channel.write(RingRecord.of(RingRecord.HELLO, 0, completionRing.getToken().toByteArray()));
+        channel.write(
+                RingRecord.of(RingRecord.HELLO, 0, completionRing.getToken().toByteArray()));
         ByteBuffer welcome = ByteBuffer.allocate(RingRecord.HEADER).order(ByteOrder.nativeOrder());
         while (welcome.hasRemaining()) {
             if (channel.read(welcome) < 0) {
@@ -109,8 +110,8 @@ public final class TestRings implements AutoCloseable {
     }
 
     private MemorySegment map(RingFile file, int kind, int blocks) throws IOException {
-        try (FileChannel channel = FileChannel.open(
-                volume.resolve(file.getPath()), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        try (FileChannel channel =
+                FileChannel.open(volume.resolve(file.getPath()), StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             MemorySegment segment = channel.map(FileChannel.MapMode.READ_WRITE, 0, file.getLength(), arena);
             RingLayout.check(segment, kind, blocks);
             return segment;
@@ -250,11 +251,8 @@ public final class TestRings implements AutoCloseable {
                 throw new IllegalArgumentException("not encoded here: " + request.getWorkCase());
         }
         for (int i = 0; i < local.size(); i++) {
-            work.element(
-                    i,
-                    local.get(i).getRegion(),
-                    local.get(i).getOffset(),
-                    (int) local.get(i).getLength());
+            work.element(i, local.get(i).getRegion(), local.get(i).getOffset(), (int)
+                    local.get(i).getLength());
         }
         work.elements(local.size())
                 .blocks(WorkEntryFlyweight.blocks(work.opcode(), local.size()))
@@ -331,7 +329,7 @@ public final class TestRings implements AutoCloseable {
             if (System.nanoTime() - end > 0) {
                 throw new AssertionError("nothing came in " + Duration.ofSeconds(SECONDS));
             }
-            Thread.yield();
+            Thread.onSpinWait();
         }
     }
 
