@@ -25,7 +25,7 @@ public final class ApiServices {
                 new MemoryApi(calls).bindService(),
                 new ConnectionApi(calls).bindService(),
                 new SharedReceiveQueueApi(calls).bindService(),
-                new TransferApi(calls).definition(),
+                new TransferApi(calls).bindService(),
                 new RingApi(calls).bindService(),
                 health.service().bindService(),
                 ProtoReflectionServiceV1.newInstance().bindService());

@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.api;
 
-import com.google.protobuf.MessageLite;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
@@ -11,7 +10,6 @@ import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
@@ -24,9 +22,6 @@ import java.util.function.Function;
 
 /** Carries calls to the thread of their session, and their results or failures back to the caller. */
 final class Calls {
-
-    /** Octets that an answer may have without being counted, which is nearly all that there are. */
-    private static final int UNCOUNTED = 4096;
 
     private final SessionRegistry registry;
     private final PeerLogs logs;
@@ -66,36 +61,20 @@ final class Calls {
     }
 
     /** Answers with what the session has; without a token, with what all sessions have that the caller may see. */
-    <T, R extends MessageLite> void list(
+    <T, R> void list(
             String token, StreamObserver<R> observer, Function<Session, List<T>> list, Function<List<T>, R> response) {
         if (token.isEmpty()) {
-            answerList(
+            answer(
                     observer,
                     registry.collect(Peer.CONTEXT.get(), list)
                             .thenApply(lists -> response.apply(
                                     lists.stream().flatMap(List::stream).toList())));
         } else {
-            AnswerQuota quota = AnswerQuota.CONTEXT.get();
             unary(
                     token,
                     observer,
-                    session -> CompletableFuture.completedFuture(counted(response.apply(list.apply(session)), quota)));
+                    session -> CompletableFuture.completedFuture(response.apply(list.apply(session))));
         }
-    }
-
-    /** Ends the call with the result of a stage, which may be large. On the thread of the caller. */
-    <R extends MessageLite> void answerList(StreamObserver<R> observer, CompletionStage<R> stage) {
-        AnswerQuota quota = AnswerQuota.CONTEXT.get();
-        answer(observer, stage.thenApply(answer -> counted(answer, quota)));
-    }
-
-    /** An answer that counts until its caller has read it, or has left. */
-    private static <R extends MessageLite> R counted(R answer, AnswerQuota quota) {
-        int octets = answer.getSerializedSize();
-        if (octets > UNCOUNTED) {
-            quota.takeAnswerOctets(octets);
-        }
-        return answer;
     }
 
     /** Runs the body on the thread of the session; a failure of it ends the call. */

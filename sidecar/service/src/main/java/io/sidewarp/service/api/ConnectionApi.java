@@ -151,7 +151,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
                 ? CompletableFuture.completedFuture(every -> true)
                 : registry.collect(peer, session -> session.connections().list())
                         .thenApply(ConnectionApi::carriesOneOf);
-        calls.answerList(
+        calls.answer(
                 observer,
                 visible.thenCombine(
                         registry.device().associations(),

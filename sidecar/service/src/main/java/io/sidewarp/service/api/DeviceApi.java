@@ -102,7 +102,7 @@ final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
 
     @Override
     public void listSessions(ListSessionsRequest request, StreamObserver<ListSessionsResponse> observer) {
-        calls.answerList(
+        calls.answer(
                 observer,
                 calls.registry()
                         .collect(Peer.CONTEXT.get(), Session::info)

@@ -5,38 +5,27 @@ package io.sidewarp.service.api;
 
 import com.google.protobuf.UnsafeByteOperations;
 import io.grpc.stub.ServerCallStreamObserver;
-import io.sidewarp.service.peer.ApiConnection;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.LoadRequest;
 import io.sidewarp.v1.LoadResponse;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One Load call: sends a piece when the transport has taken the last one. Large ones only as long as its connection does
- * not hold too many that nobody reads. On the session's thread.
- */
+/** One Load call: sends a piece when the transport has taken the last one. On the session's thread. */
 final class LoadCall {
 
-    private static final int MAX_DATA = 256 << 10;
-    /** Of a caller who may hold no more large ones. */
-    private static final int SMALL_DATA = 16 << 10;
+    private static final int MAX_DATA = 128 << 10;
 
     private final Calls calls;
     private final ServerCallStreamObserver<LoadResponse> observer;
-    private final ApiConnection connection;
     private volatile @Nullable Session session;
     private @Nullable ManagedAccess access;
     private long offset;
     private long end;
-    /** A large piece waits for the transport. */
-    private boolean ahead;
-
     private boolean done;
 
-    LoadCall(Calls calls, ServerCallStreamObserver<LoadResponse> observer, ApiConnection connection) {
+    LoadCall(Calls calls, ServerCallStreamObserver<LoadResponse> observer) {
         this.calls = calls;
         this.observer = observer;
-        this.connection = connection;
         observer.setOnReadyHandler(this::onReady);
         observer.setOnCloseHandler(this::onEnd);
         observer.setOnCancelHandler(this::onEnd);
@@ -65,17 +54,7 @@ final class LoadCall {
     private void onEnd() {
         Session current = session;
         if (current != null) {
-            current.context().run(() -> {
-                done = true;
-                giveBack();
-            });
-        }
-    }
-
-    private void giveBack() {
-        if (ahead) {
-            ahead = false;
-            connection.giveLoadOctets(MAX_DATA);
+            current.context().run(() -> done = true);
         }
     }
 
@@ -86,9 +65,7 @@ final class LoadCall {
         }
         try {
             while (offset < end && observer.isReady()) {
-                giveBack();
-                ahead = connection.takeLoadOctets(MAX_DATA);
-                int piece = (int) Math.min(ahead ? MAX_DATA : SMALL_DATA, end - offset);
+                int piece = (int) Math.min(MAX_DATA, end - offset);
                 observer.onNext(LoadResponse.newBuilder()
                         .setData(UnsafeByteOperations.unsafeWrap(source.load(offset, piece)))
                         .build());

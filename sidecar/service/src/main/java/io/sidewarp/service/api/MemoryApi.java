@@ -7,7 +7,6 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.service.memory.RegionPlan;
-import io.sidewarp.service.peer.ApiConnection;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.AllocateProtectionDomainResponse;
@@ -108,7 +107,7 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     @Override
     public void load(LoadRequest request, StreamObserver<LoadResponse> observer) {
         ServerCallStreamObserver<LoadResponse> call = (ServerCallStreamObserver<LoadResponse>) observer;
-        LoadCall load = new LoadCall(calls, call, ApiConnection.CONTEXT.get());
+        LoadCall load = new LoadCall(calls, call);
         calls.inSession(request.getSession(), observer, session -> load.start(session, request));
     }
 }

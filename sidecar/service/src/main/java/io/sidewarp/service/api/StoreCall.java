@@ -20,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class StoreCall implements StreamObserver<StoreRequest> {
 
-    private static final int MAX_DATA = 1 << 20;
-
     private final Calls calls;
     private final ServerCallStreamObserver<StoreResponse> observer;
 
@@ -66,10 +64,6 @@ final class StoreCall implements StreamObserver<StoreRequest> {
                 target = ManagedAccess.of(session, current.getRegion(), current.getOffset());
                 access = target;
                 offset = current.getOffset();
-            }
-            if (request.getData().size() > MAX_DATA) {
-                throw ApiError.invalid(
-                        "data", request.getData().size() + " octets", "at most " + MAX_DATA + " a message");
             }
             target.store(offset, MemorySegment.ofBuffer(request.getData().asReadOnlyByteBuffer()));
             offset += request.getData().size();

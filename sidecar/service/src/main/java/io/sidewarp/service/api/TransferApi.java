@@ -3,16 +3,18 @@
 
 package io.sidewarp.service.api;
 
-import io.grpc.ServerServiceDefinition;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.transfer.QueueMethod;
+import io.sidewarp.service.peer.Peer;
+import io.sidewarp.service.transfer.QueueCall;
 import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.FlushRequest;
 import io.sidewarp.v1.FlushResponse;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.PerformResponse;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.ReadResponse;
 import io.sidewarp.v1.ReceiveRequest;
@@ -26,18 +28,13 @@ import io.sidewarp.v1.WriteResponse;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** TransferService. Queue is {@link QueueMethod}, which takes messages apart by itself. */
+/** TransferService. */
 final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
 
     private final Calls calls;
 
     TransferApi(Calls calls) {
         this.calls = calls;
-    }
-
-    /** The service with its own Queue. */
-    ServerServiceDefinition definition() {
-        return QueueMethod.replaceIn(bindService(), calls.registry());
     }
 
     @Override
@@ -107,6 +104,12 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
                 transfers -> transfers.perform(request.getWork()),
                 completion ->
                         PerformResponse.newBuilder().setCompletion(completion).build());
+    }
+
+    @Override
+    public StreamObserver<QueueRequest> queue(StreamObserver<QueueResponse> observer) {
+        return new QueueCall(
+                (ServerCallStreamObserver<QueueResponse>) observer, calls.registry(), Peer.CONTEXT.get());
     }
 
     /** Without it an empty message would go out, and the call would succeed. */

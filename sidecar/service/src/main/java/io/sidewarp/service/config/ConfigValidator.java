@@ -37,9 +37,6 @@ public final class ConfigValidator {
     /** For {@link SidewarpConfig#provider}. */
     private static final String AUTO_PROVIDER = "auto";
 
-    /** Octets that one request of the API may have: the largest piece of Store, or the largest post that credits allow. */
-    public static final int MAX_REQUEST = 4 << 20;
-
     /** Of those that are left to it, a connection can have one call beside that of its session. */
     private static final int MIN_CALLS = 6;
 
@@ -150,9 +147,6 @@ public final class ConfigValidator {
         range("sidewarp.limits.api-connections", limits.apiConnections(), 2, 1 << 20);
         range("sidewarp.limits.api-connection-calls", limits.apiConnectionCalls(), 1, 1 << 20);
         range("sidewarp.limits.api-calls", limits.apiCalls(), MIN_CALLS, 1 << 24);
-        range("sidewarp.limits.request-octets", limits.requestOctets(), 3L * MAX_REQUEST, Long.MAX_VALUE);
-        range("sidewarp.limits.answer-octets", limits.answerOctets(), 1 << 20, Long.MAX_VALUE);
-        range("sidewarp.limits.load-octets", limits.loadOctets(), 0, Long.MAX_VALUE);
         range("sidewarp.limits.sessions", limits.sessions(), 1, 1 << 20);
         range("sidewarp.limits.regions", limits.regions(), 1, StagTable.MAX_REGIONS);
         range("sidewarp.limits.total-regions", limits.totalRegions(), MIN_TOTAL_REGIONS, StagTable.MAX_REGIONS);

@@ -147,18 +147,6 @@ public interface SidewarpConfig {
         @WithDefault("6400")
         int apiCalls();
 
-        /** Octets of requests that come in or wait, those above 2 KiB of a call. Shared as calls are. */
-        @WithDefault("16777216")
-        long requestOctets();
-
-        /** Octets of answers of more than a few KiB that callers did not read. Shared as calls are. */
-        @WithDefault("12582912")
-        long answerOctets();
-
-        /** Octets that Load calls send ahead of callers in large pieces; further ones go out in small pieces. */
-        @WithDefault("16777216")
-        long loadOctets();
-
         /** Sessions of the sidecar. Users have no more than they leave to others. */
         @WithDefault("256")
         int sessions();

@@ -27,8 +27,6 @@ public final class ApiConnections {
     private static final String CONNECTIONS = "sidewarp.limits.api-connections";
     private static final String CONNECTION_CALLS = "sidewarp.limits.api-connection-calls";
     private static final String CALLS = "sidewarp.limits.api-calls";
-    private static final String REQUEST_OCTETS = "sidewarp.limits.request-octets";
-    private static final String ANSWER_OCTETS = "sidewarp.limits.answer-octets";
 
     /** Connections beyond the limit that stay for a moment, so that their calls can be told why. */
     static final int MAX_REFUSED = 64;
@@ -41,9 +39,6 @@ public final class ApiConnections {
     private final int connectionCalls;
     private final SharedQuota<Long> connections;
     private final SharedQuota<Long> calls;
-    private final SharedQuota<Long> requestOctets;
-    private final SharedQuota<Long> answerOctets;
-    private final SharedQuota<ApiConnection> loadOctets;
     private final QuotaRefusals refusals;
     /** Those beyond the limit, the oldest first. */
     private final Deque<Channel> refused = new ArrayDeque<>();
@@ -55,12 +50,8 @@ public final class ApiConnections {
         this.connectionCalls = limits.apiConnectionCalls();
         this.connections = new SharedQuota<>(limits.apiConnections());
         this.calls = new SharedQuota<>(limits.apiCalls());
-        this.requestOctets = new SharedQuota<>(limits.requestOctets());
-        this.answerOctets = new SharedQuota<>(limits.answerOctets());
-        this.loadOctets = new SharedQuota<>(limits.loadOctets());
         this.refusals = refusals;
-        List.of(CONNECTIONS, CONNECTION_CALLS, CALLS, REQUEST_OCTETS, ANSWER_OCTETS)
-                .forEach(refusals::expect);
+        List.of(CONNECTIONS, CONNECTION_CALLS, CALLS).forEach(refusals::expect);
     }
 
     /** Calls of one connection at a time. */
@@ -120,38 +111,6 @@ public final class ApiConnections {
         calls.give(peer.uid(), 1);
     }
 
-    /**
-     * More octets of requests that calls of the peer's user hold.
-     *
-     * @param own those of its connection
-     */
-    @Nullable
-    StatusRuntimeException takeRequestOctets(Peer peer, long octets, long own) {
-        return requestOctets.take(peer.uid(), octets, own)
-                ? null
-                : refusal(requestOctets, peer, "octets of large requests under way", REQUEST_OCTETS);
-    }
-
-    void giveRequestOctets(Peer peer, long octets) {
-        requestOctets.give(peer.uid(), octets);
-    }
-
-    /**
-     * More octets of answers that callers of the peer's user did not read.
-     *
-     * @param own those of its connection
-     */
-    @Nullable
-    StatusRuntimeException takeAnswerOctets(Peer peer, long octets, long own) {
-        return answerOctets.take(peer.uid(), octets, own)
-                ? null
-                : refusal(answerOctets, peer, "octets of large answers that are not read", ANSWER_OCTETS);
-    }
-
-    void giveAnswerOctets(Peer peer, long octets) {
-        answerOctets.give(peer.uid(), octets);
-    }
-
     /** One more refusal is on its way to its client; false when too many are. */
     boolean addUntold() {
         return untold.incrementAndGet() <= MAX_UNTOLD;
@@ -159,11 +118,6 @@ public final class ApiConnections {
 
     void removeUntold() {
         untold.decrementAndGet();
-    }
-
-    /** What connections have of the octets that Load sends ahead of its callers. */
-    SharedQuota<ApiConnection> loadOctets() {
-        return loadOctets;
     }
 
     private StatusRuntimeException refusal(SharedQuota<Long> quota, Peer peer, String what, String setting) {

@@ -3,8 +3,7 @@
 
 package io.sidewarp.service.peer;
 
-import io.grpc.Context;
-import io.grpc.Contexts;
+import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.Metadata;
 import io.grpc.ServerCall;
 import io.grpc.ServerCallHandler;
@@ -41,44 +40,16 @@ public final class CallLimits implements ServerInterceptor {
         } catch (StatusRuntimeException e) {
             return refuse(call, connection, e);
         }
-        AnswerOctets answers = new AnswerOctets(connection);
+        // Ready means that nothing waits for the transport, so that what waits is bounded by who sends it.
+        call.setOnReadyThreshold(1);
         try {
-            return begin(call, connection, answers, headers, next);
+            return new Ending<>(next.startCall(call, headers), connection::endCall);
         } catch (RuntimeException | Error e) {
-            answers.end();
             connection.endCall();
             throw e;
         } finally {
             forget(headers);
         }
-    }
-
-    private static <Q, R> ServerCall.Listener<Q> begin(
-            ServerCall<Q, R> call,
-            ApiConnection connection,
-            AnswerOctets answers,
-            Metadata headers,
-            ServerCallHandler<Q, R> next) {
-        RequestOctets octets = RequestOctets.CONTEXT.get();
-        if (octets == null) {
-            throw new IllegalStateException("the server does not count octets of requests");
-        }
-        // Ready means that nothing waits for the transport: nobody sees how much that is, above all of small messages.
-        call.setOnReadyThreshold(1);
-        EndableCall<Q, R> endable = new EndableCall<>(call, octets);
-        Context context = Context.current().withValues(ApiConnection.CONTEXT, connection, AnswerQuota.CONTEXT, answers);
-        ServerCall.Listener<Q> handler = Contexts.interceptCall(context, endable, headers, next);
-        Ending<Q> listener = new Ending<>(handler, () -> {
-            answers.end();
-            connection.endCall();
-        });
-        octets.begin(connection, refusal -> {
-            endable.end(refusal.getStatus());
-            ServerCall.Listener<? super Q> left = listener.leaveHandler();
-            // Not from within what the transport does for the call just now.
-            connection.execute(left::onCancel);
-        });
-        return listener;
     }
 
     private static <Q> ServerCall.Listener<Q> refuse(
@@ -99,54 +70,26 @@ public final class CallLimits implements ServerInterceptor {
         }
     }
 
-    /**
-     * Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. A handler may learn before
-     * that the call is cancelled, and then of nothing else.
-     */
-    private static final class Ending<Q> extends ServerCall.Listener<Q> {
+    /** Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. */
+    private static final class Ending<Q> extends SimpleForwardingServerCallListener<Q> {
 
-        private static final ServerCall.Listener<Object> NOBODY = new ServerCall.Listener<>() {};
-
-        private ServerCall.Listener<? super Q> handler;
         private final Runnable end;
 
         Ending(ServerCall.Listener<Q> handler, Runnable end) {
-            this.handler = handler;
+            super(handler);
             this.end = end;
-        }
-
-        /** The handler hears of one thing more, if it has not heard of the end. On the transport's thread. */
-        ServerCall.Listener<? super Q> leaveHandler() {
-            ServerCall.Listener<? super Q> left = handler;
-            handler = NOBODY;
-            return left;
-        }
-
-        @Override
-        public void onMessage(Q message) {
-            handler.onMessage(message);
-        }
-
-        @Override
-        public void onHalfClose() {
-            handler.onHalfClose();
-        }
-
-        @Override
-        public void onReady() {
-            handler.onReady();
         }
 
         @Override
         public void onComplete() {
             end.run();
-            leaveHandler().onComplete();
+            super.onComplete();
         }
 
         @Override
         public void onCancel() {
             end.run();
-            leaveHandler().onCancel();
+            super.onCancel();
         }
     }
 }

@@ -20,8 +20,7 @@ import java.io.IOException;
 
 /**
  * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run, and that
- * counts connections and what clients send, and limits what they leave in them. gRPC offers no public way to do this:
- * protocol negotiation is where a transport gets its attributes.
+ * counts connections. gRPC offers no public way to do this: protocol negotiation is where a transport gets its attributes.
  */
 public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
 
@@ -40,7 +39,6 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
 
     @Override
     public ChannelHandler newHandler(GrpcHttp2ConnectionHandler grpcHandler) {
-        RequestFrames.count(grpcHandler.decoder());
         return new CredentialsHandler(connections, plaintext.newHandler(grpcHandler));
     }
 
@@ -69,7 +67,6 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
                         .set(ApiConnection.ATTRIBUTE, connections.open(peer, context.channel()))
                         .set(Peer.LOOP_ATTRIBUTE, context.channel().eventLoop())
                         .build();
-                context.pipeline().addFirst(new OutputLimit());
                 context.pipeline().replace(context.name(), null, next);
                 context.pipeline()
                         .fireUserEventTriggered(

@@ -14,8 +14,7 @@ import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.service.peer.ApiConnections;
 import io.sidewarp.service.peer.CallLimits;
 import io.sidewarp.service.peer.PeerCredentialsNegotiator;
-import io.sidewarp.service.peer.RequestMarshaller;
-import io.sidewarp.service.peer.RequestOctets;
+import io.sidewarp.service.peer.RequestGuard;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -37,6 +36,12 @@ public final class ApiServer implements AutoCloseable {
 
     /** A fixed window: gRPC asks no caller for an answer behind each of its messages to measure the way to it. */
     private static final int FLOW_CONTROL_WINDOW = 1 << 20;
+
+    /**
+     * Bytes of a request from which on gRPC itself ends the call. Above those of {@link RequestGuard}, whose answer tells the
+     * reason also to calls that have sent their headers.
+     */
+    private static final int MAX_MESSAGE = 4 * RequestGuard.MAX_REQUEST;
 
     private static final long KEEP_ALIVE_SECONDS = 5;
 
@@ -112,12 +117,11 @@ public final class ApiServer implements AutoCloseable {
                 .protocolNegotiator(new PeerCredentialsNegotiator(connections))
                 .maxConcurrentCallsPerConnection(connections.connectionCalls() + CALLS_TO_REFUSE)
                 .flowControlWindow(FLOW_CONTROL_WINDOW)
-                .maxInboundMessageSize(ConfigValidator.MAX_REQUEST)
+                .maxInboundMessageSize(MAX_MESSAGE)
                 .permitKeepAliveTime(KEEP_ALIVE_SECONDS, TimeUnit.SECONDS)
                 .permitKeepAliveWithoutCalls(true)
-                .addStreamTracerFactory(RequestOctets.FACTORY)
                 .directExecutor();
-        services.forEach(service -> builder.addService(RequestMarshaller.in(service)));
+        services.forEach(service -> builder.addService(RequestGuard.in(service)));
         // gRPC calls the interceptor that was added last first.
         for (ServerInterceptor interceptor : interceptors.reversed()) {
             builder.intercept(interceptor);

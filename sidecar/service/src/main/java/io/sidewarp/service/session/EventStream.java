@@ -6,45 +6,30 @@ package io.sidewarp.service.session;
 import io.grpc.StatusRuntimeException;
 import io.grpc.stub.ServerCallStreamObserver;
 import io.sidewarp.service.context.SessionEvents;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /**
- * The responses of an OpenSession call. Events wait here while the client does not read, up to a bound, and beyond a few
- * as long as they may count as answers that are not read; then the oldest are dropped, so that a client that never reads
- * costs little, and their number is told in their place. Confined to the session's thread.
+ * The responses of an OpenSession call. Events wait here while the client does not read, up to a bound; then the oldest are
+ * dropped, and their number is told in their place. Confined to the session's thread.
  */
 final class EventStream implements SessionEvents {
 
     static final int BOUND = 1024;
 
-    /** What an event takes besides its octets, about. */
-    static final int OVERHEAD = 256;
-
-    /** Octets that may wait without being counted. */
-    static final int UNCOUNTED = 4096;
-
     private final ServerCallStreamObserver<OpenSessionResponse> observer;
     private final Consumer<OpenSessionResponse> onDropped;
-    private final AnswerQuota quota;
     private final ArrayDeque<OpenSessionResponse> waiting = new ArrayDeque<>();
     /** Dropped ahead of those that wait, and not told yet. */
     private long lost;
-    /** Octets of those that wait, and of these the ones that count. */
-    private long octets;
-
-    private long counted;
     private boolean closed;
 
     EventStream(
             ServerCallStreamObserver<OpenSessionResponse> observer,
-            AnswerQuota quota,
             Consumer<OpenSessionResponse> onDropped) {
         this.observer = observer;
-        this.quota = quota;
         this.onDropped = onDropped;
     }
 
@@ -54,51 +39,17 @@ final class EventStream implements SessionEvents {
             return;
         }
         waiting.add(event);
-        octets += octets(event);
-        send();
-        while (waiting.size() > BOUND || !count()) {
-            onDropped.accept(next());
+        flush();
+        if (waiting.size() > BOUND) {
+            onDropped.accept(waiting.remove());
             lost++;
         }
     }
 
-    private static int octets(OpenSessionResponse event) {
-        return OVERHEAD + event.getSerializedSize();
-    }
-
-    private OpenSessionResponse next() {
-        OpenSessionResponse next = waiting.remove();
-        octets -= octets(next);
-        return next;
-    }
-
-    /** Counts what waits; false when it may not be so much. */
-    private boolean count() {
-        long more = Math.max(0, octets - UNCOUNTED) - counted;
-        if (more < 0) {
-            quota.giveAnswerOctets(-more);
-        } else if (more > 0) {
-            try {
-                quota.takeAnswerOctets(more);
-            } catch (StatusRuntimeException e) {
-                return false;
-            }
-        }
-        counted += more;
-        return true;
-    }
-
     /** Sends what the transport takes. */
     void flush() {
-        if (!closed && !waiting.isEmpty()) {
-            send();
-            count();
-        }
-    }
-
-    private void send() {
         while (!waiting.isEmpty() && observer.isReady()) {
-            observer.onNext(lost == 0 ? next() : eventsLost());
+            observer.onNext(lost == 0 ? waiting.remove() : eventsLost());
         }
     }
 
@@ -120,8 +71,6 @@ final class EventStream implements SessionEvents {
     void cancelled() {
         closed = true;
         waiting.clear();
-        octets = 0;
-        count();
     }
 
     /** Ends the call. */

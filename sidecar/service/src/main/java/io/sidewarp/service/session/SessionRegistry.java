@@ -16,7 +16,6 @@ import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.log.LogText;
 import io.sidewarp.service.log.PeerLogs;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.quota.EffectiveLimits;
 import io.sidewarp.service.quota.PeerQuotas;
@@ -147,7 +146,6 @@ public final class SessionRegistry implements QueueSessions {
         try {
             EventStream events = new EventStream(
                     observer,
-                    AnswerQuota.CONTEXT.get(),
                     dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
             Session session = new Session(SessionToken.next(), context(name, peer, loop, events), events);
             observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));

@@ -35,19 +35,15 @@ final class EntryDecoder {
     /** Fills the work request; returns why it cannot be. The request names at least id and connection then. */
     @Nullable
     Refusal decode(WorkItem item, WorkRingKind kind) {
-        item.reset();
-        item.id = entry.id();
         int flags = entry.flags();
         boolean shared = (flags & WorkEntryFlyweight.FLAG_SHARED) != 0;
-        if (!shared) {
-            item.connection = entry.connection();
-        }
         int number = entry.opcode();
         Opcode opcode = number < OPCODES.length ? OPCODES[number] : null;
+        item.begin(opcode, shared ? 0 : entry.connection());
+        item.id = entry.id();
         if (opcode == null) {
             return Refusal.invalid("opcode " + number + " is unknown; allowed: 1 to " + (OPCODES.length - 1));
         }
-        item.resetWork(opcode);
         boolean receive = opcode == Opcode.RECEIVE;
         if (receive != (kind == WorkRingKind.WORK_RING_KIND_RECEIVE)) {
             return Refusal.invalid(

@@ -91,13 +91,13 @@ public final class InitialReceives implements CompletionSink {
     void claim(QueueCall call) {
         claimant = call;
         for (WorkCompletion completion : parked) {
-            call.addInitial(completion);
+            call.addInitial(completion, this);
         }
     }
 
-    /** The claimant has sent all that it was told. */
+    /** The claimant has sent the oldest completion. */
     void sent() {
-        parked.clear();
+        parked.remove();
         giveBack();
     }
 
@@ -138,7 +138,7 @@ public final class InitialReceives implements CompletionSink {
         WorkCompletion message = Completions.toProto(id, connection, completion);
         parked.add(message);
         if (claimant != null) {
-            claimant.addInitial(message);
+            claimant.addInitial(message, this);
         }
     }
 

@@ -3,257 +3,243 @@
 
 package io.sidewarp.service.transfer;
 
-import io.grpc.Metadata;
-import io.grpc.ServerCall;
 import io.grpc.Status;
-import io.grpc.StatusRuntimeException;
+import io.grpc.stub.ServerCallStreamObserver;
+import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.Opcode;
-import io.sidewarp.engine.verbs.WorkCompletion;
 import io.sidewarp.service.error.ApiError;
-import io.sidewarp.service.peer.AnswerQuota;
 import io.sidewarp.service.peer.Peer;
+import io.sidewarp.v1.QueueCompletions;
 import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueueOpened;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
+import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRequest;
+import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Queue call. A message is decoded while its work is posted; the next message is asked for when the last one is
- * posted completely, so that a full send queue holds the caller back instead of failing. Completions of one engine batch
- * go out in one message. What waits here is bounded by the credits: a completion that was not sent holds its credit. Work
- * that is refused holds nothing else, so that a caller who does not read is held back by it too. Work beyond the credits
- * waits, as work for a full send queue does. What waits of many completions, here or at gRPC, counts as an answer that is
- * not read, and when there is too much of that, the call ends. A call that has ended leaves nothing but its work.
+ * One Queue call. Posts the work of one request after the other, and asks for the next request when all work of the last
+ * one is posted, a credit is free and the caller reads. Work beyond the credits, or for a full send queue, waits in its
+ * order. Completions of one engine batch go out in one response. A completion holds its credit until it was sent, so that
+ * the credits bound what waits for a caller that does not read. A call that has ended leaves nothing but its work.
  *
- * <p>gRPC's callbacks come on the transport's thread and continue on the session's. Allocates nothing per work request
- * unless it fails.
+ * <p>gRPC's callbacks come on the transport's thread and continue on the session's.
  */
-final class QueueCall extends ServerCall.Listener<QueueFrame> implements WorkSource {
+public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource {
 
-    /** Completions go out in messages of about this many octets at most. */
-    private static final int MAX_MESSAGE = 64 * 1024;
+    /** Completions of one response: far less than the 4 MiB that gRPC's clients take by default. */
+    private static final int MAX_COMPLETIONS = 512;
 
-    /** Octets that gRPC may have of the call before the transport has taken all of the last message, uncounted. */
-    private static final int MAX_AHEAD = 4 * 1024;
-
-    /** What a message takes besides its octets while gRPC has it, about. */
-    private static final int MESSAGE_OVERHEAD = 512;
-
-    /** Octets of completions from which on a caller that does not read them gets no more work refused. */
-    private static final int MAX_UNREAD = 2 * 1024;
-
-    private final ServerCall<QueueFrame, CompletionBatch> call;
+    private final ServerCallStreamObserver<QueueResponse> observer;
     private final QueueSessions sessions;
     private final Peer peer;
-    private final AnswerQuota quota;
-    private final QueueDecoder decoder = new QueueDecoder();
     private final WorkItem item = new WorkItem();
-    private final CompletionBatch batch = new CompletionBatch();
-    private final Set<InitialReceives> claims = new LinkedHashSet<>();
     private final QueueSink sink = new QueueSink(this);
-    /** Those that refused work of this call and tell it in turn. */
+    /** Connections that refused work of this call and tell it in turn. */
     private final Set<ConnectionWork> refusing = new HashSet<>();
 
     private final UnsignaledCredits unsignaled = new UnsignaledCredits();
+    /** Completions that were not sent. */
+    private final ArrayDeque<Unsent> unsent = new ArrayDeque<>();
+    /** Initial receives that complete here. */
+    private final Set<InitialReceives> claims = new LinkedHashSet<>();
 
-    /** Set by the transport's thread with the first message, before anything goes to the session's thread. */
-    private @Nullable SessionTransfers session;
+    /** Set by the transport's thread with the first request, before anything goes to the session's thread. */
+    private volatile @Nullable SessionTransfers session;
 
     private int credits;
-    /** Work requests that came and whose completion did not go out. */
+    /** Work requests that were posted or refused and whose completion was not sent. */
     private int outstanding;
-    /** Outstanding requests whose completion is in the batch. */
-    private int unsent;
     /** Outstanding work that is unsignaled, and not complete. */
     private int silent;
     /** Outstanding receives that are not complete: a peer may wait for this side before it sends. */
     private int receives;
-    /** What gRPC may still have of the call, in octets. */
-    private int ahead;
-    /** Octets of the batch and of these that count as not read. */
-    private int counted;
-    /** The batch has completions of initial receives. */
-    private boolean initialUnsent;
-    /** A decoded work request waits for a credit, or for space on its connection's send queue. */
-    private boolean held;
-    /** It is a credit that it waits for. */
-    private boolean wantsCredit;
-    /** Whose send queue that is, while it has no space. */
+
+    /** Work of the last request, and how much of it is posted. */
+    private List<WorkRequest> work = List.of();
+
+    private int posted;
+    /** Connection whose send queue has no space for the next work request. */
     private @Nullable ConnectionWork awaited;
-    /** The rest of the message waits until the caller reads why work was refused. */
-    private boolean paused;
+    /** The next request was asked for and is not here yet. */
+    private boolean asked = true;
 
-    /** There is something to do when the transport has taken all. */
-    private volatile boolean waiting;
-
-    private boolean frameDone = true;
     private boolean halfClosed;
     private boolean closed;
 
-    /** @param call ready when nothing waits for the transport */
-    QueueCall(ServerCall<QueueFrame, CompletionBatch> call, QueueSessions sessions, Peer peer, AnswerQuota quota) {
-        this.call = call;
+    /**
+     * A completion that waits for the caller.
+     *
+     * @param initial whose it is, for an initial receive, which holds no credit; else null
+     */
+    private record Unsent(WorkCompletion completion, @Nullable InitialReceives initial) {}
+
+    /** Begins a call; in the service's method, where gRPC lets flow control and handlers be set. */
+    public QueueCall(ServerCallStreamObserver<QueueResponse> observer, QueueSessions sessions, Peer peer) {
+        this.observer = observer;
         this.sessions = sessions;
         this.peer = peer;
-        this.quota = quota;
+        observer.disableAutoRequest();
+        observer.setOnReadyHandler(() -> onSession(this::flush));
+        observer.setOnCancelHandler(() -> onSession(this::leave));
+        observer.request(1);
     }
 
     // On the transport's thread.
 
     @Override
-    public void onMessage(QueueFrame frame) {
-        SessionTransfers current = session;
-        if (current != null) {
-            current.context().run(() -> onFrame(current, frame, false));
+    public void onNext(QueueRequest request) {
+        if (session != null) {
+            onSession(() -> onRequest(request));
             return;
         }
         try {
-            decoder.begin(frame);
-            QueueOpen open = decoder.open();
-            if (open == null) {
+            if (!request.hasOpen()) {
                 throw ApiError.invalid("the first request of a Queue call must be open");
             }
-            SessionTransfers found = sessions.find(open.getSession(), peer);
+            SessionTransfers found = sessions.find(request.getOpen().getSession(), peer);
             session = found;
-            found.context().run(() -> open(found, open, frame));
+            onSession(() -> open(found, request.getOpen()));
         } catch (RuntimeException e) {
-            close(status(e));
+            fail(e);
         }
     }
 
     @Override
-    public void onHalfClose() {
-        SessionTransfers current = session;
-        if (current == null) {
-            close(Status.INVALID_ARGUMENT.withDescription("the Queue call ended before it was opened"));
-        } else {
-            current.context().run(() -> {
-                halfClosed = true;
-                closeWhenDone();
-            });
-        }
+    public void onError(Throwable failure) {
+        // The cancel handler has it.
     }
 
     @Override
-    public void onReady() {
-        SessionTransfers current = session;
-        if (waiting && current != null) {
-            current.context().run(this::flush);
+    public void onCompleted() {
+        if (session == null) {
+            fail(ApiError.invalid("the Queue call ended before it was opened"));
+            return;
         }
+        onSession(() -> {
+            halfClosed = true;
+            closeWhenDone();
+        });
     }
 
-    @Override
-    public void onCancel() {
+    private void onSession(Runnable task) {
         SessionTransfers current = session;
         if (current != null) {
-            current.context().run(this::leave);
+            current.context().run(task);
         }
     }
 
     // On the session's thread.
 
-    private void open(SessionTransfers current, QueueOpen open, QueueFrame frame) {
+    private void open(SessionTransfers current, QueueOpen open) {
         if (closed) {
             return;
         }
         try {
-            credits = current.credits(open.getOutstanding());
+            int granted = current.credits(open.getOutstanding());
             current.add(this);
             // All of them can be claimed or none is: completions that wait at one do not go down with a call that
             // fails.
             for (long connection : open.getReceiveConnectionsList()) {
-                InitialReceives receives = current.connections().initialReceives(connection);
-                receives.requireUnclaimed();
-                claims.add(receives);
+                InitialReceives initial = current.connections().initialReceives(connection);
+                initial.requireUnclaimed();
+                claims.add(initial);
             }
-            call.sendHeaders(new Metadata());
-            call.sendMessage(CompletionBatch.opened(credits));
-            ahead += MESSAGE_OVERHEAD;
-            for (InitialReceives receives : claims) {
-                receives.claim(this);
-            }
+            observer.onNext(QueueResponse.newBuilder()
+                    .setOpened(QueueOpened.newBuilder().setCredits(granted))
+                    .build());
+            credits = granted;
+            claims.forEach(initial -> initial.claim(this));
         } catch (RuntimeException e) {
-            close(status(e));
+            fail(e);
             return;
         }
-        onFrame(current, frame, true);
+        asked = false;
+        flush();
     }
 
-    private void onFrame(SessionTransfers current, QueueFrame frame, boolean first) {
+    private void onRequest(QueueRequest request) {
         if (closed) {
             return;
         }
-        decoder.begin(frame, first);
-        frameDone = false;
-        postFrame(current);
+        switch (request.getRequestCase()) {
+            case POST -> {
+                asked = false;
+                work = request.getPost().getWorkList();
+                posted = 0;
+                flush();
+            }
+            case OPEN ->
+                fail(ApiError.invalid("open occurs again; only the first request of a Queue call may be open"));
+            case REQUEST_NOT_SET ->
+                fail(ApiError.invalid("each request of a Queue call behind open must be post; this one has neither"));
+        }
     }
 
-    /** Posts the rest of the message, as far as there is space. */
-    private void postFrame(SessionTransfers current) {
-        try {
-            while (held || decoder.next(item)) {
-                if (!held || wantsCredit) {
-                    wantsCredit = outstanding == credits;
-                    held = wantsCredit;
-                    if (held) {
-                        flush();
-                        return;
-                    }
-                    outstanding++;
-                }
-                int told = batch.count();
-                held = post(current);
-                if (held) {
-                    flush();
-                    return;
-                }
-                paused = batch.count() > told && !hasRoom();
-                if (paused || closed) {
-                    return;
-                }
-            }
-        } catch (RuntimeException e) {
-            close(status(e));
+    /** Sends what the caller takes, posts what there are credits for, and asks for more. */
+    @Override
+    public void flush() {
+        SessionTransfers current = session;
+        if (closed || credits == 0 || current == null) {
             return;
         }
-        frameDone = true;
-        flush();
-        call.request(1);
+        try {
+            do {
+                send();
+                postWork(current);
+            } while (!unsent.isEmpty() && observer.isReady());
+        } catch (RuntimeException e) {
+            fail(e);
+            return;
+        }
+        if (!asked && posted == work.size() && outstanding < credits && observer.isReady()) {
+            asked = true;
+            observer.request(1);
+        }
         closeWhenDone();
     }
 
-    /** Sends the batch when it has much; false when the caller has to read first. */
-    private boolean hasRoom() {
-        if (batch.octets() < (call.isReady() ? MAX_MESSAGE : MAX_UNREAD)) {
-            return true;
-        }
-        flush();
-        return batch.count() == 0;
-    }
-
-    /** The caller reads, or a credit came back. */
-    private void goOn(SessionTransfers current) {
-        if (!closed && (paused || hasCredit())) {
-            paused = false;
-            postFrame(current);
-        }
-    }
-
-    private boolean hasCredit() {
-        return wantsCredit && outstanding < credits;
-    }
-
-    /** Goes on with the message, but not from within the completion of other work. */
-    private void goOnSoon() {
-        SessionTransfers current = session;
-        if (current != null) {
-            current.context().loop().execute(() -> goOn(current));
+    private void send() {
+        while (!unsent.isEmpty() && observer.isReady()) {
+            QueueCompletions.Builder completions = QueueCompletions.newBuilder();
+            while (!unsent.isEmpty() && completions.getCompletionsCount() < MAX_COMPLETIONS) {
+                Unsent next = unsent.remove();
+                completions.addCompletions(next.completion());
+                if (next.initial() == null) {
+                    outstanding--;
+                } else {
+                    next.initial().sent();
+                }
+            }
+            observer.onNext(
+                    QueueResponse.newBuilder().setCompletions(completions).build());
         }
     }
 
-    /** Posts the decoded work request; true when it has to wait for space. */
+    private void postWork(SessionTransfers current) {
+        while (awaited == null && posted < work.size() && outstanding < credits) {
+            item.of(work.get(posted));
+            outstanding++;
+            if (post(current)) {
+                posted++;
+            } else {
+                outstanding--;
+            }
+        }
+        if (posted == work.size()) {
+            work = List.of();
+            posted = 0;
+        }
+    }
+
+    /** Posts a work request; false when it has to wait for space. */
     private boolean post(SessionTransfers current) {
         boolean silently = item.unsignaled && item.opcode != Opcode.RECEIVE && item.sharedReceives == 0;
         if (!silently) {
@@ -263,22 +249,23 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements WorkSou
             Refusal refusal = current.postShared(item, sink);
             if (refusal == null) {
                 receives++;
+            } else {
+                refuse(current, refusal);
             }
-            refuse(current, refusal);
-            return false;
+            return true;
         }
-        ConnectionWork work = current.connections().find(item.connection);
-        if (work == null) {
+        ConnectionWork connection = current.connections().find(item.connection);
+        if (connection == null) {
             refuse(current, Refusal.of(current.connections().missing(item.connection), item.isFlush()));
-            return false;
+            return true;
         }
         Refusal refusal = silently && isLastCredit()
                 ? UnsignaledCredits.LAST
-                : current.poster().post(work, item, sink);
+                : current.poster().post(connection, item, sink);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
-            awaited = work;
-            work.awaitSpace(this);
-            return true;
+            awaited = connection;
+            connection.awaitSpace(this);
+            return false;
         }
         if (refusal == null) {
             if (silently) {
@@ -291,13 +278,13 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements WorkSou
             }
         } else if (refusal.isFlushed() && item.opcode != Opcode.RECEIVE) {
             unsignaled.completesInTurn(item.connection);
-            refusing.add(work);
-            work.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
+            refusing.add(connection);
+            connection.refuseInTurn(this, Completions.refused(item.id, item.connection, item.opcode, refusal));
         } else {
             refuse(current, refusal);
         }
-        work.onPosted();
-        return false;
+        connection.onPosted();
+        return true;
     }
 
     /** Whether no completion is due, and the caller counts all credits as taken by unsignaled work but for this one. */
@@ -305,207 +292,102 @@ final class QueueCall extends ServerCall.Listener<QueueFrame> implements WorkSou
         return outstanding - 1 - receives == silent && unsignaled.total() + receives + 1 >= credits;
     }
 
-    private void refuse(SessionTransfers current, @Nullable Refusal refusal) {
-        if (refusal != null) {
-            unsignaled.completes(current.connections());
-            refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
-        }
+    private void refuse(SessionTransfers current, Refusal refusal) {
+        unsignaled.completes(current.connections());
+        refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
     }
 
     /** Tells of work that was not posted, with the next flush. */
     @Override
-    public void refused(io.sidewarp.v1.WorkCompletion completion) {
-        if (!closed) {
-            batch.add(completion);
-            unsent++;
-            countTold(completion.getConnection());
-        }
-    }
-
-    /** A completion is in the batch: events of its connection come behind it. */
-    private void countTold(long connection) {
-        SessionTransfers current = session;
-        ConnectionWork work = current == null ? null : current.connections().find(connection);
-        if (work != null) {
-            work.onTold();
-        }
+    public void refused(WorkCompletion completion) {
+        tell(completion, null);
     }
 
     /** A connection has told all that it refused. */
     @Override
-    public void toldBy(ConnectionWork work) {
-        refusing.remove(work);
+    public void toldBy(ConnectionWork connection) {
+        refusing.remove(connection);
     }
 
     /** There may be space on a send queue that work waits for. */
     @Override
     public void resume() {
         awaited = null;
-        SessionTransfers current = session;
-        if (!closed && held && current != null) {
-            postFrame(current);
-        }
+        flush();
     }
 
-    /** Work is complete: {@link CompletionSink#complete}. */
-    void complete(long connection, long id, boolean signaled, WorkCompletion completion) {
+    /** Takes the completion of work: {@link CompletionSink#complete}. */
+    void complete(
+            long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         if (completion.opcode() == Opcode.RECEIVE) {
             receives--;
         }
-        boolean success = completion.status() == CompletionStatus.SUCCESS;
         if (!signaled) {
             silent--;
-            if (success) {
+            if (completion.status() == CompletionStatus.SUCCESS) {
                 outstanding--;
                 return;
             }
             // Work behind it fails, and tells so.
             unsignaled.completesInTurn(connection);
         }
-        if (success) {
-            batch.add(id, connection, completion);
-        } else {
-            batch.add(Completions.toProto(id, connection, completion));
-        }
-        unsent++;
-        countTold(connection);
-        if (batch.octets() >= MAX_MESSAGE) {
-            flush();
-        }
+        tell(Completions.toProto(id, connection, completion), null);
     }
 
-    /** Adds the completion of an initial receive, which holds no credit. */
-    void addInitial(io.sidewarp.v1.WorkCompletion completion) {
-        if (!closed) {
-            batch.add(completion);
-            initialUnsent = true;
-            countTold(completion.getConnection());
-        }
+    /** Tells of the completion of an initial receive. */
+    void addInitial(WorkCompletion completion, InitialReceives initial) {
+        tell(completion, initial);
     }
 
-    /** Sends what was collected. */
-    @Override
-    public void flush() {
-        do {
-            sendBatch();
-            // Whoever hears of it later sees that there is something to do, or else it is ready now.
-        } while (waiting && !closed && call.isReady());
-        if (hasCredit()) {
-            goOnSoon();
-        }
-        closeWhenDone();
-    }
-
-    /**
-     * Sends the batch if gRPC has little of this call. What it keeps for long is what a caller does not read; there is no
-     * way to see how much that is, only when it is nothing.
-     */
-    private void sendBatch() {
-        if (closed || (batch.count() == 0 && counted == 0)) {
+    /** Events of the connection come behind the completion. */
+    private void tell(WorkCompletion completion, @Nullable InitialReceives initial) {
+        SessionTransfers current = session;
+        if (closed || current == null) {
             return;
         }
-        // A call whose caller has left is not ready either.
-        if (call.isReady()) {
-            ahead = 0;
+        unsent.add(new Unsent(completion, initial));
+        ConnectionWork connection = current.connections().find(completion.getConnection());
+        if (connection != null) {
+            connection.onTold();
         }
-        int next = ahead + batch.octets() + MESSAGE_OVERHEAD;
-        if (batch.count() > 0 && (ahead == 0 || next <= MAX_AHEAD)) {
-            if (!count(next, 0)) {
-                return;
-            }
-            ahead = next;
-            send();
-        } else if (!count(ahead, batch.excess())) {
-            return;
-        }
-        waiting = batch.count() > 0 || counted > 0;
-    }
-
-    private void send() {
-        batch.seal();
-        call.sendMessage(batch);
-        batch.clear();
-        outstanding -= unsent;
-        unsent = 0;
-        if (initialUnsent) {
-            initialUnsent = false;
-            claims.forEach(InitialReceives::sent);
-        }
-        if (paused) {
-            goOnSoon();
-        }
-    }
-
-    /**
-     * Counts what the caller did not read, if it is much; ends the call when it may not be.
-     *
-     * @param sent octets that gRPC may have
-     * @param waits octets that wait here, if they are many
-     */
-    private boolean count(int sent, int waits) {
-        int more = (sent > MAX_AHEAD ? sent : 0) + waits - counted;
-        if (more < 0) {
-            quota.giveAnswerOctets(-more);
-        } else if (more > 0) {
-            try {
-                quota.takeAnswerOctets(more);
-            } catch (StatusRuntimeException e) {
-                close(e.getStatus());
-                return false;
-            }
-        }
-        counted += more;
-        return true;
     }
 
     private void closeWhenDone() {
-        if (halfClosed && frameDone && outstanding == 0 && batch.count() == 0) {
-            close(Status.OK);
-        }
-    }
-
-    /** The session ends. */
-    void end() {
-        close(Status.CANCELLED.withDescription("the session ended"));
-    }
-
-    private void close(Status status) {
-        if (!closed) {
-            call.close(status, ApiError.trailers(status));
+        if (halfClosed && !closed && posted == work.size() && outstanding == 0 && unsent.isEmpty()) {
+            observer.onCompleted();
             leave();
         }
     }
 
-    /** Nothing goes out any more; work that was posted goes on, and nothing else is kept. */
+    /** Ends with the session. */
+    void end() {
+        fail(ApiError.of(Status.Code.CANCELLED, "the session ended"));
+    }
+
+    private void fail(RuntimeException failure) {
+        if (!closed) {
+            observer.onError(ApiError.from(failure));
+            leave();
+        }
+    }
+
+    /** Sends nothing more. Work that was posted goes on, and nothing else is kept. */
     private void leave() {
         closed = true;
         sink.leave();
-        decoder.end();
-        batch.clear();
-        ConnectionWork full = awaited;
-        if (full != null) {
-            full.forget(this);
+        work = List.of();
+        posted = 0;
+        unsent.clear();
+        if (awaited != null) {
+            awaited.forget(this);
         }
-        for (ConnectionWork work : refusing) {
-            work.forget(this);
-        }
+        refusing.forEach(connection -> connection.forget(this));
         refusing.clear();
-        // What gRPC has counts until nothing of the call is left.
-        count(ahead, 0);
-        for (InitialReceives receives : claims) {
-            receives.unclaim(this);
-        }
+        claims.forEach(initial -> initial.unclaim(this));
         claims.clear();
         SessionTransfers current = session;
         if (current != null) {
             current.remove(this);
         }
-    }
-
-    private static Status status(RuntimeException failure) {
-        if (failure instanceof ProtoReader.MalformedMessage) {
-            return Status.INVALID_ARGUMENT.withDescription(failure.getMessage());
-        }
-        return ApiError.from(failure).getStatus();
     }
 }

@@ -8,8 +8,6 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
-import io.sidewarp.v1.QueuePost;
-import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveRequest;
 import io.sidewarp.v1.ReceiveWork;
@@ -94,16 +92,10 @@ public final class SessionTransfers {
         return connections.initialReceives(request.getConnection()).take();
     }
 
-    /** Any work. Decoded as that of a Queue call, so that there is one meaning of a work request. */
+    /** Any work. It completes in any case, also when it is unsignaled. */
     public CompletableFuture<WorkCompletion> perform(WorkRequest work) {
-        byte[] post = QueueRequest.newBuilder()
-                .setPost(QueuePost.newBuilder().addWork(work.toBuilder().setUnsignaled(false)))
-                .build()
-                .toByteArray();
-        // It goes with the message, which may have 4 MiB.
-        QueueDecoder decoder = new QueueDecoder();
-        decoder.begin(new QueueFrame(post, post.length));
-        decoder.next(item);
+        item.of(work);
+        item.unsignaled = false;
         return post(item);
     }
 

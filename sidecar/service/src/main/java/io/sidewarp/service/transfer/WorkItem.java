@@ -6,8 +6,12 @@ package io.sidewarp.service.transfer;
 import io.sidewarp.engine.memory.MemoryRegion;
 import io.sidewarp.engine.verbs.Opcode;
 import io.sidewarp.engine.verbs.WorkRequest;
+import io.sidewarp.v1.CompareSwapWork;
+import io.sidewarp.v1.FetchAddWork;
+import io.sidewarp.v1.ImmediateWork;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveWork;
+import io.sidewarp.v1.RemoteAddress;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WriteWork;
@@ -66,37 +70,6 @@ final class WorkItem {
     final long[] offsets = new long[WorkRequest.MAX_SGE];
     final long[] lengths = new long[WorkRequest.MAX_SGE];
 
-    void reset() {
-        id = 0;
-        connection = 0;
-        sharedReceives = 0;
-        fence = false;
-        localFence = false;
-        unsignaled = false;
-        withFlush = false;
-        resetWork(null);
-    }
-
-    /** Forgets the work but not whose it is: a later member of a oneof replaces an earlier one. */
-    void resetWork(@Nullable Opcode newOpcode) {
-        opcode = newOpcode;
-        remote = false;
-        remoteStag = 0;
-        remoteTaggedOffset = 0;
-        solicited = false;
-        invalidate = false;
-        invalidateStag = 0;
-        immediate = 0;
-        subject = 0;
-        key = 0;
-        operand = 0;
-        operandMask = newOpcode == Opcode.COMPARE_SWAP ? -1L : 0;
-        compare = 0;
-        compareMask = -1L;
-        sgeCount = 0;
-        inline = null;
-    }
-
     void addSge(long region, long offset, long length) {
         if (sgeCount < WorkRequest.MAX_SGE) {
             regions[sgeCount] = region;
@@ -106,11 +79,69 @@ final class WorkItem {
         sgeCount++;
     }
 
+    /** Takes over a work request; for a receive, the id of the request and not that of ReceiveWork. */
+    WorkItem of(io.sidewarp.v1.WorkRequest request) {
+        long of = request.getConnection();
+        switch (request.getWorkCase()) {
+            case WRITE -> of(request.getWrite(), of);
+            case READ -> of(request.getRead(), of);
+            case SEND -> of(request.getSend(), of);
+            case RECEIVE -> of(request.getReceive(), of);
+            case IMMEDIATE -> of(request.getImmediate(), of);
+            case FETCH_ADD -> of(request.getFetchAdd(), of);
+            case COMPARE_SWAP -> of(request.getCompareSwap(), of);
+            case LOCAL_INVALIDATE -> {
+                begin(Opcode.LOCAL_INVALIDATE, of, List.of());
+                subject = request.getLocalInvalidate().getRegion();
+            }
+            case ENABLE -> {
+                begin(Opcode.ENABLE, of, List.of());
+                subject = request.getEnable().getRegion();
+                key = request.getEnable().getKey();
+            }
+            case FLUSH -> flush(of);
+            case WORK_NOT_SET -> begin(null, of, List.of());
+        }
+        id = request.getId();
+        sharedReceives = request.getSharedReceiveQueue();
+        fence = request.getFence();
+        localFence = request.getLocalFence();
+        unsignaled = request.getUnsignaled();
+        withFlush = request.getWithFlush();
+        return this;
+    }
+
+    private void of(ImmediateWork work, long newConnection) {
+        begin(Opcode.IMMEDIATE, newConnection, List.of());
+        immediate = work.getData();
+        solicited = work.getSolicited();
+    }
+
+    private void of(FetchAddWork work, long newConnection) {
+        begin(Opcode.FETCH_ADD, newConnection, work.getLocalList());
+        remote(work.hasRemote(), work.getRemote());
+        operand = work.getAdd();
+        operandMask = work.getMask();
+    }
+
+    private void of(CompareSwapWork work, long newConnection) {
+        begin(Opcode.COMPARE_SWAP, newConnection, work.getLocalList());
+        remote(work.hasRemote(), work.getRemote());
+        compare = work.getCompare();
+        compareMask = work.hasCompareMask() ? work.getCompareMask() : -1L;
+        operand = work.getSwap();
+        operandMask = work.hasSwapMask() ? work.getSwapMask() : -1L;
+    }
+
+    private void remote(boolean given, RemoteAddress address) {
+        remote = given;
+        remoteStag = address.getStag();
+        remoteTaggedOffset = address.getTaggedOffset();
+    }
+
     WorkItem of(WriteWork work, long newConnection) {
         begin(Opcode.RDMA_WRITE, newConnection, work.getLocalList());
-        remote = work.hasRemote();
-        remoteStag = work.getRemote().getStag();
-        remoteTaggedOffset = work.getRemote().getTaggedOffset();
+        remote(work.hasRemote(), work.getRemote());
         solicited = work.getSolicited();
         if (work.hasImmediate()) {
             opcode = Opcode.RDMA_WRITE_WITH_IMMEDIATE;
@@ -121,9 +152,7 @@ final class WorkItem {
 
     WorkItem of(ReadWork work, long newConnection) {
         begin(Opcode.RDMA_READ, newConnection, work.getLocalList());
-        remote = work.hasRemote();
-        remoteStag = work.getRemote().getStag();
-        remoteTaggedOffset = work.getRemote().getTaggedOffset();
+        remote(work.hasRemote(), work.getRemote());
         return this;
     }
 
@@ -146,14 +175,39 @@ final class WorkItem {
         return this;
     }
 
-    private void begin(Opcode newOpcode, long newConnection, List<Sge> elements) {
-        reset();
-        opcode = newOpcode;
-        connection = newConnection;
+    private void begin(@Nullable Opcode newOpcode, long newConnection, List<Sge> elements) {
+        begin(newOpcode, newConnection);
         for (int i = 0; i < elements.size(); i++) {
             Sge sge = elements.get(i);
             addSge(sge.getRegion(), sge.getOffset(), sge.getLength());
         }
+    }
+
+    /** Forgets what there was. */
+    void begin(@Nullable Opcode newOpcode, long newConnection) {
+        id = 0;
+        connection = newConnection;
+        sharedReceives = 0;
+        fence = false;
+        localFence = false;
+        unsignaled = false;
+        withFlush = false;
+        opcode = newOpcode;
+        remote = false;
+        remoteStag = 0;
+        remoteTaggedOffset = 0;
+        solicited = false;
+        invalidate = false;
+        invalidateStag = 0;
+        immediate = 0;
+        subject = 0;
+        key = 0;
+        operand = 0;
+        operandMask = 0;
+        compare = 0;
+        compareMask = -1L;
+        sgeCount = 0;
+        inline = null;
     }
 
     /** Whether its completion tells of the work before it. */

@@ -3,11 +3,10 @@
 
 /**
  * Work requests from the API to the engine, and completions back, on the session's thread. A simple call (Write, Read,
- * Send, Receive, Perform) is one {@code WorkItem} with a {@code SimpleWork} that waits for it; a {@code QueueCall}
- * takes them out of its messages one by one ({@code QueueDecoder}). Either way {@code WorkPoster} finds the regions
- * and posts to the queue pair, {@code PolledWork} polls the completion queue and finds by {@code WorkSlots} whose work
- * that was, and a {@code CompletionSink} takes the completion to its caller. Payload never comes here. Allocates
- * nothing for each work request of a Queue call once warm.
+ * Send, Receive, Perform) is one {@code WorkItem} with a {@code SimpleWork} that waits for it; a {@code QueueCall} posts
+ * many. Either way {@code WorkPoster} finds the regions and posts to the queue pair, {@code PolledWork} polls the completion
+ * queue and finds by {@code WorkSlots} whose work that was, and a {@code CompletionSink} takes the completion to its caller.
+ * Payload never comes here.
  */
 @NullMarked
 package io.sidewarp.service.transfer;

@@ -13,7 +13,6 @@ import io.sidewarp.service.testing.LogLines;
 import io.sidewarp.service.testing.Octets;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
-import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListSessionsRequest;
 import org.junit.jupiter.api.AfterEach;
@@ -79,17 +78,18 @@ class MalformedRequestsTest {
     }
 
     @Test
-    void oneOfTooManyMessagesIsRefused() {
-        byte[] receives = new byte[2 << 20];
-        for (int i = 0; i < receives.length; i += 2) {
-            receives[i] = ConnectRequest.RECEIVES_FIELD_NUMBER << 3 | 2;
-        }
-
-        Status status = refusal("sidewarp.v1.ConnectionService/Connect", receives);
+    void oneThatIsTooLongIsRefused() {
+        Status status = refusal("sidewarp.v1.DeviceService/OpenSession", new byte[(256 << 10) + 1]);
 
         assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-        assertThat(status.getDescription()).endsWith("give fewer in one call");
+        assertThat(status.getDescription()).contains("262145 bytes", "at most 262144");
         assertThat(log.all()).isEmpty();
+    }
+
+    @Test
+    void oneThatIsMuchTooLongIsRefused() {
+        assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", new byte[5 << 20]).getCode())
+                .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     }
 
     private Status refusal(String method, byte[] request) {

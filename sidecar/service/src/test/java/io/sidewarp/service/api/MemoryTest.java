@@ -71,7 +71,7 @@ class MemoryTest {
         byte[] data = TransferTest.random(3_000_000);
         Region region = session.managed(data.length + 100);
 
-        assertThat(session.store(region.getId(), 50, data, 1 << 20)).isEqualTo(data.length);
+        assertThat(session.store(region.getId(), 50, data, 250_000)).isEqualTo(data.length);
 
         assertThat(session.load(region.getId(), 50, data.length)).isEqualTo(data);
         assertThat(session.load(region.getId(), 0, 50)).containsOnly(0);
@@ -104,13 +104,13 @@ class MemoryTest {
     }
 
     @Test
-    void aPieceOfMoreThanOneMebibyteIsRefused() {
+    void aPieceThatDoesNotFitARequestIsRefused() {
         Region region = session.managed(3 << 20);
 
-        Status status = Waiting.status(() -> session.store(region.getId(), 0, new byte[2 << 20], 2 << 20));
+        Status status = Waiting.status(() -> session.store(region.getId(), 0, new byte[256 << 10], 256 << 10));
 
-        assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(status.getDescription()).contains("1048576");
+        assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+        assertThat(status.getDescription()).contains("at most 262144");
     }
 
     @Test

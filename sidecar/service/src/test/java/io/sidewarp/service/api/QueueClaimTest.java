@@ -24,6 +24,7 @@ import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
+import java.util.Collections;
 import java.util.List;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,36 +52,41 @@ class QueueClaimTest extends TwoSidecars {
     }
 
     @Test
-    void aMalformedPostBehindTheOpenTakesNoCompletionsAlong() {
+    void aCallThatIsRefusedTakesNoCompletionsAlong() {
         deliver(2);
-        ByteString truncated = ByteString.copyFrom(new byte[] {QueuePost.WORK_FIELD_NUMBER << 3 | 2, 100});
+        QueueRequest malformed = TestQueue.open(
+                        server.token(), 1, List.of(pair.there().getId()))
+                .toBuilder()
+                .setUnknownFields(UnknownFieldSet.newBuilder()
+                        .addField(
+                                QueueRequest.POST_FIELD_NUMBER,
+                                UnknownFieldSet.Field.newBuilder()
+                                        .addLengthDelimited(ByteString.copyFrom(
+                                                new byte[] {QueuePost.WORK_FIELD_NUMBER << 3 | 2, 100}))
+                                        .build())
+                        .build())
+                .build();
 
-        TestQueue failing = new TestQueue(server.channel(), openWith(1, truncated), Integer.MAX_VALUE);
+        TestQueue failing = new TestQueue(server.channel(), malformed, Integer.MAX_VALUE);
 
         assertThat(Status.fromThrowable(Waiting.join(failing.failed())).getCode())
                 .isEqualTo(Status.Code.INVALID_ARGUMENT);
-        theNextCallGetsAll(failing);
-    }
-
-    @Test
-    void moreWorkThanCreditsBehindTheOpenDoesNotKeepCompletionsOfInitialReceivesBack() {
-        deliver(2);
-        WorkRequest work = receive(1, pair.there().getId(), target, 0, 16).build();
-        ByteString two =
-                QueuePost.newBuilder().addWork(work).addWork(work).build().toByteString();
-
-        try (TestQueue queue = new TestQueue(server.channel(), openWith(1, two), Integer.MAX_VALUE)) {
-            assertThat(queue.credits()).isOne();
-            assertThat(queue.next(2)).extracting(WorkCompletion::getId).containsExactly(8L, 9L);
-        }
-    }
-
-    private void theNextCallGetsAll(TestQueue failed) {
-        failed.credits();
-        assertThat(failed.isEmpty()).isTrue();
+        assertThat(failing.isEmpty()).isTrue();
         try (TestQueue next = server.queue(1, pair.there().getId())) {
             next.credits();
             assertThat(next.next(2)).extracting(WorkCompletion::getId).containsExactly(8L, 9L);
+        }
+    }
+
+    @Test
+    void moreWorkThanCreditsDoesNotKeepCompletionsOfInitialReceivesBack() {
+        WorkRequest work = receive(1, pair.there().getId(), target, 0, 16).build();
+
+        try (TestQueue queue = server.queue(1, pair.there().getId())) {
+            assertThat(queue.credits()).isOne();
+            queue.post(work, work);
+            deliver(2);
+            assertThat(queue.next(2)).extracting(WorkCompletion::getId).containsExactly(8L, 9L);
         }
     }
 
@@ -89,13 +95,13 @@ class QueueClaimTest extends TwoSidecars {
         ManagedChannel channel = right.channel(WINDOW);
         try {
             WorkRequest unknown = WorkRequest.newBuilder().setConnection(4711).build();
-            QueuePost.Builder refused = QueuePost.newBuilder();
-            for (int i = 0; i < REFUSED; i++) {
-                refused.addWork(unknown);
-            }
-            TestQueue leaving =
-                    new TestQueue(channel, openWith(REFUSED, refused.build().toByteString()), 1);
+            TestQueue leaving = new TestQueue(
+                    channel,
+                    TestQueue.open(server.token(), REFUSED, List.of(pair.there().getId())),
+                    2);
             leaving.credits();
+            leaving.post(Collections.nCopies(REFUSED, unknown));
+            leaving.next();
             deliver(2);
 
             leaving.close();
@@ -135,19 +141,6 @@ class QueueClaimTest extends TwoSidecars {
             second.credits();
             assertThat(second.next().getId()).isEqualTo(9);
         }
-    }
-
-    /** A first request that also has a post. */
-    private QueueRequest openWith(int outstanding, ByteString post) {
-        return TestQueue.open(server.token(), outstanding, List.of(pair.there().getId())).toBuilder()
-                .setUnknownFields(UnknownFieldSet.newBuilder()
-                        .addField(
-                                QueueRequest.POST_FIELD_NUMBER,
-                                UnknownFieldSet.Field.newBuilder()
-                                        .addLengthDelimited(post)
-                                        .build())
-                        .build())
-                .build();
     }
 
     /** Sends messages, which are in the server's receives on return. */

@@ -33,14 +33,14 @@ class QueueSemanticsTest extends QueueSemanticsSuite {
                             .addField(
                                     1000,
                                     UnknownFieldSet.Field.newBuilder()
-                                            .addLengthDelimited(ByteString.copyFrom(new byte[5 << 20]))
+                                            .addLengthDelimited(ByteString.copyFrom(new byte[256 << 10]))
                                             .build())
                             .build())
                     .build());
 
             Status status = Status.fromThrowable(Waiting.join(queue.failed()));
             assertThat(status.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
-            assertThat(status.getDescription()).contains("at most 4194304").contains("split it");
+            assertThat(status.getDescription()).contains("at most 262144").contains("split it");
         }
     }
 }

@@ -200,7 +200,7 @@ class ResourceManagerTest {
         while (limit.find()) {
             refusing.add("sidewarp.limits." + limit.group(1));
         }
-        refusing.removeAll(Set.of("sidewarp.limits.load-octets", "sidewarp.limits.startup-connections"));
+        refusing.remove("sidewarp.limits.startup-connections");
         try (TestSidecar sidecar = TestSidecar.start()) {
             Map<String, Double> refusals = refusals(sidecar);
 

@@ -45,7 +45,7 @@ class ConfigTest {
         SidewarpConfig.Limits limits =
                 TestSidecar.config(Path.of("/dev/shm/none")).limits();
 
-        long ofCalls = limits.apiCalls() * (10L << 10) + limits.requestOctets() + limits.answerOctets();
+        long ofCalls = limits.apiCalls() * (10L << 10);
         long ofQueues = limits.workEntries() * 800;
 
         // Alone it gets half. There are 256 MiB, of which an idle sidecar has 9, and the collector needs some.
@@ -70,9 +70,6 @@ class ConfigTest {
         "sidewarp.limits.api-connection-calls, 0",
         "sidewarp.limits.api-calls, 0",
         "sidewarp.limits.api-calls, 5",
-        "sidewarp.limits.request-octets, 12582911",
-        "sidewarp.limits.answer-octets, 1048575",
-        "sidewarp.limits.load-octets, -1",
         "sidewarp.limits.work-entries, 5",
         "sidewarp.limits.reassembly-octets, 131071",
         "sidewarp.limits.regions, 0",

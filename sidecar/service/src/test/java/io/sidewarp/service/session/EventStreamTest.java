@@ -6,7 +6,6 @@ package io.sidewarp.service.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.service.testing.PlayedCall;
-import io.sidewarp.service.testing.UnreadOctets;
 import io.sidewarp.v1.EventsLost;
 import io.sidewarp.v1.OpenSessionResponse;
 import io.sidewarp.v1.RegionFault;
@@ -19,60 +18,14 @@ class EventStreamTest {
     private static final int DROPPED = 3;
 
     private final PlayedCall<OpenSessionResponse> client = new PlayedCall<>();
-    private final UnreadOctets octets = new UnreadOctets();
     private final List<OpenSessionResponse> dropped = new ArrayList<>();
-    private final EventStream stream = new EventStream(client, octets, dropped::add);
-
-    @Test
-    void eventsThatAreNotReadCountUntilTheyAre() {
-        tell(0, 200);
-
-        assertThat(octets.held()).isGreaterThan(200L * EventStream.OVERHEAD - EventStream.UNCOUNTED);
-        assertThat(dropped).isEmpty();
-        client.setReady();
-        stream.flush();
-        assertThat(client.told()).hasSize(200);
-        assertThat(octets.held()).isZero();
-    }
-
-    @Test
-    void aFewEventsWaitWithoutBeingCounted() {
-        octets.limit(0);
-
-        tell(0, 10);
-
-        assertThat(dropped).isEmpty();
-    }
-
-    @Test
-    void whatMayNotWaitTakesThePlaceOfTheOldest() {
-        octets.limit(50_000);
-
-        tell(0, 1000);
-
-        assertThat(octets.held()).isBetween(49_000L, 50_000L);
-        assertThat(dropped).hasSizeBetween(700, 900);
-        client.setReady();
-        stream.flush();
-        assertThat(client.told()).hasSize(1 + 1000 - dropped.size()).startsWith(lost(dropped.size()));
-        assertThat(client.told().getLast()).isEqualTo(event(999));
-        assertThat(octets.held()).isZero();
-    }
+    private final EventStream stream = new EventStream(client, dropped::add);
 
     @Test
     void noMoreThanTheBoundWait() {
         tell(0, EventStream.BOUND + 10);
 
         assertThat(dropped).hasSize(10).startsWith(event(0));
-    }
-
-    @Test
-    void whatWaitedCountsNoMoreWhenTheClientIsGone() {
-        tell(0, 200);
-
-        stream.cancelled();
-
-        assertThat(octets.held()).isZero();
     }
 
     @Test

@@ -53,6 +53,9 @@ public class PlayedCall<R> extends ServerCallStreamObserver<R> {
     public void disableAutoInboundFlowControl() {}
 
     @Override
+    public void disableAutoRequest() {}
+
+    @Override
     public void request(int count) {}
 
     @Override

@@ -32,17 +32,18 @@ class LeftBehindTest extends PlayedQueues {
 
     @Test
     void theRestOfAMessageIsNotKept() throws Exception {
-        QueueCall ended = call(new SentMessages(), 1);
-        QueueRequest request = receives(2).toBuilder().setUnknownFields(large()).build();
+        Caller caller = new Caller();
+        QueueCall ended = call(caller, 1);
+        byte[] request = receives(2).toByteArray();
 
-        WeakReference<byte[]> message = onLoop(() -> {
-            QueueFrame frame = received(request.toByteArray());
-            ended.onMessage(frame);
-            return new WeakReference<>(frame.data());
+        WeakReference<QueueRequest> message = onLoop(() -> {
+            QueueRequest received = QueueRequest.parseFrom(request);
+            ended.onNext(received);
+            return new WeakReference<>(received);
         });
 
         assertThat(receives.carriedOut()).isOne();
-        ended.onCancel();
+        caller.cancel();
         awaitGone(message);
         assertThat(ended).isNotNull();
     }
@@ -63,7 +64,7 @@ class LeftBehindTest extends PlayedQueues {
 
     @Test
     void aCallThatEndsWaitsForSpaceNoMore() throws Exception {
-        receive(call, QueueRequest.parseFrom(message()));
+        receive(call, message());
         for (int i = 0; i < 100; i++) {
             WeakReference<QueueCall> ended = endedBehind(write());
             assertThat(onLoop(work::waiting)).isZero();
@@ -73,8 +74,8 @@ class LeftBehindTest extends PlayedQueues {
 
     @Test
     void aCallThatStaysWaitsForSpace() throws Exception {
-        receive(call, QueueRequest.parseFrom(message()));
-        SentMessages told = new SentMessages();
+        receive(call, message());
+        Caller told = new Caller();
         QueueCall waiting = call(told, 1);
         receive(waiting, write());
         assertThat(onLoop(work::waiting)).isEqualTo(1);
@@ -90,7 +91,7 @@ class LeftBehindTest extends PlayedQueues {
             engine.complete();
             return true;
         });
-        await().until(() -> onLoop(() -> told.completions) == 1);
+        await().until(() -> onLoop(() -> told.completions()) == 1);
         assertThat(waiting).isNotNull();
     }
 
@@ -98,7 +99,7 @@ class LeftBehindTest extends PlayedQueues {
     void whatAClosingConnectionRefusedIsNotKeptForACallThatHasEnded() throws Exception {
         receive(call, write());
         engine.closing = true;
-        SentMessages told = new SentMessages();
+        Caller told = new Caller();
         QueueCall waiting = call(told, 1);
         receive(waiting, write());
         for (int i = 0; i < 100; i++) {
@@ -110,7 +111,7 @@ class LeftBehindTest extends PlayedQueues {
             engine.complete();
             return true;
         });
-        await().until(() -> onLoop(() -> told.completions) == 1);
+        await().until(() -> onLoop(() -> told.completions()) == 1);
         assertThat(onLoop(work::waiting)).isZero();
         assertThat(waiting).isNotNull();
     }
@@ -136,9 +137,10 @@ class LeftBehindTest extends PlayedQueues {
 
     /** A call that has posted and left. */
     private WeakReference<QueueCall> endedBehind(QueueRequest post) throws Exception {
-        QueueCall leaving = call(new SentMessages(), 1);
+        Caller caller = new Caller();
+        QueueCall leaving = call(caller, 1);
         receive(leaving, post);
-        leaving.onCancel();
+        caller.cancel();
         onLoop(() -> true);
         return new WeakReference<>(leaving);
     }

@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.transfer;
 
-import io.grpc.KnownLength;
 import io.grpc.StatusRuntimeException;
 import io.netty.channel.DefaultEventLoop;
 import io.netty.channel.EventLoop;
@@ -26,8 +25,8 @@ import io.sidewarp.service.quota.RequestLimits;
 import io.sidewarp.service.quota.SessionQuotas;
 import io.sidewarp.service.quota.SessionShare;
 import io.sidewarp.service.telemetry.Telemetry;
+import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
-import io.sidewarp.service.testing.UnreadOctets;
 import io.sidewarp.v1.Access;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.ImmediateWork;
@@ -35,6 +34,7 @@ import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.QueueOpen;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.RemoteAddress;
@@ -42,7 +42,6 @@ import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.Sge;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
-import java.io.ByteArrayInputStream;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
@@ -69,13 +68,11 @@ abstract class PlayedQueues {
     final EventLoop loop = new DefaultEventLoop();
     final PlayedEngine engine = new PlayedEngine();
     final PlayedEngine receives = new PlayedEngine();
-    final UnreadOctets unreadOctets = new UnreadOctets();
     /** Makes transfers as those of the session. */
     Callable<SessionTransfers> anotherSession;
 
     SessionTransfers transfers;
     ConnectionWork work;
-    SentMessages sent;
     QueueCall call;
     long region;
 
@@ -142,12 +139,11 @@ abstract class PlayedQueues {
         anotherSession = () -> new SessionTransfers(
                 context, memory, new OneConnection(work), id -> id == SHARED_RECEIVES ? shared : null);
         transfers = onLoop(anotherSession);
-        sent = new SentMessages();
-        call = call(sent, WORK_PER_MESSAGE);
+        call = call(new Caller(), WORK_PER_MESSAGE);
     }
 
-    QueueCall call(SentMessages to, int credits) throws Exception {
-        QueueCall opened = new QueueCall(to, (token, peer) -> transfers, Peer.CONTEXT.get(), unreadOctets);
+    QueueCall call(Caller by, int credits) throws Exception {
+        QueueCall opened = new QueueCall(by, (token, peer) -> transfers, Peer.CONTEXT.get());
         QueueRequest open = QueueRequest.newBuilder()
                 .setOpen(QueueOpen.newBuilder().setSession("x").setOutstanding(credits))
                 .build();
@@ -157,7 +153,7 @@ abstract class PlayedQueues {
 
     void receive(QueueCall by, QueueRequest request) throws Exception {
         onLoop(() -> {
-            by.onMessage(received(request.toByteArray()));
+            by.onNext(request);
             return true;
         });
     }
@@ -175,11 +171,7 @@ abstract class PlayedQueues {
         return loop.submit(task).get(60, TimeUnit.SECONDS);
     }
 
-    static QueueFrame received(byte[] octets) {
-        return QueueFrame.MARSHALLER.parse(new Known(octets));
-    }
-
-    byte[] message() {
+    QueueRequest message() {
         RemoteAddress remote = RemoteAddress.newBuilder()
                 .setStag(0x12345678)
                 .setTaggedOffset(64)
@@ -202,22 +194,32 @@ abstract class PlayedQueues {
             }
             post.addWork(work);
         }
-        return QueueRequest.newBuilder().setPost(post).build().toByteArray();
+        return QueueRequest.newBuilder().setPost(post).build();
     }
 
-    /** Work without a connection, which is refused. */
-    static QueueRequest nothing(int count) {
-        QueuePost.Builder nothing = QueuePost.newBuilder();
-        for (int i = 0; i < count; i++) {
-            nothing.addWork(WorkRequest.newBuilder().setId(i));
+    /** The caller of a Queue call, which reads. */
+    static final class Caller extends PlayedCall<QueueResponse> {
+
+        private Runnable cancelled = () -> {};
+
+        Caller() {
+            setReady();
         }
-        return QueueRequest.newBuilder().setPost(nothing).build();
-    }
 
-    /** Octets as gRPC hands them over. */
-    private static final class Known extends ByteArrayInputStream implements KnownLength {
-        Known(byte[] octets) {
-            super(octets);
+        @Override
+        public void setOnCancelHandler(Runnable handler) {
+            cancelled = handler;
+        }
+
+        /** Leaves. */
+        void cancel() {
+            cancelled.run();
+        }
+
+        int completions() {
+            return told().stream()
+                    .mapToInt(response -> response.getCompletions().getCompletionsCount())
+                    .sum();
         }
     }
 
