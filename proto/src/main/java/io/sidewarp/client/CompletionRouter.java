@@ -5,6 +5,7 @@ package io.sidewarp.client;
 
 import io.grpc.Status;
 import io.sidewarp.v1.QueueOpened;
+import io.sidewarp.v1.QueueResponse;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -19,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Takes the completions of a queue and sorts them: to futures, to the handler, or to the backlog that poll reads.
  * Responses are read under the queue's lock and handed out without it. Not thread-safe by itself.
  */
-final class CompletionRouter implements QueueCodec.Sink {
+final class CompletionRouter {
 
     private static final System.Logger LOG = System.getLogger(CompletionRouter.class.getName());
 
@@ -106,8 +107,19 @@ final class CompletionRouter implements QueueCodec.Sink {
         return earlier;
     }
 
-    @Override
-    public void opened(QueueOpened response) {
+    /** Reads a response, in its order. */
+    void read(QueueResponse response) {
+        if (response.hasOpened()) {
+            opened(response.getOpened());
+        }
+        for (io.sidewarp.v1.WorkCompletion completion :
+                response.getCompletions().getCompletionsList()) {
+            long id = callersId(completion.getId(), completion.getConnection());
+            completed(completion.getId(), Protos.completion(completion, id));
+        }
+    }
+
+    private void opened(QueueOpened response) {
         int credits = Math.clamp(Integer.toUnsignedLong(response.getCredits()), 0, MAX_CREDITS);
         if (table.credits() == 0) {
             table = new CreditTable(credits);
@@ -115,8 +127,8 @@ final class CompletionRouter implements QueueCodec.Sink {
         }
     }
 
-    @Override
-    public long callersId(long sentId, long connection) {
+    /** Returns the caller's id for a completion. */
+    private long callersId(long sentId, long connection) {
         if (ConnectionOptions.isInitialReceive(sentId)) {
             GrpcConnection receiver = receiveConnections.get(connection);
             return receiver == null ? sentId : receiver.callersId(sentId);
@@ -128,8 +140,7 @@ final class CompletionRouter implements QueueCodec.Sink {
         return table.id((int) sentId);
     }
 
-    @Override
-    public void completed(long sentId, WorkCompletion completion) {
+    private void completed(long sentId, WorkCompletion completion) {
         boolean initial = ConnectionOptions.isInitialReceive(sentId);
         CompletableFuture<WorkCompletion> future = null;
         boolean told = true;

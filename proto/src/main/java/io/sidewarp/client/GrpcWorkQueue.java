@@ -3,10 +3,11 @@
 
 package io.sidewarp.client;
 
-import io.grpc.ClientCall;
 import io.grpc.Metadata;
 import io.grpc.Status;
 import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
@@ -23,10 +24,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A queue over the Queue call.
  *
- * <p>Posting encodes the request into a frame under the lock, and wakes the event loop unless it is awake already. The
- * event loop sends the frames when the call takes them. So what is posted until it comes to that travels together, and
- * what a handler posts travels after all completions of a response have been handed out. No objects are made per posted
- * request once the frames have grown.
+ * <p>Posting adds the request to those that wait, under the lock, and wakes the event loop unless it is awake already. The
+ * event loop sends them in messages when the call takes them. So what is posted until it comes to that travels together,
+ * and what a handler posts travels after all completions of a response have been handed out.
  */
 final class GrpcWorkQueue implements WorkQueue {
 
@@ -34,7 +34,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     private final GrpcSession session;
     private final Transport transport;
-    private final QueueCall call;
+    private final QueueCall call = new QueueCall(this::flush, this::onResponse, this::onEnd);
     private final CompletableFuture<Integer> opened = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = this::fail;
     private final CompletionRouter router;
@@ -51,7 +51,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     // The fields below are guarded by the lock.
 
-    private final FrameQueue frames = new FrameQueue();
+    private final PostedWork posted = new PostedWork();
 
     /** True while the event loop is going to send, or waits for the call to take more. */
     private boolean flushing;
@@ -69,7 +69,6 @@ final class GrpcWorkQueue implements WorkQueue {
         this.session = session;
         router = new CompletionRouter(receiveConnections, opened::complete, session.traffic());
         transport = session.client().transport();
-        call = new QueueCall(transport);
     }
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
@@ -261,7 +260,7 @@ final class GrpcWorkQueue implements WorkQueue {
                 Transport.checkMayBlock();
                 // A batch of this thread would wait for completions of what it keeps back.
                 wanted = true;
-                if (!frames.isEmpty() && !flushing) {
+                if (!posted.isEmpty() && !flushing) {
                     flushing = true;
                     transport.onEventLoop(this::flush);
                 }
@@ -289,7 +288,7 @@ final class GrpcWorkQueue implements WorkQueue {
         CreditTable table = router.table();
         int place = table.take(request, id, future);
         router.posted(request.connection());
-        frames.add(place, request.encoded(table.isSignaled(place)));
+        posted.add(request.toProto(place, table.isSignaled(place)));
     }
 
     /** Has all that wait for a credit look again; under the lock. */
@@ -300,7 +299,7 @@ final class GrpcWorkQueue implements WorkQueue {
 
     /** True when the caller, who holds the lock, has to start a flush after releasing it. */
     private boolean wantsFlush() {
-        if (Thread.currentThread().equals(batching) && !frames.hasFullFrame()) {
+        if (Thread.currentThread().equals(batching) && !posted.fillsMessage()) {
             return false;
         }
         wanted = true;
@@ -314,7 +313,7 @@ final class GrpcWorkQueue implements WorkQueue {
         lock.lock();
         try {
             batching = null;
-            wake = !frames.isEmpty() && wantsFlush();
+            wake = !posted.isEmpty() && wantsFlush();
         } finally {
             lock.unlock();
         }
@@ -327,7 +326,7 @@ final class GrpcWorkQueue implements WorkQueue {
     void sendPosted() {
         lock.lock();
         try {
-            wanted |= !frames.isEmpty();
+            wanted |= !posted.isEmpty();
         } finally {
             lock.unlock();
         }
@@ -350,28 +349,23 @@ final class GrpcWorkQueue implements WorkQueue {
 
     private void start(QueueOpen open) {
         if (end == null) {
-            call.start(open, new ResponseListener());
+            call.start(transport, open);
         }
     }
 
     /** Sends what was posted as far as the call takes it, then half-closes when nothing else will be posted. */
     private void flush() {
-        PostFrame sent = null;
         while (true) {
-            PostFrame frame;
+            QueueRequest request;
             lock.lock();
             try {
-                if (sent != null) {
-                    frames.recycle(sent);
-                    sent = null;
-                }
-                boolean toSend = wanted && end == null && !frames.isEmpty();
+                boolean toSend = wanted && end == null && !posted.isEmpty();
                 if (toSend && !call.isReady()) {
                     // Still flushing: the call tells when it is ready.
                     return;
                 }
-                frame = toSend ? frames.next() : null;
-                if (frame == null) {
+                request = toSend ? posted.next() : null;
+                if (request == null) {
                     wanted = false;
                     flushing = false;
                     break;
@@ -379,8 +373,7 @@ final class GrpcWorkQueue implements WorkQueue {
             } finally {
                 lock.unlock();
             }
-            call.send(frame);
-            sent = frame;
+            call.send(request);
         }
         if (draining && end == null) {
             call.halfClose();
@@ -441,12 +434,12 @@ final class GrpcWorkQueue implements WorkQueue {
                 return;
             }
             end = cause;
-            complete = router.table().awaited() == 0 && frames.isEmpty();
+            complete = router.table().awaited() == 0 && posted.isEmpty();
             unfinished = router.table().outstandingFutures();
             if (!(orderly && complete)) {
                 router.losePosts();
             }
-            frames.clear();
+            posted.clear();
             wakePosters();
             arrived.signalAll();
             ended.signalAll();
@@ -481,56 +474,48 @@ final class GrpcWorkQueue implements WorkQueue {
         }
     }
 
-    private final class ResponseListener extends ClientCall.Listener<QueueCodec> {
-
-        @Override
-        public void onReady() {
-            transport.onEventLoop(GrpcWorkQueue.this::flush);
+    private void onResponse(QueueResponse response) {
+        SidewarpException broken = null;
+        boolean flushAfterwards;
+        lock.lock();
+        try {
+            router.read(response);
+            wakePosters();
+            arrived.signalAll();
+        } catch (SidewarpException e) {
+            broken = e;
+        } finally {
+            // What the handler posts is sent when all completions have been handed out.
+            flushAfterwards = !flushing;
+            flushing = true;
+            lock.unlock();
         }
-
-        @Override
-        public void onMessage(QueueCodec response) {
-            SidewarpException broken = null;
-            boolean flushAfterwards;
-            lock.lock();
-            try {
-                response.read(router);
-                wakePosters();
-                arrived.signalAll();
-            } catch (SidewarpException e) {
-                broken = e;
-            } finally {
-                // What the handler posts is sent when all completions have been handed out.
-                flushAfterwards = !flushing;
-                flushing = true;
-                lock.unlock();
-            }
-            router.handOut(toHandler);
-            if (broken != null) {
-                end(broken, false);
-            }
-            if (flushAfterwards) {
-                flush();
-            }
+        router.handOut(toHandler);
+        if (broken != null) {
+            end(broken, false);
         }
+        if (flushAfterwards) {
+            flush();
+        }
+    }
 
-        @Override
-        public void onClose(Status status, Metadata trailers) {
-            if (!status.isOk()) {
-                end(Errors.of(status, trailers, session.client().target()), false);
-                return;
-            }
-            lock.lock();
-            try {
-                drained = call.isHalfClosed() && router.table().awaited() == 0 && end == null;
-            } finally {
-                lock.unlock();
-            }
-            if (drained) {
-                end(Errors.queueDrained(), true);
-            } else {
-                end(Errors.queueBroken(), false);
-            }
+    /** The call has ended, with a failure unless that is null. */
+    private void onEnd(@Nullable Throwable reason) {
+        if (reason != null) {
+            Metadata trailers = Status.trailersFromThrowable(reason);
+            end(Errors.of(Status.fromThrowable(reason), trailers, session.client().target()), false);
+            return;
+        }
+        lock.lock();
+        try {
+            drained = call.isHalfClosed() && router.table().awaited() == 0 && end == null;
+        } finally {
+            lock.unlock();
+        }
+        if (drained) {
+            end(Errors.queueDrained(), true);
+        } else {
+            end(Errors.queueBroken(), false);
         }
     }
 }

@@ -13,6 +13,9 @@ import java.util.List;
 /** Conversions between the client's own types and the messages of the contract. */
 final class Protos {
 
+    /** More than devices take (max_sge), and few enough for a message. */
+    private static final int MAX_ELEMENTS = 1024;
+
     private Protos() {}
 
     static WriteWork write(RemoteAddress remote, List<Sge> local) {
@@ -74,6 +77,10 @@ final class Protos {
     }
 
     private static List<io.sidewarp.v1.Sge> sges(List<Sge> local) {
+        if (local.size() > MAX_ELEMENTS) {
+            throw new IllegalArgumentException("The work request has " + local.size() + " elements; at most "
+                    + MAX_ELEMENTS + " are possible. Split the work request.");
+        }
         return local.stream().map(Sge::toProto).toList();
     }
 }

@@ -3,50 +3,62 @@
 
 package io.sidewarp.client;
 
-import io.grpc.CallOptions;
-import io.grpc.ClientCall;
-import io.grpc.Metadata;
-import io.grpc.Status;
+import io.grpc.stub.ClientCallStreamObserver;
+import io.grpc.stub.ClientResponseObserver;
 import io.sidewarp.v1.QueueOpen;
+import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
+import io.sidewarp.v1.TransferServiceGrpc;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The Queue call of one work queue: begins once, is half-closed once, and is left alone after its end. Used on the event
  * loop only.
  */
-final class QueueCall {
+final class QueueCall implements ClientResponseObserver<QueueRequest, QueueResponse> {
 
-    private final ClientCall<PostFrame, QueueCodec> call;
-    private boolean started;
+    private final Runnable ready;
+    private final Consumer<QueueResponse> responses;
+    private final Consumer<@Nullable Throwable> ended;
+    private @Nullable ClientCallStreamObserver<QueueRequest> requests;
     private boolean halfClosed;
     private boolean closed;
 
-    QueueCall(Transport transport) {
-        call = transport.channel().newCall(new QueueCodec().method(), CallOptions.DEFAULT);
+    /**
+     * A call that has not begun.
+     *
+     * @param ready runs when the call takes more
+     * @param responses takes what the sidecar sends
+     * @param ended takes why the call has ended; null when the sidecar ended it in order
+     */
+    QueueCall(Runnable ready, Consumer<QueueResponse> responses, Consumer<@Nullable Throwable> ended) {
+        this.ready = ready;
+        this.responses = responses;
+        this.ended = ended;
     }
 
-    /** Begins. Responses come as fast as the sidecar sends them: credits bound how many there can be. */
-    void start(QueueOpen open, ClientCall.Listener<QueueCodec> listener) {
-        started = true;
-        call.start(new EndWatcher(listener), new Metadata());
-        call.request(Integer.MAX_VALUE);
-        call.sendMessage(PostFrame.of(open));
+    void start(Transport transport, QueueOpen open) {
+        TransferServiceGrpc.newStub(transport.channel()).queue(this);
+        send(QueueRequest.newBuilder().setOpen(open).build());
     }
 
-    /** False while what was sent waits for the sidecar; the listener is told when that changes. */
+    /** False while what was sent waits for the sidecar. */
     boolean isReady() {
-        return call.isReady();
+        return requests != null && requests.isReady();
     }
 
-    /** Encodes and sends; the frame is the caller's again afterwards. */
-    void send(PostFrame frame) {
-        call.sendMessage(frame);
+    void send(QueueRequest request) {
+        if (requests != null && !closed) {
+            requests.onNext(request);
+        }
     }
 
     /** Tells the sidecar that nothing else will be posted. */
     void halfClose() {
-        if (started && !closed && !halfClosed) {
+        if (requests != null && !closed && !halfClosed) {
             halfClosed = true;
-            call.halfClose();
+            requests.onCompleted();
         }
     }
 
@@ -54,36 +66,33 @@ final class QueueCall {
         return halfClosed;
     }
 
-    /** Breaks it off, and with it what is outstanding. */
+    /** Breaks the call off, and with it what is outstanding. */
     void cancel(SidewarpException cause) {
-        if (started && !closed) {
-            call.cancel(cause.getMessage(), cause);
+        if (requests != null && !closed) {
+            requests.cancel(cause.getMessage(), cause);
         }
     }
 
-    /** Hands everything on, and knows from then on that the call has ended. */
-    private final class EndWatcher extends ClientCall.Listener<QueueCodec> {
+    @Override
+    public void beforeStart(ClientCallStreamObserver<QueueRequest> call) {
+        requests = call;
+        call.setOnReadyHandler(ready);
+    }
 
-        private final ClientCall.Listener<QueueCodec> listener;
+    @Override
+    public void onNext(QueueResponse response) {
+        responses.accept(response);
+    }
 
-        EndWatcher(ClientCall.Listener<QueueCodec> listener) {
-            this.listener = listener;
-        }
+    @Override
+    public void onError(Throwable failure) {
+        closed = true;
+        ended.accept(failure);
+    }
 
-        @Override
-        public void onReady() {
-            listener.onReady();
-        }
-
-        @Override
-        public void onMessage(QueueCodec response) {
-            listener.onMessage(response);
-        }
-
-        @Override
-        public void onClose(Status status, Metadata trailers) {
-            closed = true;
-            listener.onClose(status, trailers);
-        }
+    @Override
+    public void onCompleted() {
+        closed = true;
+        ended.accept(null);
     }
 }

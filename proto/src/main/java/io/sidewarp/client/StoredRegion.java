@@ -17,8 +17,8 @@ import java.nio.channels.ReadableByteChannel;
 /** A managed region: memory of the sidecar, reached through Store and Load. */
 final class StoredRegion extends RegisteredRegion implements ManagedRegion {
 
-    /** Octets of a piece. Large enough that messages cost little, and well below the 1 MiB that Store permits. */
-    private static final int PIECE = 256 << 10;
+    /** Octets of a piece. Large enough that messages cost little, and well below the 256 KiB of a request. */
+    static final int PIECE = 128 << 10;
 
     StoredRegion(Regions regions, io.sidewarp.v1.Region region) {
         super(regions, region);

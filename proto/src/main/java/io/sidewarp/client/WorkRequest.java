@@ -23,18 +23,9 @@ public final class WorkRequest {
     /** That of the connection; null for the receives of a shared receive queue. */
     private final @Nullable Confirmation confirmation;
 
-    /** The request as it is sent, but for the id, which comes before it; and the same with a completion in any case. */
-    private final byte[] encoded;
-
-    private final byte[] encodedSignaled;
-
     private WorkRequest(@Nullable Confirmation confirmation, io.sidewarp.v1.WorkRequest proto) {
         this.confirmation = confirmation;
         this.proto = proto;
-        encoded = proto.toByteArray();
-        encodedSignaled = proto.getUnsignaled()
-                ? proto.toBuilder().setUnsignaled(false).build().toByteArray()
-                : encoded;
     }
 
     /** RDMA Write of the local parts, one after another, to the peer's memory. */
@@ -303,9 +294,16 @@ public final class WorkRequest {
         return proto.getUnsignaled();
     }
 
-    /** All fields but the id. Not to be changed. */
-    byte[] encoded(boolean signaled) {
-        return signaled ? encodedSignaled : encoded;
+    /**
+     * The request as it is sent.
+     *
+     * @param signaled whether it gets a completion in any case
+     */
+    io.sidewarp.v1.WorkRequest toProto(long id, boolean signaled) {
+        return proto.toBuilder()
+                .setId(id)
+                .setUnsignaled(proto.getUnsignaled() && !signaled)
+                .build();
     }
 
     /** Tells whether data is confirmed, for work of a connection. */

@@ -4,7 +4,7 @@
 package io.sidewarp.client;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import com.google.protobuf.UnknownFieldSet;
@@ -12,7 +12,6 @@ import io.sidewarp.v1.CompareSwapWork;
 import io.sidewarp.v1.FetchAddWork;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.QueueCompletions;
-import io.sidewarp.v1.QueueOpened;
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
 import io.sidewarp.v1.QueueResponse;
@@ -21,15 +20,15 @@ import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WriteWork;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalInt;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** The hand-written encoding of the queue's messages against protobuf's own. */
+/** The messages of a queue, and the client's own types. */
 class QueueMessagesTest {
 
     private static final io.sidewarp.v1.Sge SGE = io.sidewarp.v1.Sge.newBuilder()
@@ -48,18 +47,16 @@ class QueueMessagesTest {
     private final RemoteAddress remote = new RemoteAddress(0xDEADBEEF, -2);
 
     @Test
-    void frameHoldsTheSameRequestsAsProtobufWould() throws IOException {
-        PostFrame frame = new PostFrame();
-        frame.add(0, WorkRequest.write(connection, remote, sge, sge).encoded(true));
-        frame.add(127, WorkRequest.read(connection, remote, sge).fenced().encoded(true));
-        frame.add(
-                128,
-                WorkRequest.send(connection, sge).solicited().invalidating(-1).encoded(true));
-        frame.add(1 << 20, WorkRequest.receive(connection, sge).encoded(true));
-        frame.seal();
+    void messageHoldsTheRequestsInTheOrderOfPosting() {
+        PostedWork posted = new PostedWork();
+        posted.add(WorkRequest.write(connection, remote, sge, sge).toProto(0, true));
+        posted.add(WorkRequest.read(connection, remote, sge).fenced().toProto(127, true));
+        posted.add(WorkRequest.send(connection, sge).solicited().invalidating(-1).toProto(128, true));
+        posted.add(WorkRequest.receive(connection, sge).toProto(1 << 20, true));
 
-        QueuePost post = QueueRequest.parseFrom(frame).getPost();
+        QueuePost post = next(posted).getPost();
 
+        assertThat(posted.next()).isNull();
         assertThat(post)
                 .isEqualTo(QueuePost.newBuilder()
                         .addWork(work(0).setWrite(WriteWork.newBuilder()
@@ -128,50 +125,46 @@ class QueueMessagesTest {
     }
 
     @Test
-    void unsignaledRequestCanBeSentSignaled() throws IOException {
+    void unsignaledRequestCanBeSentSignaled() {
         WorkRequest request = WorkRequest.send(connection).unsignaled();
-        PostFrame frame = new PostFrame();
-        frame.add(1, request.encoded(false));
-        frame.add(2, request.encoded(true));
-        frame.seal();
 
-        QueuePost post = QueueRequest.parseFrom(frame).getPost();
-
-        assertThat(post.getWork(0).getUnsignaled()).isTrue();
-        assertThat(post.getWork(1).getUnsignaled()).isFalse();
+        assertThat(request.toProto(1, false).getUnsignaled()).isTrue();
+        assertThat(request.toProto(2, true).getUnsignaled()).isFalse();
     }
 
     @Test
-    void frameOfAnySizeIsReadWholeAndCanBeFilledAgain() throws IOException {
-        byte[] request = WorkRequest.write(connection, remote, sge).encoded(true);
-        PostFrame frame = new PostFrame();
-        for (int count = 1; count <= 3000; count += 77) {
-            frame.clear();
-            for (int id = 0; id < count; id++) {
-                frame.add(id, request);
-            }
-            frame.seal();
-            int announced = frame.available();
-            ByteArrayOutputStream wire = new ByteArrayOutputStream();
-
-            assertThat(frame.drainTo(wire)).isEqualTo(announced);
-
-            assertThat(frame.isTaken()).isTrue();
-            assertThat(QueueRequest.parseFrom(wire.toByteArray()).getPost().getWorkCount())
-                    .isEqualTo(count);
+    void messagesOfManyAndOfLargeRequestsAreWithinTheLimitOfARequest() {
+        Sge far = new Sge(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+        PostedWork posted = new PostedWork();
+        for (int id = 0; id < 1000; id++) {
+            posted.add(WorkRequest.send(connection, sge).toProto(id, true));
         }
+        Sge[] largest = Collections.nCopies(1024, far).toArray(Sge[]::new);
+        for (int id = 1000; id < 1100; id++) {
+            posted.add(WorkRequest.send(connection, largest).toProto(id, true));
+        }
+
+        List<Long> ids = new ArrayList<>();
+        while (!posted.isEmpty()) {
+            QueueRequest message = next(posted);
+            assertThat(message.getSerializedSize()).isLessThan(256 << 10);
+            message.getPost().getWorkList().forEach(work -> ids.add(work.getId()));
+        }
+
+        assertThat(ids).isEqualTo(LongStream.range(0, 1100).boxed().toList());
     }
 
     @Test
-    void frameIsFullFarBelowTheLimitOfAMessage() {
-        byte[] request = WorkRequest.write(connection, remote, sge).encoded(true);
-        PostFrame frame = new PostFrame();
+    void requestOfMoreElementsThanAMessageHasRoomForIsRefused() {
+        Sge[] many = Collections.nCopies(1025, sge).toArray(Sge[]::new);
 
-        while (!frame.isFull()) {
-            frame.add(1, request);
-        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> WorkRequest.send(connection, many))
+                .withMessageContaining("1025 elements; at most 1024");
+    }
 
-        assertThat(frame.available()).isBetween(PostFrame.FULL - 16, PostFrame.FULL + 256);
+    private static QueueRequest next(PostedWork posted) {
+        return Objects.requireNonNull(posted.next());
     }
 
     @Test
@@ -207,7 +200,7 @@ class QueueMessagesTest {
                                 .setMessage("müßig")))
                 .build();
 
-        List<WorkCompletion> completions = read(response).completions;
+        List<WorkCompletion> completions = read(response);
 
         assertThat(completions).hasSize(2);
         WorkCompletion receive = completions.getFirst();
@@ -238,7 +231,7 @@ class QueueMessagesTest {
                                 .setOriginal(-5)))
                 .build();
 
-        List<WorkCompletion> completions = read(response).completions;
+        List<WorkCompletion> completions = read(response);
 
         assertThat(completions.getFirst().immediate()).hasValue(0);
         assertThat(completions.getFirst().original()).isEmpty();
@@ -277,79 +270,20 @@ class QueueMessagesTest {
                                 .setUnknownFields(future)))
                 .build();
 
-        WorkCompletion completion = read(response).completions.getFirst();
+        WorkCompletion completion = read(response).getFirst();
 
         assertThat(completion.opcode()).isEqualTo(io.sidewarp.client.Opcode.UNKNOWN);
         assertThat(completion.status()).isEqualTo(CompletionStatus.UNKNOWN);
         assertThat(completion.isSuccess()).isFalse();
     }
 
-    @Test
-    void grantOfCreditsIsRead() {
-        QueueResponse response = QueueResponse.newBuilder()
-                .setOpened(QueueOpened.newBuilder().setCredits(512))
-                .build();
-
-        assertThat(read(response).credits).isEqualTo(512);
-    }
-
-    @Test
-    void responseLongerThanTheBufferIsReadWhole() {
-        QueueCompletions.Builder completions = QueueCompletions.newBuilder();
-        for (int i = 0; i < 5000; i++) {
-            completions.addCompletions(
-                    io.sidewarp.v1.WorkCompletion.newBuilder().setId(i).setMessage("number " + i));
-        }
-
-        List<WorkCompletion> read =
-                read(QueueResponse.newBuilder().setCompletions(completions).build()).completions;
-
-        assertThat(read).hasSize(5000);
-        assertThat(read.getLast().message()).isEqualTo("number 4999");
-    }
-
-    @Test
-    void garbageIsAnErrorThatSaysSo() {
-        QueueCodec codec = new QueueCodec();
-        QueueCodec response =
-                codec.method().parseResponse(new ByteArrayInputStream(new byte[] {0x12, 0x7F, 0x0A, 0x55, 1, 2, 3}));
-
-        assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> response.read(new Collected()))
-                .withMessageContaining("not a QueueResponse");
-    }
-
     private static io.sidewarp.v1.WorkRequest.Builder work(long id) {
         return io.sidewarp.v1.WorkRequest.newBuilder().setId(id).setConnection(300);
     }
 
-    private static Collected read(QueueResponse response) {
-        Collected collected = new Collected();
-        new QueueCodec()
-                .method()
-                .parseResponse(new ByteArrayInputStream(response.toByteArray()))
-                .read(collected);
-        return collected;
-    }
-
-    private static final class Collected implements QueueCodec.Sink {
-
-        private final List<WorkCompletion> completions = new ArrayList<>();
-        private int credits;
-
-        @Override
-        public void opened(QueueOpened opened) {
-            credits = opened.getCredits();
-        }
-
-        @Override
-        public long callersId(long sentId, long connection) {
-            return 1000 + sentId;
-        }
-
-        @Override
-        public void completed(long sentId, WorkCompletion completion) {
-            completions.add(completion);
-        }
+    private static List<WorkCompletion> read(QueueResponse response) {
+        return response.getCompletions().getCompletionsList().stream()
+                .map(completion -> Protos.completion(completion, 1000 + completion.getId()))
+                .toList();
     }
 }

@@ -409,7 +409,7 @@ class RegionTest extends FakeSidecarTest {
             assertThat(direct.hasRemaining()).isFalse();
             assertThat(direct.get(0)).isEqualTo(content[95]);
         }
-        assertThat(sidecar.memory.storedPieces).hasSizeGreaterThan(3).allMatch(octets -> octets <= 1 << 20);
+        assertThat(sidecar.memory.storedPieces).hasSizeGreaterThan(3).allMatch(octets -> octets <= 128 << 10);
     }
 
     @Test
