@@ -503,7 +503,12 @@ final class GrpcWorkQueue implements WorkQueue {
     private void onEnd(@Nullable Throwable reason) {
         if (reason != null) {
             Metadata trailers = Status.trailersFromThrowable(reason);
-            end(Errors.of(Status.fromThrowable(reason), trailers, session.client().target()), false);
+            end(
+                    Errors.of(
+                            Status.fromThrowable(reason),
+                            trailers,
+                            session.client().target()),
+                    false);
             return;
         }
         lock.lock();

@@ -51,7 +51,8 @@ class QueueMessagesTest {
         PostedWork posted = new PostedWork();
         posted.add(WorkRequest.write(connection, remote, sge, sge).toProto(0, true));
         posted.add(WorkRequest.read(connection, remote, sge).fenced().toProto(127, true));
-        posted.add(WorkRequest.send(connection, sge).solicited().invalidating(-1).toProto(128, true));
+        posted.add(
+                WorkRequest.send(connection, sge).solicited().invalidating(-1).toProto(128, true));
         posted.add(WorkRequest.receive(connection, sge).toProto(1 << 20, true));
 
         QueuePost post = next(posted).getPost();

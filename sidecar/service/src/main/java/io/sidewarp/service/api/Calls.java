@@ -70,10 +70,7 @@ final class Calls {
                             .thenApply(lists -> response.apply(
                                     lists.stream().flatMap(List::stream).toList())));
         } else {
-            unary(
-                    token,
-                    observer,
-                    session -> CompletableFuture.completedFuture(response.apply(list.apply(session))));
+            unary(token, observer, session -> CompletableFuture.completedFuture(response.apply(list.apply(session))));
         }
     }
 

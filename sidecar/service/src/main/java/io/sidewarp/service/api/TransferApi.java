@@ -108,8 +108,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
 
     @Override
     public StreamObserver<QueueRequest> queue(StreamObserver<QueueResponse> observer) {
-        return new QueueCall(
-                (ServerCallStreamObserver<QueueResponse>) observer, calls.registry(), Peer.CONTEXT.get());
+        return new QueueCall((ServerCallStreamObserver<QueueResponse>) observer, calls.registry(), Peer.CONTEXT.get());
     }
 
     /** Without it an empty message would go out, and the call would succeed. */

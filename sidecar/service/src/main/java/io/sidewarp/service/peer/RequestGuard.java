@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.peer;
 
+import com.google.protobuf.InvalidProtocolBufferException;
 import io.grpc.ForwardingServerCall.SimpleForwardingServerCall;
 import io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
 import io.grpc.KnownLength;
@@ -45,7 +46,8 @@ public final class RequestGuard implements ServerInterceptor {
 
     private static void checkLength(Object request) {
         try {
-            if (request instanceof KnownLength && request instanceof InputStream octets
+            if (request instanceof KnownLength
+                    && request instanceof InputStream octets
                     && octets.available() > MAX_REQUEST) {
                 throw ApiError.beyondLimit("the request has " + octets.available() + " bytes; at most " + MAX_REQUEST
                         + " are possible, split it");
@@ -56,12 +58,9 @@ public final class RequestGuard implements ServerInterceptor {
     }
 
     private static Status refusal(StatusRuntimeException failure) {
-        if (failure.getStatus().getCode() == Status.Code.RESOURCE_EXHAUSTED) {
-            return failure.getStatus();
-        }
-        Throwable cause = failure.getCause();
-        return Status.INVALID_ARGUMENT.withDescription("malformed request: "
-                + (cause == null ? failure.getStatus().getDescription() : cause.getMessage()));
+        return failure.getCause() instanceof InvalidProtocolBufferException malformed
+                ? Status.INVALID_ARGUMENT.withDescription("malformed request: " + malformed.getMessage())
+                : failure.getStatus();
     }
 
     /** Reads requests; a handler whose call was ended hears of a cancellation, and of nothing else. */

@@ -24,11 +24,10 @@ final class EventStream implements SessionEvents {
     private final ArrayDeque<OpenSessionResponse> waiting = new ArrayDeque<>();
     /** Dropped ahead of those that wait, and not told yet. */
     private long lost;
+
     private boolean closed;
 
-    EventStream(
-            ServerCallStreamObserver<OpenSessionResponse> observer,
-            Consumer<OpenSessionResponse> onDropped) {
+    EventStream(ServerCallStreamObserver<OpenSessionResponse> observer, Consumer<OpenSessionResponse> onDropped) {
         this.observer = observer;
         this.onDropped = onDropped;
     }

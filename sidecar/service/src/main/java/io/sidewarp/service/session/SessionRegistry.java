@@ -144,9 +144,8 @@ public final class SessionRegistry implements QueueSessions {
         }
         takeSession(peer.uid());
         try {
-            EventStream events = new EventStream(
-                    observer,
-                    dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
+            EventStream events =
+                    new EventStream(observer, dropped -> logs.session().warn(() -> "session=" + LogText.quoted(name)));
             Session session = new Session(SessionToken.next(), context(name, peer, loop, events), events);
             observer.setOnCancelHandler(() -> session.context().run(() -> end(session, null)));
             observer.setOnReadyHandler(() -> session.context().run(session::onReady));

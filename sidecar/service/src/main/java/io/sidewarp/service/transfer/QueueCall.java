@@ -79,7 +79,8 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
      *
      * @param initial whose it is, for an initial receive, which holds no credit; else null
      */
-    private record Unsent(WorkCompletion completion, @Nullable InitialReceives initial) {}
+    private record Unsent(
+            WorkCompletion completion, @Nullable InitialReceives initial) {}
 
     /** Begins a call; in the service's method, where gRPC lets flow control and handlers be set. */
     public QueueCall(ServerCallStreamObserver<QueueResponse> observer, QueueSessions sessions, Peer peer) {
@@ -317,8 +318,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     }
 
     /** Takes the completion of work: {@link CompletionSink#complete}. */
-    void complete(
-            long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
+    void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         if (completion.opcode() == Opcode.RECEIVE) {
             receives--;
         }

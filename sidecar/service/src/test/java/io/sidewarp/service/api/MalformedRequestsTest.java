@@ -88,7 +88,8 @@ class MalformedRequestsTest {
 
     @Test
     void oneThatIsMuchTooLongIsRefused() {
-        assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", new byte[5 << 20]).getCode())
+        assertThat(refusal("sidewarp.v1.DeviceService/OpenSession", new byte[5 << 20])
+                        .getCode())
                 .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
     }
 

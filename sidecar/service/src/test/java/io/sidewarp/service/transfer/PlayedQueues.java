@@ -197,10 +197,13 @@ abstract class PlayedQueues {
         return QueueRequest.newBuilder().setPost(post).build();
     }
 
-    /** The caller of a Queue call, which reads. */
+    /** The caller of a Queue call, which reads unless a test has it stop. */
     static final class Caller extends PlayedCall<QueueResponse> {
 
         private Runnable cancelled = () -> {};
+        private Runnable readAgain = () -> {};
+        private volatile boolean reading = true;
+        private volatile int asked;
 
         Caller() {
             setReady();
@@ -209,6 +212,35 @@ abstract class PlayedQueues {
         @Override
         public void setOnCancelHandler(Runnable handler) {
             cancelled = handler;
+        }
+
+        @Override
+        public void setOnReadyHandler(Runnable handler) {
+            readAgain = handler;
+        }
+
+        @Override
+        public boolean isReady() {
+            return reading && super.isReady();
+        }
+
+        @Override
+        public void request(int count) {
+            asked += count;
+        }
+
+        /** Returns how many requests the call asked for. */
+        int asked() {
+            return asked;
+        }
+
+        void stopReading() {
+            reading = false;
+        }
+
+        void readAgain() {
+            reading = true;
+            readAgain.run();
         }
 
         /** Leaves. */
