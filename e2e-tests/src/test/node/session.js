@@ -86,12 +86,24 @@ writeSync(file, content);
 closeSync(file);
 result.sent = sha256(content);
 
+const queue = transfer.Queue(deadline());
+const next = responses(queue);
+queue.write({ open: { session, outstanding: 32 } });
+let credits = (await next()).opened.credits;
+result.credits = credits;
+
+// The peer may send as soon as it has accepted, so the receive is posted before Connect.
+const created = (await call(connections, 'CreateConnection', { session })).connection;
+const receive = { local: [{ region: inbox.id, offset: 0, length: 1000 }] };
+queue.write({ post: { work: [{ id: 4711, connection: created.id, receive }] } });
+credits--;
 const { connection } = await call(connections, 'Connect', {
   session,
   address: peerAddress,
   port: peerPort,
   privateData: Buffer.from('greetings'),
-  receives: [{ id: 4711, local: [{ region: inbox.id, offset: 0, length: 1000 }] }],
+  connection: created.id,
+  afterPosts: 1,
 });
 const stag = connection.privateData.readUInt32BE(0);
 const base = connection.privateData.readBigUInt64BE(4);
@@ -104,12 +116,6 @@ await new Promise((resolve, reject) => {
   store.write({ data: greeting.subarray(5) });
   store.end();
 });
-
-const queue = transfer.Queue(deadline());
-const next = responses(queue);
-queue.write({ open: { session, outstanding: 32, receiveConnections: [connection.id] } });
-let credits = (await next()).opened.credits;
-result.credits = credits;
 
 const work = [];
 for (let i = 0; i < PIECES; i++) {
@@ -138,11 +144,11 @@ while (completed.length < work.length || answer === undefined) {
     if (completion.status !== 'COMPLETION_STATUS_SUCCESS') {
       throw new Error(`work failed: ${JSON.stringify(completion)}`);
     }
+    credits++;
     if (completion.opcode === 'OPCODE_RECEIVE') {
       answer = completion;
     } else {
       completed.push(Number(completion.id));
-      credits++;
     }
   }
 }

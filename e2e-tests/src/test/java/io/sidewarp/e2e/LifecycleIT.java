@@ -23,6 +23,7 @@ import io.sidewarp.e2e.programs.EndlessWriter;
 import io.sidewarp.e2e.support.Bystander;
 import io.sidewarp.e2e.support.ClientProcess;
 import io.sidewarp.e2e.support.Events;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
@@ -187,15 +188,12 @@ class LifecycleIT {
         try (SidecarProcess patient = SidecarProcess.with("patient")
                         .set("sidewarp.drain-timeout", Patience.LIMIT.toSeconds() + "s")
                         .start();
-                SidewarpClient client = patient.client()) {
+                SidewarpClient client = patient.client();
+                Inbox messages = Inbox.of(there, inbox.slice())) {
             Session here = client.openSession("here");
             Events events = Events.of(here);
             ManagedRegion outbox = here.registerManaged(100, Access.LOCAL_WRITE);
-            Link link = Link.connect(
-                    here,
-                    ConnectionOptions.defaults(),
-                    there,
-                    ConnectionOptions.builder().receive(1, inbox.slice()).build());
+            Link link = Link.connect(here, there, messages.connection());
             right.process().suspend();
             CompletableFuture<WorkCompletion> underWay = link.initiator().readAsync(outbox.slice(), source.address());
             Patience.await("the read is posted")
@@ -212,7 +210,7 @@ class LifecycleIT {
             right.process().resume();
             assertThat(Patience.get(underWay).isSuccess()).isTrue();
             assertThat(Patience.get(behind).isSuccess()).isTrue();
-            assertThat(link.responder().receive().length()).isEqualTo(42);
+            assertThat(messages.receive().length()).isEqualTo(42);
             assertThat(patient.process().awaitExit()).isZero();
         }
     }

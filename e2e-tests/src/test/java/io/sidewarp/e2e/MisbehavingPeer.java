@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -136,8 +137,18 @@ abstract class MisbehavingPeer {
 
     /** Starts up with the given flags of the Request, and enters what both sides agreed on. */
     static RawStream open(RawPeer peer, int flags, ConnectionOptions options) throws Exception {
+        return open(peer, flags, request -> request.accept(options));
+    }
+
+    /** Starts up with a connection that was created before. */
+    static RawStream open(Connection created) throws Exception {
+        return open(RawPeer.connect(port), MpaFrame.CRC, request -> request.accept(created));
+    }
+
+    private static RawStream open(RawPeer peer, int flags, Function<IncomingConnection, Connection> accept)
+            throws Exception {
         peer.sendOctets(MpaFrame.request(flags, NOTHING).encode());
-        Connection connection = nextRequest().accept(options);
+        Connection connection = accept.apply(nextRequest());
         MpaFrame reply = peer.readFrame();
         assertThat(reply.key()).isEqualTo(MpaFrame.REPLY_KEY);
         assertThat(reply.has(MpaFrame.REJECT)).isFalse();

@@ -16,6 +16,7 @@ import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.OwnedProcess;
@@ -101,13 +102,14 @@ class NodeClientIT {
         private final CompletableFuture<String> message = new CompletableFuture<>();
         private final ManagedRegion mail;
         private final ConnectionOptions welcome;
+        private final Session session;
         private final Listener listener;
 
         Peer(Session session, SharedRegion target, ManagedRegion mail) {
             this.mail = mail;
+            this.session = session;
             welcome = ConnectionOptions.builder()
                     .privateData(target.address().encode())
-                    .receive(1, mail.slice(0, 500))
                     .build();
             listener = session.listen(Link.LOOPBACK, 0, this::serve);
         }
@@ -117,12 +119,14 @@ class NodeClientIT {
                 request.reject("no room".getBytes(StandardCharsets.UTF_8));
                 return;
             }
-            Connection connection = request.accept(welcome);
-            int length = (int) connection.receive().length();
-            message.complete(new String(mail.load(0, length), StandardCharsets.UTF_8));
-            byte[] answer = "hello from java".getBytes(StandardCharsets.UTF_8);
-            mail.store(500, answer);
-            connection.send(mail.slice(500, answer.length));
+            try (Inbox inbox = Inbox.of(session, welcome, mail.slice(0, 500))) {
+                Connection connection = request.accept(inbox.connection());
+                int length = (int) inbox.receive().length();
+                message.complete(new String(mail.load(0, length), StandardCharsets.UTF_8));
+                byte[] answer = "hello from java".getBytes(StandardCharsets.UTF_8);
+                mail.store(500, answer);
+                connection.send(mail.slice(500, answer.length));
+            }
         }
 
         int port() {

@@ -7,12 +7,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.sidewarp.client.Connection;
-import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.ListenOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.SidewarpException;
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.KernelPeer;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Patience;
@@ -78,11 +78,13 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
                 fault,
                 "await=terminate terminate stream=1 send=100 await=terminate terminate shutdown await-shutdown");
         Connection broken = nextRequest().accept();
-        try (Connection other = nextRequest().accept(receiving())) {
+        try (Inbox inbox = receiving();
+                Connection other = nextRequest().accept(inbox.connection())) {
+            assertThat(other).isNotNull();
             ConnectionStateChange end = Patience.get(broken.closed());
             assertThat(end.hasError()).isTrue();
             assertThat(end.getMessage()).contains("the peer broke RFC 5043 on stream 0: ", words);
-            assertThat(other.receive().length()).isEqualTo(OCTETS);
+            assertThat(inbox.receive().length()).isEqualTo(OCTETS);
         }
         peer.text();
     }
@@ -182,14 +184,16 @@ class SctpKernelErrorsIT extends SctpKernelPeer {
                 "stream=0 await-rdmap-terminate await=terminate terminate",
                 "stream=1 send=100 await=terminate terminate shutdown await-shutdown");
         Connection aborted = nextRequest().accept();
-        try (Connection other = nextRequest().accept(receiving())) {
+        try (Inbox inbox = receiving();
+                Connection other = nextRequest().accept(inbox.connection())) {
+            assertThat(other).isNotNull();
             aborted.abort();
-            assertThat(other.receive().length()).isEqualTo(OCTETS);
+            assertThat(inbox.receive().length()).isEqualTo(OCTETS);
         }
         assertThat(peer.text()).contains("RDMAP Terminate, layer 2, type 0, code 0x01");
     }
 
-    private static ConnectionOptions receiving() {
-        return ConnectionOptions.builder().receive(0, region.slice(0, OCTETS)).build();
+    private static Inbox receiving() {
+        return Inbox.of(session, region.slice(0, OCTETS));
     }
 }

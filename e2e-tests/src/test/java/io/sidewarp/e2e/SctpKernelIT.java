@@ -13,6 +13,7 @@ import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Capture;
 import io.sidewarp.e2e.support.CliProcess;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.KernelPeer;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.OwnedProcess;
@@ -275,11 +276,10 @@ class SctpKernelIT extends SctpKernelPeer {
                 "terminate",
                 "shutdown",
                 "await-shutdown");
-        try (Connection connection = nextRequest()
-                .accept(ConnectionOptions.builder()
-                        .receive(0, region.slice(letters.length, letters.length))
-                        .build())) {
-            assertThat(connection.receive().length()).isEqualTo(letters.length);
+        try (Inbox inbox = Inbox.of(session, region.slice(letters.length, letters.length));
+                Connection connection = nextRequest().accept(inbox.connection())) {
+            assertThat(connection).isNotNull();
+            assertThat(inbox.receive().length()).isEqualTo(letters.length);
             assertThat(region.load(0, letters.length)).isEqualTo(letters);
             assertThat(region.load(letters.length, letters.length)).isEqualTo(letters);
         }

@@ -27,6 +27,7 @@ import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Events;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
@@ -98,15 +99,13 @@ class SidecarPairIT {
         SharedRegion copy = here.createSharedRegion("copy", OCTETS, Access.LOCAL_WRITE);
         SharedRegion target = there.createSharedRegion("target", OCTETS, Access.REMOTE_WRITE, Access.REMOTE_READ);
         ManagedRegion inbox = there.registerManaged(1, Access.LOCAL_WRITE);
-        Link link = Link.connect(
-                here,
-                ConnectionOptions.defaults(),
-                there,
-                ConnectionOptions.builder().receive(77, inbox.slice()).build());
         Pattern.fill(source.segment(), 1);
         WorkCompletion write;
         WorkCompletion read;
-        try (WorkQueue queue = there.openQueue(16, link.responder())) {
+        Connection responder = there.createConnection();
+        try (WorkQueue queue = there.openQueue(16)) {
+            queue.post(77, WorkRequest.receive(responder, inbox.slice()));
+            Link link = Link.connect(here, there, responder);
             write = link.initiator().write(source.slice(), target.address());
             read = link.initiator().read(copy.slice(), target.address());
             link.initiator().send(source.slice(0, 1));
@@ -180,25 +179,20 @@ class SidecarPairIT {
         ManagedRegion outbox = here.registerManaged(10_000);
         byte[] content = Pattern.bytes(6, 10_000);
         outbox.store(0, content);
-        Link link = Link.connect(
-                here,
-                ConnectionOptions.defaults(),
-                there,
-                ConnectionOptions.builder()
-                        .receive(1, inbox.slice(0, 10_000))
-                        .receive(2, inbox.slice(10_000, 10_000))
-                        .receive(3, inbox.slice(20_000, 10_000))
-                        .build());
-
-        link.initiator().send(outbox.slice(0, 0));
-        link.initiator().send(outbox.slice(0, 1), true);
-        link.initiator().send(outbox.slice(0, 10_000));
-
         List<WorkCompletion> received = new ArrayList<>();
-        for (int i = 0; i < 3; i++) {
-            received.add(link.responder().receive());
+        try (Inbox messages = Inbox.of(
+                there, inbox.slice(0, 10_000), inbox.slice(10_000, 10_000), inbox.slice(20_000, 10_000))) {
+            Link link = Link.connect(here, there, messages.connection());
+
+            link.initiator().send(outbox.slice(0, 0));
+            link.initiator().send(outbox.slice(0, 1), true);
+            link.initiator().send(outbox.slice(0, 10_000));
+
+            for (int i = 0; i < 3; i++) {
+                received.add(messages.receive());
+            }
         }
-        assertThat(received).extracting(WorkCompletion::id).containsExactly(1L, 2L, 3L);
+        assertThat(received).extracting(WorkCompletion::id).containsExactly(0L, 1L, 2L);
         assertThat(received).extracting(WorkCompletion::length).containsExactly(0L, 1L, 10_000L);
         assertThat(received).extracting(WorkCompletion::solicited).containsExactly(false, true, false);
         assertThat(inbox.load(20_000, 10_000)).isEqualTo(content);
@@ -364,16 +358,14 @@ class SidecarPairIT {
     }
 
     @Test
-    void theQueueDeliversMessagesOfTheInitialReceives() {
+    void messagesFillReceivesThatWerePostedBeforeAccept() {
         ManagedRegion inbox = there.registerManaged(1000, Access.LOCAL_WRITE);
         ManagedRegion outbox = here.registerManaged(10);
-        Link link = Link.connect(
-                here,
-                ConnectionOptions.defaults(),
-                there,
-                ConnectionOptions.builder().receive(77, inbox.slice()).build());
-        try (WorkQueue queue = there.openQueue(16, link.responder())) {
-            queue.post(78, WorkRequest.receive(link.responder(), inbox.slice()));
+        Connection responder = there.createConnection();
+        try (WorkQueue queue = there.openQueue(16)) {
+            queue.post(77, WorkRequest.receive(responder, inbox.slice()));
+            Link link = Link.connect(here, there, responder);
+            queue.post(78, WorkRequest.receive(responder, inbox.slice()));
             link.initiator().send(outbox.slice(0, 3));
             assertThat(queue.poll(Patience.LIMIT)).map(WorkCompletion::id).hasValue(77L);
             link.initiator().send(outbox.slice(0, 4));

@@ -6,11 +6,12 @@ package io.sidewarp.e2e;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.client.Access;
-import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.ManagedRegion;
 import io.sidewarp.client.RegionOptions;
+import io.sidewarp.client.Sge;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Pattern;
 import io.sidewarp.e2e.wire.Octets;
 import io.sidewarp.e2e.wire.Ulpdu;
@@ -51,10 +52,11 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement({"DDP-5.3-04", "DDP-7.1-05"})
     void aSendThatIsRepeatedHasAnInvalidMsn() throws Exception {
-        try (RawStream stream = open(receives(2))) {
+        try (Inbox inbox = receives(2);
+                RawStream stream = open(inbox.connection())) {
             byte[] twice = Ulpdu.send(1, PAYLOAD);
             stream.peer().send(twice, twice);
-            assertThat(stream.connection().receive().length()).isEqualTo(PAYLOAD.length);
+            assertThat(inbox.receive().length()).isEqualTo(PAYLOAD.length);
             stream.assertTerminated(Ulpdu.terminate(DDP_UNTAGGED, 0x03, twice));
         }
     }
@@ -111,7 +113,8 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement("DDP-4.4-01")
     void aSegmentShorterThanItsHeaderIsFatal() throws Exception {
-        try (RawStream stream = open(receives(1))) {
+        try (Inbox inbox = receives(1);
+                RawStream stream = open(inbox.connection())) {
             stream.peer().send(Arrays.copyOf(Ulpdu.send(1, NOTHING), Ulpdu.UNTAGGED_HEADER - 1));
             stream.assertTerminated(Ulpdu.terminate(0x10, 0x00));
         }
@@ -120,9 +123,10 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement({"DDP-4.1-05", "RDMAP-4.1-03", "RDMAP-4.1-08"})
     void reservedFieldsOfASendAreIgnored() throws Exception {
-        try (RawStream stream = open(receives(1))) {
+        try (Inbox inbox = receives(1);
+                RawStream stream = open(inbox.connection())) {
             stream.peer().send(Ulpdu.untagged(0x7D, 0x73, region.stag(), 0, 1, 0, PAYLOAD));
-            WorkCompletion received = stream.connection().receive();
+            WorkCompletion received = inbox.receive();
             assertThat(received.length()).isEqualTo(PAYLOAD.length);
             assertThat(received.invalidatedStag()).isEmpty();
             assertThat(region.load(0, PAYLOAD.length)).isEqualTo(PAYLOAD);
@@ -139,9 +143,10 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     @Requirement({"RDMAP-8.1.1-07", "RDMAP-7.2-04", "RDMAP-4.8-08"})
     void aStagThatStreamsShareCannotBeInvalidatedByAPeer() throws Exception {
         assertTerminatedBy(invalidate(region.stag()), RDMAP_PROTECTION, 0x09);
-        try (RawStream other = open(receives(1))) {
+        try (Inbox inbox = receives(1);
+                RawStream other = open(inbox.connection())) {
             other.peer().send(Ulpdu.write(region.stag(), BASE, PAYLOAD), Ulpdu.send(1, NOTHING));
-            other.connection().receive();
+            inbox.receive();
             assertThat(region.load(0, PAYLOAD.length)).isEqualTo(PAYLOAD);
         }
     }
@@ -149,13 +154,14 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     @Test
     @Requirement("RDMAP-5.3-06")
     void aStagThatItsPeerInvalidatedIsInvalid() throws Exception {
-        try (RawStream stream = open(receives(1))) {
+        try (Inbox inbox = receives(1);
+                RawStream stream = open(inbox.connection())) {
             ManagedRegion bound = session.registerManaged(
                     4096,
                     RegionOptions.of(Access.REMOTE_WRITE, Access.REMOTE_INVALIDATE)
                             .withConnection(stream.connection()));
             stream.peer().send(Ulpdu.write(bound.stag(), 0, PAYLOAD), invalidate(bound.stag()));
-            assertThat(stream.connection().receive().invalidatedStag()).hasValue(bound.stag());
+            assertThat(inbox.receive().invalidatedStag()).hasValue(bound.stag());
             byte[] late = Ulpdu.write(bound.stag(), 0, PAYLOAD);
             stream.peer().send(late);
             stream.assertTerminated(Ulpdu.terminate(0x11, 0x00, late));
@@ -180,7 +186,8 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     }
 
     private static void assertTerminatedBy(byte[] bad, int layerAndType, int code) throws Exception {
-        try (RawStream stream = open(receives(1))) {
+        try (Inbox inbox = receives(1);
+                RawStream stream = open(inbox.connection())) {
             stream.peer().send(bad);
             stream.assertTerminated(Ulpdu.terminate(layerAndType, code, bad));
         }
@@ -195,11 +202,11 @@ class UntaggedErrorsIT extends MisbehavingPeer {
     }
 
     /** Receives of {@value #RECEIVE_OCTETS} octets each, one behind the other in the region. */
-    private static ConnectionOptions receives(int count) {
-        ConnectionOptions.Builder options = ConnectionOptions.builder();
+    private static Inbox receives(int count) {
+        Sge[] receives = new Sge[count];
         for (int i = 0; i < count; i++) {
-            options.receive(i, region.slice((long) i * RECEIVE_OCTETS, RECEIVE_OCTETS));
+            receives[i] = region.slice((long) i * RECEIVE_OCTETS, RECEIVE_OCTETS);
         }
-        return options.build();
+        return Inbox.of(session, receives);
     }
 }

@@ -11,6 +11,7 @@ import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
+import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.SidewarpClient;
 import io.sidewarp.client.WorkCompletion;
@@ -19,6 +20,7 @@ import io.sidewarp.client.WorkRequest;
 import io.sidewarp.conformance.Requirement;
 import io.sidewarp.e2e.support.Capture;
 import io.sidewarp.e2e.support.Dissection;
+import io.sidewarp.e2e.support.Inbox;
 import io.sidewarp.e2e.support.Link;
 import io.sidewarp.e2e.support.Logs;
 import io.sidewarp.e2e.support.Patience;
@@ -39,6 +41,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Optional;
+import java.util.Collections;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -286,18 +289,20 @@ class WireCaptureIT {
 
     /** How a session carries out its work over a connection. */
     private interface Work {
-        void carryOut(Link link);
+        void carryOut(Link link, Inbox messages);
     }
 
     private Recorded record(String name, boolean crc, boolean toInitiator, boolean toResponder, Work work) {
-        ConnectionOptions.Builder accepting =
-                ConnectionOptions.builder().crc(crc).receiveMarkers(toResponder).receiveQueue(SIZES.length);
-        for (int i = 0; i < SIZES.length; i++) {
-            accepting.receive(i, inbox.slice());
-        }
+        ConnectionOptions accepting = ConnectionOptions.builder()
+                .crc(crc)
+                .receiveMarkers(toResponder)
+                .receiveQueue(SIZES.length)
+                .build();
+        Sge[] receives = Collections.nCopies(SIZES.length, inbox.slice()).toArray(Sge[]::new);
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
-        try (Listener listener =
-                there.listen(Link.LOOPBACK, 0, request -> accepted.complete(request.accept(accepting.build())))) {
+        try (Inbox messages = Inbox.of(there, accepting, receives);
+                Listener listener = there.listen(
+                        Link.LOOPBACK, 0, request -> accepted.complete(request.accept(messages.connection())))) {
             Capture capture = Capture.start(name, listener.port());
             Connection initiator = here.connect(
                     Link.LOOPBACK,
@@ -308,7 +313,7 @@ class WireCaptureIT {
                             .build());
             Link link = new Link(initiator, Patience.get(accepted));
             assertThat(initiator.established().getCrc()).isEqualTo(crc);
-            work.carryOut(link);
+            work.carryOut(link, messages);
             ConnectionCounters sent = initiator.info().getCounters();
             ConnectionCounters received = link.responder().info().getCounters();
             assertThat(received.getSegmentsReceived()).isEqualTo(sent.getSegmentsSent());
@@ -318,7 +323,7 @@ class WireCaptureIT {
         }
     }
 
-    private void pipeline(Link link) {
+    private void pipeline(Link link, Inbox messages) {
         Connection connection = link.initiator();
         try (WorkQueue queue = here.openQueue(3 * SIZES.length)) {
             for (int size : SIZES) {
@@ -331,21 +336,21 @@ class WireCaptureIT {
             }
         }
         for (int size : SIZES) {
-            assertThat(link.responder().receive().length()).isEqualTo(size);
+            assertThat(messages.receive().length()).isEqualTo(size);
         }
     }
 
-    private void oneAfterTheOther(Link link) {
+    private void oneAfterTheOther(Link link, Inbox messages) {
         for (int wanted : SIZES) {
             int size = Math.min(wanted, LARGEST_IN_ONE_SEGMENT);
             link.initiator().write(local.slice(0, size), remote.address());
             link.initiator().read(sink.slice(0, size), remote.address());
             link.initiator().send(local.slice(0, size));
-            assertThat(link.responder().receive().length()).isEqualTo(size);
+            assertThat(messages.receive().length()).isEqualTo(size);
         }
     }
 
-    private void extensions(Link link) {
+    private void extensions(Link link, Inbox messages) {
         Connection connection = link.initiator();
         assertThat(connection.fetchAdd(words.address(8), 5)).isZero();
         assertThat(connection.compareSwap(words.address(8), 5, 7)).isEqualTo(5);
@@ -353,8 +358,8 @@ class WireCaptureIT {
         connection.perform(WorkRequest.write(connection, remote.address(), local.slice(0, 8))
                 .withImmediate(2)
                 .solicited());
-        assertThat(link.responder().receive().immediate()).hasValue(1);
-        assertThat(link.responder().receive().immediate()).hasValue(2);
+        assertThat(messages.receive().immediate()).hasValue(1);
+        assertThat(messages.receive().immediate()).hasValue(2);
         assertThat(words.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 8)).isEqualTo(7);
         assertThat(remote.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0))
                 .isEqualTo(local.segment().get(ValueLayout.JAVA_LONG_UNALIGNED, 0));

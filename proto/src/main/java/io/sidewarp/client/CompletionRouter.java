@@ -10,7 +10,6 @@ import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.IntConsumer;
@@ -27,17 +26,14 @@ final class CompletionRouter {
     /** More credits than any sidecar grants, so that a broken one cannot make this side allocate without bound. */
     private static final int MAX_CREDITS = 1 << 20;
 
-    private final Map<Long, GrpcConnection> receiveConnections;
     private final IntConsumer opened;
     private final SessionTraffic traffic;
 
     // Guarded by the queue's lock.
 
     private CreditTable table = new CreditTable(0);
-    private final ArrayDeque<Waiting> backlog = new ArrayDeque<>();
-
-    /** Completions in the backlog that still hold their credit. */
-    private int unpolled;
+    /** Completions that wait for poll; each holds its credit. */
+    private final ArrayDeque<WorkCompletion> backlog = new ArrayDeque<>();
 
     // Used on the event loop only.
 
@@ -48,17 +44,12 @@ final class CompletionRouter {
     /** Completions of one connection tend to come together. Any thread. */
     private volatile @Nullable ConnectionTraffic lastTraffic;
 
-    /** A completion that waits for poll. */
-    private record Waiting(WorkCompletion completion, boolean holdsCredit) {}
-
     /**
-     * @param receiveConnections connections whose initial receives complete in the queue
      * @param opened takes the credits that the sidecar granted, under the queue's lock
      * @param traffic is told what was delivered
      */
-    CompletionRouter(Map<Long, GrpcConnection> receiveConnections, IntConsumer opened, SessionTraffic traffic) {
+    CompletionRouter(IntConsumer opened, SessionTraffic traffic) {
         this.traffic = traffic;
-        this.receiveConnections = receiveConnections;
         this.opened = opened;
     }
 
@@ -68,12 +59,12 @@ final class CompletionRouter {
 
     /** Credits that are free. What waits for poll keeps its credit, so that the backlog is bounded. */
     int available() {
-        return table.available() - unpolled;
+        return table.available() - backlog.size();
     }
 
     /** True when a credit is free that the request may take. */
     boolean hasCreditFor(WorkRequest request) {
-        return (request.isReceive() ? table.availableToReceives() : table.available()) > unpolled;
+        return (request.isReceive() ? table.availableToReceives() : table.available()) > backlog.size();
     }
 
     boolean hasBacklog() {
@@ -82,11 +73,7 @@ final class CompletionRouter {
 
     /** The oldest completion of the backlog, which must have one. */
     WorkCompletion takeFromBacklog() {
-        Waiting first = backlog.remove();
-        if (first.holdsCredit()) {
-            unpolled--;
-        }
-        return first.completion();
+        return backlog.remove();
     }
 
     @Nullable
@@ -100,9 +87,8 @@ final class CompletionRouter {
      * @return what came before it
      */
     List<WorkCompletion> setHandler(CompletionHandler newHandler) {
-        List<WorkCompletion> earlier = backlog.stream().map(Waiting::completion).toList();
+        List<WorkCompletion> earlier = List.copyOf(backlog);
         backlog.clear();
-        unpolled = 0;
         handler = newHandler;
         return earlier;
     }
@@ -114,7 +100,7 @@ final class CompletionRouter {
         }
         for (io.sidewarp.v1.WorkCompletion completion :
                 response.getCompletions().getCompletionsList()) {
-            long id = callersId(completion.getId(), completion.getConnection());
+            long id = callersId(completion.getId());
             completed(completion.getId(), Protos.completion(completion, id));
         }
     }
@@ -128,11 +114,7 @@ final class CompletionRouter {
     }
 
     /** Returns the caller's id for a completion. */
-    private long callersId(long sentId, long connection) {
-        if (ConnectionOptions.isInitialReceive(sentId)) {
-            GrpcConnection receiver = receiveConnections.get(connection);
-            return receiver == null ? sentId : receiver.callersId(sentId);
-        }
+    private long callersId(long sentId) {
         if (!table.isTaken(sentId)) {
             throw new SidewarpException(
                     Status.Code.INTERNAL, "the sidecar completed a work request that is not outstanding: " + sentId);
@@ -141,21 +123,15 @@ final class CompletionRouter {
     }
 
     private void completed(long sentId, WorkCompletion completion) {
-        boolean initial = ConnectionOptions.isInitialReceive(sentId);
-        CompletableFuture<WorkCompletion> future = null;
-        boolean told = true;
-        if (!initial) {
-            int place = (int) sentId;
-            future = table.future(place);
-            told = table.tellsSuccess(place) || !completion.isSuccess();
-            table.complete(place, completion.status());
-        }
+        int place = (int) sentId;
+        CompletableFuture<WorkCompletion> future = table.future(place);
+        boolean told = table.tellsSuccess(place) || !completion.isSuccess();
+        table.complete(place, completion.status());
         if (future != null || (told && handler != null)) {
             ready.add(completion);
             futures.add(future);
         } else if (told) {
-            backlog.add(new Waiting(completion, !initial));
-            unpolled += initial ? 0 : 1;
+            backlog.add(completion);
         } else {
             delivered(completion);
         }

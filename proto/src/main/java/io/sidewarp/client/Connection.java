@@ -10,25 +10,25 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A connection to a peer: a queue pair with its stream. The operations here are one call each and simple; a
+ * A connection to a peer: a queue pair with its stream. One of {@link Session#createConnection(ConnectionOptions)} has its
+ * stream once it was given to connect or accept. The operations here are one call each and simple; a
  * {@link WorkQueue} is the fast way for many.
  *
  * <p>The blocking operations throw {@link SidewarpException} unless they succeed: a {@link WorkFailedException} when the
  * sidecar gave a completion with another status. The futures fail with the same.
  *
  * <p>A future that is cancelled, or times out, ends no work: what was posted is still carried out and uses its memory, a
- * posted receive still takes a message, and nobody is told. Only {@link #receiveAsync()} leaves the message to the next one
- * who asks.
+ * posted receive still takes a message, and nobody is told.
  */
 public interface Connection extends AutoCloseable {
 
     /** The sidecar's number for it. */
     long id();
 
-    /** The peer's private data; may be empty. */
+    /** The peer's private data; may be empty, and is until the connection is established. */
     byte[] privateData();
 
-    /** What the set-up agreed on, without asking the sidecar again. */
+    /** What the set-up agreed on, without asking the sidecar again. Before the set-up: what the connection was created as. */
     io.sidewarp.v1.Connection established();
 
     /** The connection's present description and counters, asked of the sidecar. NOT_FOUND when it is gone. */
@@ -69,17 +69,15 @@ public interface Connection extends AutoCloseable {
     /** Send with Invalidate: invalidates an STag of the peer when the message is delivered there. */
     CompletableFuture<WorkCompletion> sendInvalidateAsync(List<Sge> local, boolean solicited, int stag);
 
-    /** Posts one receive and returns when a message has filled it. */
+    /**
+     * Posts one receive and returns when a message has filled it. A connect or accept can overtake it: to have receives posted
+     * before the peer can send, post them on a {@link WorkQueue}.
+     */
     WorkCompletion receive(Sge local);
 
     CompletableFuture<WorkCompletion> receiveAsync(Sge local);
 
     CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
-
-    /** Waits for the next message that arrives in the receives given to connect or accept. */
-    WorkCompletion receive();
-
-    CompletableFuture<WorkCompletion> receiveAsync();
 
     /**
      * Returns when all Writes, Sends and Immediate Data posted before, also on queues, have been placed at the peer's RDMA layer. The peer's

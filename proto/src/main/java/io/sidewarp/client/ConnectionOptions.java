@@ -8,32 +8,20 @@ import io.sidewarp.v1.CrcPreference;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.ReadDepthNegotiation;
 import io.sidewarp.v1.ReadyIndication;
-import io.sidewarp.v1.ReceiveWork;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** What is asked of a connection, by the side that connects or the side that accepts. Everything has a default. */
 public final class ConnectionOptions {
 
-    /**
-     * Initial receives are numbered from here in what is sent, apart from the requests of a queue, where they complete
-     * beside each other.
-     */
-    private static final long FIRST_INITIAL_RECEIVE = 1L << 32;
-
     private static final ConnectionOptions DEFAULTS = builder().build();
 
     private final io.sidewarp.v1.ConnectionOptions proto;
     private final ByteString privateData;
-    private final List<ReceiveWork> receives;
-    private final long[] receiveIds;
 
     private ConnectionOptions(Builder builder) {
         proto = builder.proto.build();
         privateData = builder.privateData;
-        receives = List.copyOf(builder.receives);
-        receiveIds = builder.receiveIds.stream().mapToLong(Long::longValue).toArray();
     }
 
     public static ConnectionOptions defaults() {
@@ -52,25 +40,6 @@ public final class ConnectionOptions {
         return privateData;
     }
 
-    List<ReceiveWork> receives() {
-        return receives;
-    }
-
-    /** The ids that the caller gave the initial receives. */
-    long[] receiveIds() {
-        return receiveIds.clone();
-    }
-
-    /** True when a completion with this id belongs to an initial receive. */
-    static boolean isInitialReceive(long sentId) {
-        return sentId >= FIRST_INITIAL_RECEIVE;
-    }
-
-    /** Which of the initial receives it is, counted from 0. */
-    static long initialReceive(long sentId) {
-        return sentId - FIRST_INITIAL_RECEIVE;
-    }
-
     /**
      * Collects options; see the contract's ConnectionOptions for what the defaults are. What is beyond {@link
      * Session#limits()} fails with RESOURCE_EXHAUSTED where the options are used, and other values that cannot be with
@@ -80,8 +49,6 @@ public final class ConnectionOptions {
 
         private final io.sidewarp.v1.ConnectionOptions.Builder proto = io.sidewarp.v1.ConnectionOptions.newBuilder();
         private ByteString privateData = ByteString.EMPTY;
-        private final List<ReceiveWork> receives = new ArrayList<>();
-        private final List<Long> receiveIds = new ArrayList<>();
 
         private Builder() {}
 
@@ -184,7 +151,7 @@ public final class ConnectionOptions {
 
         /**
          * Messages take their receives from there. The connection is of the same protection domain and has no receives of
-         * its own: neither {@link #receiveQueue} nor {@link #receive} goes with it.
+         * its own: {@link #receiveQueue} does not go with it.
          */
         public Builder sharedReceives(SharedReceiveQueue queue) {
             proto.setSharedReceiveQueue(queue.id());
@@ -218,16 +185,6 @@ public final class ConnectionOptions {
          */
         public Builder privateData(byte[] value) {
             privateData = ByteString.copyFrom(value);
-            return this;
-        }
-
-        /**
-         * A receive that is posted before the peer can send. It completes in a queue that was opened for the
-         * connection, with this id, or in {@link Connection#receive()}.
-         */
-        public Builder receive(long id, Sge... local) {
-            receives.add(Protos.receive(FIRST_INITIAL_RECEIVE + receives.size(), List.of(local)));
-            receiveIds.add(id);
             return this;
         }
 

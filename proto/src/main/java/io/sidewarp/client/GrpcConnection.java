@@ -3,6 +3,7 @@
 
 package io.sidewarp.client;
 
+import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
 import io.grpc.Status;
 import io.sidewarp.v1.ConnectionServiceGrpc;
@@ -37,13 +38,13 @@ final class GrpcConnection implements Connection {
     private static final System.Logger LOG = System.getLogger(GrpcConnection.class.getName());
 
     private final GrpcSession session;
-    private final io.sidewarp.v1.Connection established;
-    private final long[] initialReceiveIds;
+    private final ByteString ownPrivateData;
     private final CompletableFuture<ConnectionStateChange> closed = new CompletableFuture<>();
     private final Consumer<SidewarpException> failure = closed::completeExceptionally;
     private final Confirmation confirmation = new Confirmation();
     private final AtomicBoolean outcomeTold = new AtomicBoolean();
     private final ConnectionTraffic traffic;
+    private volatile io.sidewarp.v1.Connection established;
     private volatile ConnectionState state;
     private volatile boolean failed;
 
@@ -55,7 +56,7 @@ final class GrpcConnection implements Connection {
         this.session = session;
         this.established = established;
         this.traffic = traffic;
-        initialReceiveIds = options.receiveIds();
+        ownPrivateData = options.privateData();
         state = established.getState();
     }
 
@@ -169,17 +170,13 @@ final class GrpcConnection implements Connection {
 
     @Override
     public CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local) {
-        return receive(receiveRequest().setWork(Protos.receive(0, local)).build());
-    }
-
-    @Override
-    public WorkCompletion receive() {
-        return CallFuture.await(receiveAsync());
-    }
-
-    @Override
-    public CompletableFuture<WorkCompletion> receiveAsync() {
-        return receive(receiveRequest().build());
+        ReceiveRequest request = ReceiveRequest.newBuilder()
+                .setSession(session.id())
+                .setConnection(id())
+                .setWork(Protos.receive(0, local))
+                .build();
+        return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
+                .converted(completed(ReceiveResponse::getCompletion));
     }
 
     @Override
@@ -306,13 +303,30 @@ final class GrpcConnection implements Connection {
                 + state + "]";
     }
 
-    /** The id that the caller gave a receive, of the id that it was sent with. */
-    long callersId(long sentId) {
-        if (!ConnectionOptions.isInitialReceive(sentId)) {
-            return sentId;
+    /** Goes to the peer with connect or accept. */
+    ByteString ownPrivateData() {
+        return ownPrivateData;
+    }
+
+    /** Work requests that were posted on queues. */
+    long posts() {
+        return traffic.posts();
+    }
+
+    /** This connection once a call has set it up. When nobody waits for it any more, it is aborted. */
+    <R> CompletableFuture<Connection> setUp(
+            CallFuture<R> call, Function<? super R, io.sidewarp.v1.Connection> description) {
+        return call.<Connection, GrpcConnection>created(
+                response -> establish(description.apply(response)), GrpcConnection::abandon);
+    }
+
+    /** On the event loop, as its events. */
+    private GrpcConnection establish(io.sidewarp.v1.Connection description) {
+        established = description;
+        if (state == ConnectionState.CONNECTION_STATE_IDLE || state == ConnectionState.CONNECTION_STATE_CONNECTING) {
+            state = description.getState();
         }
-        long number = ConnectionOptions.initialReceive(sentId);
-        return number < initialReceiveIds.length ? initialReceiveIds[(int) number] : sentId;
+        return this;
     }
 
     /** Aborts it without waiting: nobody has got it. */
@@ -389,15 +403,6 @@ final class GrpcConnection implements Connection {
                 .converted(completed(SendResponse::getCompletion));
     }
 
-    private ReceiveRequest.Builder receiveRequest() {
-        return ReceiveRequest.newBuilder().setSession(session.id()).setConnection(id());
-    }
-
-    private CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
-        return session.start(TransferServiceGrpc.getReceiveMethod(), request, CallOptions.DEFAULT)
-                .converted(completed(ReceiveResponse::getCompletion));
-    }
-
     /** Counts an answer of the peer when the work has succeeded. */
     private <R> Function<R, WorkCompletion> answered(long ticket, Function<R, WorkCompletion> completion) {
         return response -> {
@@ -410,7 +415,7 @@ final class GrpcConnection implements Connection {
     private <R> Function<R, WorkCompletion> completed(Function<R, io.sidewarp.v1.WorkCompletion> completion) {
         return response -> {
             io.sidewarp.v1.WorkCompletion ended = completion.apply(response);
-            return Protos.completion(ended, callersId(ended.getId())).orThrow();
+            return Protos.completion(ended, ended.getId()).orThrow();
         };
     }
 }

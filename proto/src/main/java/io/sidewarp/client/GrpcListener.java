@@ -215,11 +215,32 @@ final class GrpcListener implements Listener {
                     .setRequest(id())
                     .setOptions(options.proto())
                     .setPrivateData(options.privateData())
-                    .addAllReceives(options.receives())
                     .build();
             CallFuture<AcceptResponse> accepting =
                     decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT);
             return session.connection(accepting, AcceptResponse::getConnection, options);
+        }
+
+        @Override
+        public Connection accept(Connection created) {
+            Transport.checkMayBlock();
+            return CallFuture.await(acceptAsync(created));
+        }
+
+        @Override
+        public CompletableFuture<Connection> acceptAsync(Connection created) {
+            GrpcConnection given = (GrpcConnection) created;
+            session.flushQueues();
+            AcceptRequest accept = AcceptRequest.newBuilder()
+                    .setSession(session.id())
+                    .setRequest(id())
+                    .setPrivateData(given.ownPrivateData())
+                    .setConnection(given.id())
+                    .setAfterPosts(given.posts())
+                    .build();
+            return given.setUp(
+                    decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT),
+                    AcceptResponse::getConnection);
         }
 
         @Override

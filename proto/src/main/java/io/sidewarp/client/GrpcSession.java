@@ -13,6 +13,7 @@ import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.CreateConnectionRequest;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.Limits;
@@ -188,7 +189,6 @@ final class GrpcSession implements Session {
                 .setPort(port)
                 .setOptions(options.proto())
                 .setPrivateData(options.privateData())
-                .addAllReceives(options.receives())
                 .build();
         return connection(
                 start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT),
@@ -197,13 +197,50 @@ final class GrpcSession implements Session {
     }
 
     @Override
+    public Connection createConnection(ConnectionOptions options) {
+        return Creation.create(
+                this,
+                ConnectionServiceGrpc.getCreateConnectionMethod(),
+                CreateConnectionRequest.newBuilder()
+                        .setSession(id())
+                        .setOptions(options.proto())
+                        .build(),
+                "create a connection",
+                response -> adopt(response.getConnection(), options),
+                GrpcConnection::abandon);
+    }
+
+    @Override
+    public Connection connect(String host, int port, Connection created) {
+        Transport.checkMayBlock();
+        return CallFuture.await(connectAsync(host, port, created));
+    }
+
+    @Override
+    public CompletableFuture<Connection> connectAsync(String host, int port, Connection created) {
+        GrpcConnection given = (GrpcConnection) created;
+        flushQueues();
+        ConnectRequest request = ConnectRequest.newBuilder()
+                .setSession(id())
+                .setAddress(host)
+                .setPort(port)
+                .setPrivateData(given.ownPrivateData())
+                .setConnection(given.id())
+                .setAfterPosts(given.posts())
+                .build();
+        return given.setUp(
+                start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT),
+                ConnectResponse::getConnection);
+    }
+
+    @Override
     public Listener listen(String address, int port, ListenOptions options, Consumer<IncomingConnection> handler) {
         return GrpcListener.open(this, address, port, options, handler);
     }
 
     @Override
-    public WorkQueue openQueue(int requests, Connection... receiveConnections) {
-        return GrpcWorkQueue.open(this, requests, List.of(receiveConnections));
+    public WorkQueue openQueue(int requests) {
+        return GrpcWorkQueue.open(this, requests);
     }
 
     @Override

@@ -11,14 +11,11 @@ import io.sidewarp.v1.QueueResponse;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -65,28 +62,24 @@ final class GrpcWorkQueue implements WorkQueue {
     private boolean drained;
     private @Nullable SidewarpException end;
 
-    private GrpcWorkQueue(GrpcSession session, Map<Long, GrpcConnection> receiveConnections) {
+    private GrpcWorkQueue(GrpcSession session) {
         this.session = session;
-        router = new CompletionRouter(receiveConnections, opened::complete, session.traffic());
+        router = new CompletionRouter(opened::complete, session.traffic());
         transport = session.client().transport();
     }
 
     /** Opens a queue, and returns when the sidecar has granted credits. */
-    static GrpcWorkQueue open(GrpcSession session, int outstanding, List<Connection> receiveConnections) {
+    static GrpcWorkQueue open(GrpcSession session, int outstanding) {
         if (outstanding < 0) {
             throw new IllegalArgumentException("outstanding is " + outstanding
                     + "; allowed: 1 and more, or 0 for as many as the sidecar grants by default");
         }
         Transport.checkMayBlock();
         session.checkOpen();
-        Map<Long, GrpcConnection> claimed = receiveConnections.stream()
-                .map(GrpcConnection.class::cast)
-                .collect(Collectors.toMap(GrpcConnection::id, Function.identity(), (a, b) -> a));
-        GrpcWorkQueue queue = new GrpcWorkQueue(session, claimed);
+        GrpcWorkQueue queue = new GrpcWorkQueue(session);
         QueueOpen open = QueueOpen.newBuilder()
                 .setSession(session.id())
                 .setOutstanding(outstanding)
-                .addAllReceiveConnections(claimed.keySet())
                 .build();
         session.addQueue(queue);
         queue.transport.onEventLoop(() -> queue.start(open));

@@ -38,7 +38,7 @@ public interface IncomingConnection {
     }
 
     /**
-     * Accepts, with the private data and initial receives of the options. Returns when the stream is in full operation.
+     * Accepts, with the private data of the options. Returns when the stream is in full operation.
      *
      * @throws SidewarpException NOT_FOUND when the request lapsed or was decided already, FAILED_PRECONDITION while
      *     another decision is under way
@@ -52,6 +52,18 @@ public interface IncomingConnection {
      * @throws SidewarpException FAILED_PRECONDITION while another decision is under way
      */
     CompletableFuture<Connection> acceptAsync(ConnectionOptions options);
+
+    /**
+     * As {@link #accept(ConnectionOptions)}, with a connection of {@link Session#createConnection(ConnectionOptions)}, its
+     * options and private data, behind what was posted to it on queues. An attempt that fails closes the connection. A call that
+     * the sidecar refuses, as with NOT_FOUND, FAILED_PRECONDITION or RESOURCE_EXHAUSTED, leaves it idle.
+     *
+     * @return the same connection
+     */
+    Connection accept(Connection created);
+
+    /** As {@link #accept(Connection)}, without waiting; see {@link #acceptAsync(ConnectionOptions)}. */
+    CompletableFuture<Connection> acceptAsync(Connection created);
 
     /**
      * Rejects; the peer gets the private data.

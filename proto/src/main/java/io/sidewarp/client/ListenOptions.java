@@ -11,7 +11,7 @@ import io.sidewarp.v1.Llp;
  * @param llp lower layer; LLP_UNSPECIFIED for LLP_TCP
  * @param backlog connection requests that may wait for a decision; 0 for the sidecar's default
  * @param connections what a peer's start-up must meet, and what a connection gets where accept does not say; its private
- *     data and receives do not count
+ *     data does not count
  */
 public record ListenOptions(Llp llp, int backlog, ConnectionOptions connections) {
 

@@ -108,6 +108,21 @@ public interface Session extends AutoCloseable {
      */
     SharedReceiveQueue createSharedReceiveQueue(int capacity, long protectionDomain);
 
+    /** Creates a connection with defaults, as {@link #createConnection(ConnectionOptions)}. */
+    default Connection createConnection() {
+        return createConnection(ConnectionOptions.defaults());
+    }
+
+    /**
+     * Creates a connection that one {@link #connect(String, int, Connection)} or {@link IncomingConnection#accept(Connection)}
+     * will use. It takes receives at once: those that are posted on queues before that call come before the peer's first
+     * message. Send work is refused until the connection is established. Close it when it is not used.
+     *
+     * @param options the private data goes with connect or accept; a listener's options complete the others, but for
+     *     protection domain, queue sizes and shared receives
+     */
+    Connection createConnection(ConnectionOptions options);
+
     /** Connects with defaults. */
     default Connection connect(String host, int port) {
         return connect(host, port, ConnectionOptions.defaults());
@@ -130,6 +145,18 @@ public interface Session extends AutoCloseable {
     CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options);
 
     /**
+     * As {@link #connect(String, int, ConnectionOptions)}, with a connection of {@link #createConnection(ConnectionOptions)} and
+     * its options, behind what was posted to it on queues. An attempt that fails closes the connection. A call that the sidecar
+     * refuses, as with INVALID_ARGUMENT, FAILED_PRECONDITION or RESOURCE_EXHAUSTED, leaves it idle.
+     *
+     * @return the same connection
+     */
+    Connection connect(String host, int port, Connection created);
+
+    /** As {@link #connect(String, int, Connection)}, without waiting; see {@link #connectAsync(String, int, ConnectionOptions)}. */
+    CompletableFuture<Connection> connectAsync(String host, int port, Connection created);
+
+    /**
      * Listens. The handler is called for each connection request, on a virtual thread of its own: it may block, and
      * may serve the connection until it ends.
      *
@@ -149,10 +176,9 @@ public interface Session extends AutoCloseable {
      * Opens a pipeline of work requests.
      *
      * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant fewer.
-     * @param receiveConnections connections whose initial receives (of connect or accept) complete in this queue
      * @throws IllegalArgumentException when {@code outstanding} is negative
      */
-    WorkQueue openQueue(int outstanding, Connection... receiveConnections);
+    WorkQueue openQueue(int outstanding);
 
     /** Regions of this session. */
     List<io.sidewarp.v1.Region> listRegions();

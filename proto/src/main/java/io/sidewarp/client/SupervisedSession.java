@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,7 @@ public final class SupervisedSession implements AutoCloseable {
     private record Listening(
             String address, int port, ListenOptions options, BiConsumer<SessionState, IncomingConnection> handler) {}
 
-    private record Peer(String name, String host, int port, Function<SessionState, ConnectionOptions> options) {}
+    private record Peer(String name, BiFunction<Session, SessionState, Connection> connecting) {}
 
     /** Declares the objects of a supervised session. Not thread-safe. */
     public static final class Builder {
@@ -136,8 +137,34 @@ public final class SupervisedSession implements AutoCloseable {
          */
         public Builder connect(
                 String connection, String host, int port, Function<SessionState, ConnectionOptions> options) {
-            peers.add(new Peer(connection, host, port, options));
+            peers.add(new Peer(connection, (session, state) -> session.connect(host, port, options.apply(state))));
             return this;
+        }
+
+        /**
+         * A connection that is created first, so that receives can be posted to it before its peer can send.
+         *
+         * @param connection its name in {@link SessionState}
+         * @param created called for each attempt; creates the connection in the state's session and posts to it
+         */
+        public Builder connectCreated(
+                String connection, String host, int port, Function<SessionState, Connection> created) {
+            peers.add(new Peer(
+                    connection, (session, state) -> connectOrAbort(session, host, port, created.apply(state))));
+            return this;
+        }
+
+        private static Connection connectOrAbort(Session session, String host, int port, Connection created) {
+            try {
+                return session.connect(host, port, created);
+            } catch (RuntimeException e) {
+                try {
+                    created.abort();
+                } catch (SidewarpException later) {
+                    e.addSuppressed(later);
+                }
+                throw e;
+            }
         }
 
         /** Begins, and does not wait: {@link SupervisionListener#onReady} is called when all is there. */
@@ -261,7 +288,7 @@ public final class SupervisedSession implements AutoCloseable {
         for (Peer peer : plan.peers) {
             if (isMissing(connections.get(peer.name()))) {
                 Connection made =
-                        current.connect(peer.host(), peer.port(), peer.options().apply(snapshot(current)));
+                        peer.connecting().apply(current, snapshot(current));
                 keep(() -> connections.put(peer.name(), watched(made, made.closed())), peer.name());
             }
         }

@@ -23,7 +23,6 @@ import io.sidewarp.v1.ListenResponse;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.RdmaError;
-import io.sidewarp.v1.ReceiveRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
@@ -58,7 +57,6 @@ class ConnectionTest extends FakeSidecarTest {
                 .maxFpdu(1500)
                 .timeout(Duration.ofMillis(2500))
                 .privateData(new byte[] {1, 2, 3})
-                .receive(77, SGE)
                 .build();
 
         session.connect("peer", 4791, options);
@@ -68,8 +66,6 @@ class ConnectionTest extends FakeSidecarTest {
         assertThat(request.getAddress()).isEqualTo("peer");
         assertThat(request.getPort()).isEqualTo(4791);
         assertThat(request.getPrivateData()).isEqualTo(ByteString.copyFrom(new byte[] {1, 2, 3}));
-        assertThat(request.getReceivesList()).hasSize(1);
-        assertThat(request.getReceives(0).getLocal(0)).isEqualTo(SGE.toProto());
         assertThat(request.getOptions())
                 .isEqualTo(io.sidewarp.v1.ConnectionOptions.newBuilder()
                         .setIrd(4)
@@ -207,22 +203,17 @@ class ConnectionTest extends FakeSidecarTest {
     }
 
     @Test
-    void receiveWithoutMemoryWaitsForAnInitialReceiveAndTellsTheCallersId() throws Exception {
-        Connection connection = session.connect(
-                "127.0.0.1",
-                1,
-                ConnectionOptions.builder().receive(900, SGE).receive(-5, SGE).build());
-        ConnectRequest request = FakeSidecar.next(sidecar.connections.connects);
+    void receivePostsItsMemory() throws Exception {
+        Connection connection = session.connect("127.0.0.1", 1);
         sidecar.transfer.receiveCompletion = completion(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
-                .setId(request.getReceives(1).getId())
                 .setOpcode(Opcode.OPCODE_RECEIVE)
                 .build();
 
-        WorkCompletion received = connection.receive();
+        WorkCompletion received = connection.receive(SGE);
 
-        assertThat(received.id()).isEqualTo(-5);
-        ReceiveRequest receive = FakeSidecar.next(sidecar.transfer.receives);
-        assertThat(receive.hasWork()).isFalse();
+        assertThat(received.isSuccess()).isTrue();
+        assertThat(FakeSidecar.next(sidecar.transfer.receives).getWork().getLocal(0))
+                .isEqualTo(SGE.toProto());
     }
 
     @Test
@@ -319,7 +310,6 @@ class ConnectionTest extends FakeSidecarTest {
                 0,
                 incoming -> accepted.add(incoming.accept(ConnectionOptions.builder()
                         .privateData(incoming.privateData())
-                        .receive(1, SGE)
                         .build())))) {
             assertThat(listener.address()).isEqualTo("127.0.0.1");
             assertThat(listener.port()).isEqualTo(4791);
@@ -329,7 +319,6 @@ class ConnectionTest extends FakeSidecarTest {
             AcceptRequest accept = FakeSidecar.next(sidecar.connections.accepts);
             assertThat(accept.getRequest()).isEqualTo(55);
             assertThat(accept.getPrivateData().toStringUtf8()).isEqualTo("hello");
-            assertThat(accept.getReceivesCount()).isOne();
             assertThat(FakeSidecar.next(accepted).established().getRemotePort()).isEqualTo(9);
         }
     }

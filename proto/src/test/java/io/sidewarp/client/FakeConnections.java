@@ -16,6 +16,8 @@ import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
+import io.sidewarp.v1.CreateConnectionRequest;
+import io.sidewarp.v1.CreateConnectionResponse;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.DisconnectResponse;
 import io.sidewarp.v1.ListConnectionsRequest;
@@ -41,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 /** Connections without peers. */
 final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplBase {
 
+    final BlockingQueue<CreateConnectionRequest> creations = new LinkedBlockingQueue<>();
     final BlockingQueue<ConnectRequest> connects = new LinkedBlockingQueue<>();
     final BlockingQueue<AcceptRequest> accepts = new LinkedBlockingQueue<>();
     final BlockingQueue<RejectRequest> rejects = new LinkedBlockingQueue<>();
@@ -74,6 +77,19 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     private final AtomicLong ids = new AtomicLong(100);
 
     @Override
+    public void createConnection(CreateConnectionRequest request, StreamObserver<CreateConnectionResponse> response) {
+        creations.add(request);
+        Connection created = Connection.newBuilder()
+                .setId(ids.incrementAndGet())
+                .setState(ConnectionState.CONNECTION_STATE_IDLE)
+                .build();
+        connections.put(created.getId(), created);
+        response.onNext(
+                CreateConnectionResponse.newBuilder().setConnection(created).build());
+        response.onCompleted();
+    }
+
+    @Override
     public void connect(ConnectRequest request, StreamObserver<ConnectResponse> response) {
         connects.add(request);
         StatusRuntimeException failure = connectFailure;
@@ -83,7 +99,7 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
         }
         whenDone(connectHold, response, () -> {
             response.onNext(ConnectResponse.newBuilder()
-                    .setConnection(establish(request.getAddress(), request.getPort()))
+                    .setConnection(establish(request.getConnection(), request.getAddress(), request.getPort()))
                     .build());
             response.onCompleted();
         });
@@ -103,7 +119,7 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
     @Override
     public void accept(AcceptRequest request, StreamObserver<AcceptResponse> response) {
         accepts.add(request);
-        whenDone(acceptHold, response, () -> answer(response));
+        whenDone(acceptHold, response, () -> answer(request, response));
     }
 
     private void whenDone(@Nullable CompletableFuture<Void> hold, StreamObserver<?> response, Runnable answer) {
@@ -115,14 +131,14 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
         }
     }
 
-    private void answer(StreamObserver<AcceptResponse> response) {
+    private void answer(AcceptRequest request, StreamObserver<AcceptResponse> response) {
         StatusRuntimeException failure = acceptFailures.poll();
         if (failure != null) {
             response.onError(failure);
             return;
         }
         response.onNext(AcceptResponse.newBuilder()
-                .setConnection(establish("127.0.0.9", 9))
+                .setConnection(establish(request.getConnection(), "127.0.0.9", 9))
                 .build());
         response.onCompleted();
     }
@@ -173,9 +189,9 @@ final class FakeConnections extends ConnectionServiceGrpc.ConnectionServiceImplB
         response.onCompleted();
     }
 
-    private Connection establish(String address, int port) {
+    private Connection establish(long given, String address, int port) {
         Connection connection = Connection.newBuilder()
-                .setId(ids.incrementAndGet())
+                .setId(given == 0 ? ids.incrementAndGet() : given)
                 .setState(ConnectionState.CONNECTION_STATE_ESTABLISHED)
                 .setRemoteAddress(address)
                 .setRemotePort(port)

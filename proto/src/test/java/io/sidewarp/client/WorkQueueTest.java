@@ -11,7 +11,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status;
 import io.sidewarp.client.FakeTransfer.FakeQueue;
-import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
@@ -35,12 +34,11 @@ class WorkQueueTest extends WorkQueueFixture {
 
     @Test
     void queueAsksForCreditsAndTakesWhatIsGranted() throws Exception {
-        WorkQueue queue = session.openQueue(1000, connection);
+        WorkQueue queue = session.openQueue(1000);
 
         FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
         assertThat(server.open.getSession()).isEqualTo(session.id());
         assertThat(server.open.getOutstanding()).isEqualTo(1000);
-        assertThat(server.open.getReceiveConnectionsList()).containsExactly(connection.id());
         assertThat(queue.credits()).isEqualTo(8);
         assertThat(queue.available()).isEqualTo(8);
     }
@@ -450,35 +448,5 @@ class WorkQueueTest extends WorkQueueFixture {
                                 .setState(ConnectionState.CONNECTION_STATE_CLOSED))
                         .build());
         assertThat(ended.closed()).succeedsWithin(LONG);
-    }
-
-    @Test
-    void initialReceivesCompleteWithTheirIdsAndCostNoCredit() throws Exception {
-        FakeSidecar.next(sidecar.connections.connects);
-        Connection receiver = session.connect(
-                "127.0.0.1",
-                2,
-                ConnectionOptions.builder().receive(0, SGE).receive(81, SGE).build());
-        ConnectRequest request = FakeSidecar.next(sidecar.connections.connects);
-        WorkQueue queue = session.openQueue(0, receiver);
-        FakeQueue server = FakeSidecar.next(sidecar.transfer.queues);
-        queue.post(0, WorkRequest.receive(receiver, SGE));
-        io.sidewarp.v1.WorkRequest posted = server.nextWork();
-
-        for (int i = 0; i < 2; i++) {
-            server.complete(io.sidewarp.v1.WorkCompletion.newBuilder()
-                    .setId(request.getReceives(i).getId())
-                    .setConnection(receiver.id())
-                    .setOpcode(io.sidewarp.v1.Opcode.OPCODE_RECEIVE)
-                    .setStatus(io.sidewarp.v1.CompletionStatus.COMPLETION_STATUS_SUCCESS)
-                    .build());
-        }
-
-        assertThat(queue.poll(LONG).orElseThrow().id()).isZero();
-        assertThat(queue.poll(LONG).orElseThrow().id()).isEqualTo(81);
-        assertThat(queue.available()).isEqualTo(7);
-        server.succeed(posted);
-        assertThat(queue.poll(LONG).orElseThrow().id()).isZero();
-        assertThat(queue.available()).isEqualTo(8);
     }
 }

@@ -11,6 +11,7 @@ import io.sidewarp.client.Listener;
 import io.sidewarp.client.Session;
 import io.sidewarp.v1.Llp;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
 
 /**
  * A connection with both of its ends in this test.
@@ -31,7 +32,7 @@ public record Link(Connection initiator, Connection responder) {
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
         ListenOptions options = ListenOptions.defaults().withLlp(Llp.LLP_SCTP);
         try (Listener listener =
-                to.listen(address, 0, options, request -> accept(request, ConnectionOptions.defaults(), accepted))) {
+                to.listen(address, 0, options, request -> accept(request, IncomingConnection::accept, accepted))) {
             Connection initiator = from.connect(
                     address,
                     listener.port(),
@@ -55,17 +56,33 @@ public record Link(Connection initiator, Connection responder) {
             ConnectionOptions initiatorOptions,
             Session to,
             ConnectionOptions responderOptions) {
+        return connect(address, from, initiatorOptions, to, request -> request.accept(responderOptions));
+    }
+
+    /** @param responder of {@link Session#createConnection(ConnectionOptions)}, accepts */
+    public static Link connect(Session from, Session to, Connection responder) {
+        return connect(LOOPBACK, from, ConnectionOptions.defaults(), to, request -> request.accept(responder));
+    }
+
+    private static Link connect(
+            String address,
+            Session from,
+            ConnectionOptions initiatorOptions,
+            Session to,
+            Function<IncomingConnection, Connection> accepting) {
         CompletableFuture<Connection> accepted = new CompletableFuture<>();
-        try (Listener listener = to.listen(address, 0, request -> accept(request, responderOptions, accepted))) {
+        try (Listener listener = to.listen(address, 0, request -> accept(request, accepting, accepted))) {
             Connection initiator = from.connect(address, listener.port(), initiatorOptions);
             return new Link(initiator, Patience.get(accepted));
         }
     }
 
     private static void accept(
-            IncomingConnection request, ConnectionOptions options, CompletableFuture<Connection> accepted) {
+            IncomingConnection request,
+            Function<IncomingConnection, Connection> accepting,
+            CompletableFuture<Connection> accepted) {
         try {
-            accepted.complete(request.accept(options));
+            accepted.complete(accepting.apply(request));
         } catch (RuntimeException e) {
             accepted.completeExceptionally(e);
         }

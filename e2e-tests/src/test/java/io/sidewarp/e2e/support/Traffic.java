@@ -31,7 +31,7 @@ public final class Traffic implements AutoCloseable {
 
     public Traffic(Session session, Connection connection, int depth, WorkRequest request) {
         this.request = request;
-        queue = session.openQueue(depth, connection);
+        queue = session.openQueue(depth);
         queue.onCompletion(new CompletionHandler() {
             @Override
             public void onCompletion(WorkCompletion completion) {

@@ -5,8 +5,8 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.Connection;
-import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.WorkCompletion;
@@ -40,10 +40,10 @@ final class Credits {
         }
     }
 
-    /** Adds the receives for the first messages with credits to a connection's options. */
-    static void addReceives(ConnectionOptions.Builder options, SharedRegion region, long tail) {
-        for (int slot = 0; slot < PerfPlan.CREDIT_SLOTS; slot++) {
-            options.receive(ID + slot, slice(region, tail, slot));
+    /** Posts the receives for the first messages with credits. */
+    void postReceives() {
+        for (int slot = 0; slot < receives.length; slot++) {
+            ReceivesFirst.post(queue, ID + slot, receives[slot]);
         }
     }
 

@@ -5,9 +5,9 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.CompletionHandler;
 import io.sidewarp.client.Connection;
-import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
 import io.sidewarp.client.WorkCompletion;
@@ -32,6 +32,9 @@ abstract class DataEnd implements CompletionHandler {
     long received() {
         return published.get();
     }
+
+    /** Posts the receives for the first messages. */
+    void postReceives() {}
 
     /** Ends what runs by itself. */
     void stop() {}
@@ -93,11 +96,13 @@ abstract class DataEnd implements CompletionHandler {
             period = Math.max(1, receiveCount / 4);
         }
 
-        static void addReceives(
-                ConnectionOptions.Builder options, SharedRegion region, PerfPlan plan, int index, int receiveCount) {
-            for (int i = 0; i < receiveCount; i++) {
-                options.receive(i, slice(region, plan, index, i));
-            }
+        @Override
+        void postReceives() {
+            queue.batch(_ -> {
+                for (int i = 0; i < receives.length; i++) {
+                    ReceivesFirst.post(queue, i, receives[i]);
+                }
+            });
         }
 
         @Override
@@ -134,6 +139,11 @@ abstract class DataEnd implements CompletionHandler {
             super(queue);
             this.receive = receive;
             this.send = send;
+        }
+
+        @Override
+        void postReceives() {
+            SendPingPong.postReceives(queue, receive);
         }
 
         @Override

@@ -9,6 +9,7 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Hello;
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.Service;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
@@ -70,27 +71,26 @@ final class DataLink implements AutoCloseable {
         ConnectionOptions.Builder options =
                 flags.options().sendQueue(plan.depth() + 1).ord(Math.max(1, reads));
         boolean credits = plan.operation() == Operation.SEND && !plan.latency();
-        if (credits) {
-            Credits.addReceives(options, region, tail);
-        } else if (plan.operation() == Operation.SEND) {
-            for (int i = 0; i < SendPingPong.RECEIVES; i++) {
-                options.receive(SendPingPong.RECEIVE_ID, region.slice(plan.slotOffset(0, 0), plan.size()));
-            }
-        }
         Hello hello = new Hello(Service.PERF_DATA, new PerfMessage.DataHello(ready.token(), index).encode());
-        Connection connection = Connector.connect(session, peer, hello, options);
-        WorkQueue queue = openQueue(session, connection, plan);
-        Driver driver = plan.latency() && plan.operation() != Operation.READ
-                ? pingPong(queue, connection, plan, region, ready, busyPoll)
-                : pipeline(queue, connection, plan, region, ready, index, credits);
-        queue.onCompletion(driver);
-        return new DataLink(
-                plan,
-                connection,
-                queue,
-                driver,
-                region.slice(tail + PerfPlan.FENCE_OFFSET, FENCE_LENGTH),
-                ready.region().plus(tail + PerfPlan.FENCE_OFFSET));
+        return ReceivesFirst.open(
+                session,
+                options.privateData(hello.encode()).build(),
+                outstanding(plan),
+                (connection, queue) -> {
+                    checkCredits(queue, plan);
+                    Driver driver = plan.latency() && plan.operation() != Operation.READ
+                            ? pingPong(queue, connection, plan, region, ready, busyPoll)
+                            : pipeline(queue, connection, plan, region, ready, index, credits);
+                    queue.onCompletion(driver);
+                    return new DataLink(
+                            plan,
+                            connection,
+                            queue,
+                            driver,
+                            region.slice(tail + PerfPlan.FENCE_OFFSET, FENCE_LENGTH),
+                            ready.region().plus(tail + PerfPlan.FENCE_OFFSET));
+                },
+                connection -> Connector.connect(session, peer, hello, connection));
     }
 
     Connection connection() {
@@ -127,20 +127,20 @@ final class DataLink implements AutoCloseable {
         }
     }
 
-    private static WorkQueue openQueue(Session session, Connection connection, PerfPlan plan) {
+    private static int outstanding(PerfPlan plan) {
         // The client keeps no more than half of its credits unsignaled.
         int work = plan.signal() > 1 ? 2 * plan.depth() : plan.depth();
-        int wanted = work + PerfPlan.CREDIT_SLOTS + 1;
-        WorkQueue queue = session.openQueue(wanted, connection);
+        return work + PerfPlan.CREDIT_SLOTS + 1;
+    }
+
+    private static void checkCredits(WorkQueue queue, PerfPlan plan) {
         if (queue.credits() < plan.depth() + PerfPlan.CREDIT_SLOTS) {
             int most = queue.credits() - PerfPlan.CREDIT_SLOTS;
-            queue.close();
             throw new Failure(
                     ExitCode.NO_RESOURCES,
                     "the sidecar grants too few work requests at a time for --depth " + plan.depth() + ": at most "
                             + most + " (its setting sidewarp.limits.queue-outstanding)");
         }
-        return queue;
     }
 
     private static Driver pingPong(
@@ -153,8 +153,9 @@ final class DataLink implements AutoCloseable {
         Sge incoming = region.slice(plan.slotOffset(0, 0), plan.size());
         Sge outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
         if (plan.operation() == Operation.SEND) {
-            return new SendPingPong(
-                    queue, WorkRequest.send(connection, outgoing), WorkRequest.receive(connection, incoming));
+            WorkRequest receive = WorkRequest.receive(connection, incoming);
+            SendPingPong.postReceives(queue, receive);
+            return new SendPingPong(queue, WorkRequest.send(connection, outgoing), receive);
         }
         RemoteAddress target = ready.region().plus(plan.slotOffset(0, 0));
         return new WritePingPong(
@@ -185,6 +186,9 @@ final class DataLink implements AutoCloseable {
         }
         Credits flow =
                 credits ? new Credits(queue, connection, region, plan.tailOffset(index), ready.receives()) : null;
+        if (flow != null) {
+            flow.postReceives();
+        }
         return new Pipeline(queue, requests, plan.signal(), flow);
     }
 }

@@ -7,6 +7,7 @@ import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.Pattern;
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
@@ -127,23 +128,33 @@ final class PerfTest implements AutoCloseable {
                 .ird(Math.min(plan.depth(), session.limits().getMaxIrd()));
         if (send) {
             options.receiveQueue(receives + QUEUE_SLACK);
-            if (plan.latency()) {
-                for (int i = 0; i < SendPingPong.RECEIVES; i++) {
-                    options.receive(SendPingPong.RECEIVE_ID, region.slice(plan.slotOffset(0, 0), plan.size()));
-                }
-            } else {
-                DataEnd.SendSink.addReceives(options, region, plan, index, receives);
-            }
+        }
+        if (send) {
+            add(ReceivesFirst.open(
+                    session,
+                    options.build(),
+                    receives + QUEUE_SLACK,
+                    (connection, queue) -> begin(connection, queue, index),
+                    connection -> connections.add(request.accept(connection))));
+            return;
         }
         Connection connection = request.accept(options.build());
         connections.add(connection);
-        if (send || (plan.latency() && plan.operation() == Operation.WRITE)) {
-            WorkQueue queue = session.openQueue(receives + QUEUE_SLACK, connection);
-            queues.add(queue);
-            DataEnd end = endOf(queue, connection, index);
-            ends.add(end);
-            queue.onCompletion(end);
+        if (plan.latency() && plan.operation() == Operation.WRITE) {
+            add(begin(connection, session.openQueue(QUEUE_SLACK), index));
         }
+    }
+
+    private DataEnd begin(Connection connection, WorkQueue queue, int index) {
+        DataEnd end = endOf(queue, connection, index);
+        queue.onCompletion(end);
+        end.postReceives();
+        return end;
+    }
+
+    private void add(DataEnd end) {
+        queues.add(end.queue);
+        ends.add(end);
     }
 
     /** @throws Failure when a connection could not go on */

@@ -3,6 +3,7 @@
 
 package io.sidewarp.cli.perf;
 
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
@@ -25,6 +26,13 @@ final class SendPingPong extends Driver {
         this.queue = queue;
         this.send = send;
         this.receive = receive;
+    }
+
+    /** Posts the receives for the first messages. */
+    static void postReceives(WorkQueue queue, WorkRequest receive) {
+        for (int i = 0; i < RECEIVES; i++) {
+            ReceivesFirst.post(queue, RECEIVE_ID, receive);
+        }
     }
 
     @Override

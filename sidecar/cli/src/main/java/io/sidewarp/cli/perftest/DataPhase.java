@@ -36,11 +36,9 @@ final class DataPhase {
     }
 
     /** The queue of the work of all connections, receives included. */
-    static WorkQueue openQueue(Session session, PerftestPlan plan, List<Connection> connections) {
+    static WorkQueue openQueue(Session session, PerftestPlan plan) {
         long wanted = (long) plan.connections() * Math.max(plan.depth(), plan.receives());
-        return session.openQueue(
-                Math.clamp(wanted, 1, session.limits().getMaxQueueOutstanding()),
-                connections.toArray(Connection[]::new));
+        return session.openQueue(Math.clamp(wanted, 1, session.limits().getMaxQueueOutstanding()));
     }
 
     /** Of single messages: from posting to completion, or half of there and back. */

@@ -33,7 +33,8 @@ final class PerftestClient {
                             plan,
                             flags,
                             true,
-                            options -> Connector.open(session, peer, server(plan), options, PATIENCE))
+                            // It receives nothing.
+                            (options, begin) -> Connector.open(session, peer, server(plan), options, PATIENCE))
                     .run(control);
         }
     }

@@ -7,17 +7,19 @@ import io.sidewarp.cli.perf.Operation;
 import io.sidewarp.cli.wire.ConnectionEnd;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Mailbox;
+import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkQueue;
+import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Function;
+import java.util.function.Consumer;
 
 /** One test from its first message to its last: the same steps at both sides. */
 final class PerftestRun {
@@ -28,7 +30,7 @@ final class PerftestRun {
     private final PerftestPlan plan;
     private final ConnectionFlags flags;
     private final boolean client;
-    private final Function<ConnectionOptions, Connection> opener;
+    private final Opener opener;
     private final List<Connection> connections = new ArrayList<>();
 
     /**
@@ -40,7 +42,7 @@ final class PerftestRun {
             PerftestPlan plan,
             ConnectionFlags flags,
             boolean client,
-            Function<ConnectionOptions, Connection> opener) {
+            Opener opener) {
         this.session = session;
         this.plan = plan;
         this.flags = flags;
@@ -48,47 +50,53 @@ final class PerftestRun {
         this.opener = opener;
     }
 
+    /** How a connection for data comes about. */
+    interface Opener {
+
+        /** @param begin posts what has to be posted before the peer can send */
+        Connection open(ConnectionOptions options, Consumer<Connection> begin);
+    }
+
     /** @param control the connection that the sides talk through */
     PerftestResult run(Mailbox control) {
         Exchange exchange = new Exchange(control, client);
         int page = exchange.begin();
-        try (Buffers buffers = new Buffers(session, plan, page)) {
+        try (Buffers buffers = new Buffers(session, plan, page);
+                WorkQueue queue = DataPhase.openQueue(session, plan)) {
             try {
                 exchange.meet(Destination.NONE);
                 for (int i = 0; i < plan.connections(); i++) {
-                    connections.add(opener.apply(options(buffers, i)));
+                    connections.add(open(buffers, queue, i));
                 }
                 exchange.meet(Destination.NONE);
-                return transfer(exchange, buffers);
+                return transfer(exchange, buffers, queue);
             } finally {
                 connections.forEach(this::close);
             }
         }
     }
 
-    private PerftestResult transfer(Exchange exchange, Buffers buffers) {
+    private PerftestResult transfer(Exchange exchange, Buffers buffers, WorkQueue queue) {
         int reads = connections.getFirst().established().getIrd();
         List<Destination> peers = destinations(exchange, buffers, reads);
         destinations(exchange, buffers, reads);
-        try (WorkQueue queue = DataPhase.openQueue(session, plan, connections)) {
-            DataPhase data = new DataPhase(plan, buffers, connections, queue);
-            Destination mine = buffers.destination(0, reads);
-            for (int i = 0; i < plan.kind().meetings(); i++) {
-                exchange.meet(mine);
-            }
-            long start = System.nanoTime();
-            move(data, peers);
-            PerftestResult result =
-                    new PerftestResult(plan, System.nanoTime() - start, data.latencies(), Exchange.Report.NONE);
-            if (plan.kind().reports()) {
-                exchange.meet(mine);
-                result = result.with(exchange.report(result.report()));
-            }
-            if (plan.kind().farewell()) {
-                exchange.meet(mine);
-            }
-            return result;
+        DataPhase data = new DataPhase(plan, buffers, connections, queue);
+        Destination mine = buffers.destination(0, reads);
+        for (int i = 0; i < plan.kind().meetings(); i++) {
+            exchange.meet(mine);
         }
+        long start = System.nanoTime();
+        move(data, peers);
+        PerftestResult result =
+                new PerftestResult(plan, System.nanoTime() - start, data.latencies(), Exchange.Report.NONE);
+        if (plan.kind().reports()) {
+            exchange.meet(mine);
+            result = result.with(exchange.report(result.report()));
+        }
+        if (plan.kind().farewell()) {
+            exchange.meet(mine);
+        }
+        return result;
     }
 
     /** Perftest has each connection's told twice, before and after the step that connects queue pairs without rdma_cm. */
@@ -110,16 +118,22 @@ final class PerftestRun {
         }
     }
 
-    private ConnectionOptions options(Buffers buffers, int connection) {
+    private Connection open(Buffers buffers, WorkQueue queue, int index) {
+        return opener.open(options(), connection -> queue.batch(_ -> {
+            WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
+            for (int i = 0; !client && i < plan.receives(); i++) {
+                ReceivesFirst.post(queue, index, receive);
+            }
+        }));
+    }
+
+    private ConnectionOptions options() {
         ConnectionOptions.Builder options = flags.options().sendQueue(plan.depth());
         if (plan.kind().operation() == Operation.READ && !client) {
             options.ird(session.limits().getMaxIrd());
         }
         if (!client && plan.receives() > 0) {
             options.receiveQueue(plan.receives());
-            for (int i = 0; i < plan.receives(); i++) {
-                options.receive(connection, buffers.offeredSlice(connection));
-            }
         }
         return options.build();
     }

@@ -5,6 +5,7 @@ package io.sidewarp.cli.perftest;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
+import io.sidewarp.cli.wire.ConnectionEnd;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Mailbox;
 import io.sidewarp.cli.wire.Server;
@@ -17,6 +18,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
 /** Serves {@code ib_write_bw -R} and its like, one test after the other. */
 final class PerftestServer implements Server.Handler {
@@ -54,14 +56,21 @@ final class PerftestServer implements Server.Handler {
         }
     }
 
-    private Connection accept(ConnectionOptions options) {
+    private Connection accept(ConnectionOptions options, Consumer<Connection> begin) {
         try {
             IncomingConnection request = requests.poll(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
             if (request == null) {
                 throw new Failure(
                         ExitCode.TEMPORARY, "the peer made no connection for its data: give both sides the same -q");
             }
-            return request.accept(options);
+            Connection connection = session.createConnection(options);
+            try {
+                begin.accept(connection);
+                return request.accept(connection);
+            } catch (RuntimeException e) {
+                ConnectionEnd.abort(connection);
+                throw e;
+            }
         } catch (InterruptedException e) {
             throw Failure.interrupted();
         }

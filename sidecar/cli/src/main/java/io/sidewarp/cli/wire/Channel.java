@@ -27,6 +27,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,43 +55,60 @@ public final class Channel implements AutoCloseable {
     private final BlockingQueue<Integer> freeSends = new ArrayBlockingQueue<>(SENDS);
     private volatile @Nullable Failure failure;
 
-    private Channel(Session session, SharedRegion region, Connection connection) {
+    private Channel(SharedRegion region, Connection connection, WorkQueue queue) {
         this.region = region;
         this.connection = connection;
+        this.queue = queue;
         for (int slot = 0; slot < SENDS; slot++) {
             freeSends.add(slot);
         }
-        queue = session.openQueue(RECEIVES + SENDS + DATA_REQUESTS, connection);
         queue.onCompletion(new Completions());
+        for (int slot = 0; slot < RECEIVES; slot++) {
+            ReceivesFirst.post(queue, slot, receive(slot));
+        }
     }
 
     /** Connects to a server of this command. */
     public static Channel connect(Session session, HostPort peer, Hello hello, ConnectionFlags flags) {
-        SharedRegion region = createRegion(session);
-        Connection connection = null;
-        try {
-            connection =
-                    Connector.connect(session, peer, hello, withReceives(flags.options(), region), flags.patience());
-            return new Channel(session, region, connection);
-        } catch (RuntimeException e) {
-            ConnectionEnd.release(connection, region);
-            throw e;
-        }
+        ConnectionOptions options =
+                flags.options().privateData(hello.encode()).build();
+        return open(
+                session,
+                region -> Connector.patiently(
+                        () -> open(
+                                session,
+                                region,
+                                options,
+                                connection -> Connector.connect(session, peer, hello, connection)),
+                        flags.patience()));
     }
 
     /** Accepts a connection of this command. */
     public static Channel accept(Session session, IncomingConnection request, Hello hello, ConnectionFlags flags) {
-        SharedRegion region = createRegion(session);
-        Connection connection = null;
+        ConnectionOptions options =
+                flags.options().privateData(hello.encode()).build();
+        return open(session, region -> open(session, region, options, request::accept));
+    }
+
+    private static Channel open(Session session, Function<SharedRegion, Channel> opening) {
+        SharedRegion region = session.createSharedRegion(
+                RegionNames.next("control"), (long) (RECEIVES + SENDS) * Message.MAX_LENGTH, Access.LOCAL_WRITE);
         try {
-            connection = request.accept(withReceives(flags.options(), region)
-                    .privateData(hello.encode())
-                    .build());
-            return new Channel(session, region, connection);
+            return opening.apply(region);
         } catch (RuntimeException e) {
-            ConnectionEnd.release(connection, region);
+            ConnectionEnd.release(null, region);
             throw e;
         }
+    }
+
+    private static Channel open(
+            Session session, SharedRegion region, ConnectionOptions options, Consumer<Connection> establish) {
+        return ReceivesFirst.open(
+                session,
+                options,
+                RECEIVES + SENDS + DATA_REQUESTS,
+                (connection, queue) -> new Channel(region, connection, queue),
+                establish);
     }
 
     public Connection connection() {
@@ -168,16 +187,8 @@ public final class Channel implements AutoCloseable {
         ConnectionEnd.release(connection, region);
     }
 
-    private static SharedRegion createRegion(Session session) {
-        return session.createSharedRegion(
-                RegionNames.next("control"), (long) (RECEIVES + SENDS) * Message.MAX_LENGTH, Access.LOCAL_WRITE);
-    }
-
-    private static ConnectionOptions.Builder withReceives(ConnectionOptions.Builder options, SharedRegion region) {
-        for (int slot = 0; slot < RECEIVES; slot++) {
-            options.receive(slot, region.slice(receiveOffset(slot), Message.MAX_LENGTH));
-        }
-        return options;
+    private WorkRequest receive(int slot) {
+        return WorkRequest.receive(connection, region.slice(receiveOffset(slot), Message.MAX_LENGTH));
     }
 
     private static long receiveOffset(int slot) {
@@ -227,8 +238,7 @@ public final class Channel implements AutoCloseable {
         private void received(int slot, int length) {
             ByteBuffer copy = ByteBuffer.allocate(length);
             copy.put(region.buffer(receiveOffset(slot), length)).flip();
-            boolean posted = queue.tryPost(
-                    slot, WorkRequest.receive(connection, region.slice(receiveOffset(slot), Message.MAX_LENGTH)));
+            boolean posted = queue.tryPost(slot, receive(slot));
             try {
                 incoming.add(Frame.decode(copy));
             } catch (Failure malformed) {

@@ -63,7 +63,8 @@ public final class ConnectionEnd {
         }
     }
 
-    private static void abort(Connection connection) {
+    /** Aborts a connection, in whatever state it is. */
+    public static void abort(Connection connection) {
         try {
             connection.abort();
         } catch (SidewarpException e) {

@@ -24,29 +24,14 @@ public final class Connector {
     private Connector() {}
 
     /**
-     * Connects to another end of this command, and tries again while nobody listens.
-     *
-     * @param hello goes as private data
-     * @param options all else
-     * @param patience for how long to try again
-     * @throws Failure when nobody listens, or the peer refuses, or is something else
-     */
-    static Connection connect(
-            Session session, HostPort peer, Hello hello, ConnectionOptions.Builder options, Duration patience) {
-        return patiently(() -> connect(session, peer, hello, options), patience);
-    }
-
-    /**
      * Connects to another end of this command.
      *
-     * @param hello goes as private data
-     * @param options all else
+     * @param connection created with the hello as private data
      * @throws Failure when nobody listens, or the peer refuses, or is something else
      */
-    public static Connection connect(Session session, HostPort peer, Hello hello, ConnectionOptions.Builder options) {
+    public static void connect(Session session, HostPort peer, Hello hello, Connection connection) {
         String server = hello.service().server();
-        Connection connection =
-                open(session, peer, server, options.privateData(hello.encode()).build());
+        open(session, peer, server, connection);
         Service answered =
                 Hello.decode(connection.privateData()).map(Hello::service).orElse(null);
         if (answered != hello.service()) {
@@ -55,18 +40,23 @@ public final class Connector {
                     ExitCode.PROTOCOL,
                     peer + " accepted the connection, but is not \"" + server + "\" of this release");
         }
-        return connection;
     }
 
     /**
      * Connects to any program.
      *
      * @param server what should listen there
+     * @param connection of {@link Session#createConnection(ConnectionOptions)}
      * @throws Failure when nobody listens, or the peer refuses
      */
-    static Connection open(Session session, HostPort peer, String server, ConnectionOptions options) {
+    static void open(Session session, HostPort peer, String server, Connection connection) {
+        explained(session, peer, server, () -> session.connect(peer.host(), peer.port(), connection));
+    }
+
+    private static Connection explained(
+            Session session, HostPort peer, String server, Supplier<Connection> connecting) {
         try {
-            return session.connect(peer.host(), peer.port(), options);
+            return connecting.get();
         } catch (ConnectionRejectedException e) {
             throw new Failure(
                     ExitCode.TEMPORARY,
@@ -95,10 +85,13 @@ public final class Connector {
     /** Connects to any program, and tries again while nobody listens. */
     public static Connection open(
             Session session, HostPort peer, String server, ConnectionOptions options, Duration patience) {
-        return patiently(() -> open(session, peer, server, options), patience);
+        return patiently(
+                () -> explained(session, peer, server, () -> session.connect(peer.host(), peer.port(), options)),
+                patience);
     }
 
-    private static Connection patiently(Supplier<Connection> connecting, Duration patience) {
+    /** Tries again while nobody listens. */
+    static <T> T patiently(Supplier<T> connecting, Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
             try {

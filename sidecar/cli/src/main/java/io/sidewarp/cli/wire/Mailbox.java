@@ -24,6 +24,8 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * Small messages by Sends, as programs for other iWARP endpoints exchange them: in turns, so that a few receives at each
@@ -45,10 +47,13 @@ public final class Mailbox implements AutoCloseable {
     private final Connection connection;
     private final WorkQueue queue;
 
-    private Mailbox(Session session, SharedRegion region, Connection connection) {
+    private Mailbox(SharedRegion region, Connection connection, WorkQueue queue) {
         this.region = region;
         this.connection = connection;
-        queue = session.openQueue(QUEUE_LENGTH, connection);
+        this.queue = queue;
+        for (int slot = 0; slot < RECEIVES; slot++) {
+            ReceivesFirst.post(queue, slot, receive(slot));
+        }
     }
 
     /**
@@ -57,21 +62,32 @@ public final class Mailbox implements AutoCloseable {
      * @param server what should listen there
      */
     public static Mailbox connect(Session session, HostPort peer, String server, ConnectionFlags flags) {
-        return open(session, region -> {
-            Connection connection =
-                    Connector.open(session, peer, server, withReceives(flags.options(), region), flags.patience());
-            try {
-                Thread.sleep(SETTLING_TIME);
-            } catch (InterruptedException e) {
-                throw Failure.interrupted();
-            }
-            return connection;
-        });
+        ConnectionOptions options = flags.options().build();
+        return open(
+                session,
+                region -> Connector.patiently(
+                        () -> open(
+                                session,
+                                region,
+                                options,
+                                connection -> {
+                                    Connector.open(session, peer, server, connection);
+                                    settle();
+                                }),
+                        flags.patience()));
+    }
+
+    private static void settle() {
+        try {
+            Thread.sleep(SETTLING_TIME);
+        } catch (InterruptedException e) {
+            throw Failure.interrupted();
+        }
     }
 
     /** Accepts a connection. */
     public static Mailbox accept(Session session, IncomingConnection request, ConnectionOptions.Builder options) {
-        return open(session, region -> request.accept(withReceives(options, region)));
+        return open(session, region -> open(session, region, options.build(), request::accept));
     }
 
     public Connection connection() {
@@ -123,7 +139,7 @@ public final class Mailbox implements AutoCloseable {
         int slot = (int) completion.id();
         ByteBuffer message = ByteBuffer.allocate((int) completion.length());
         message.put(region.buffer((long) slot * MAX_LENGTH, message.capacity())).flip();
-        queue.post(slot, WorkRequest.receive(connection, receiveSlot(region, slot)));
+        queue.post(slot, receive(slot));
         return Optional.of(message);
     }
 
@@ -139,32 +155,28 @@ public final class Mailbox implements AutoCloseable {
         ConnectionEnd.release(connection, region);
     }
 
-    /** How the connection comes about. */
-    private interface Opening {
-        Connection open(SharedRegion region);
-    }
-
-    private static Mailbox open(Session session, Opening opening) {
+    private static Mailbox open(Session session, Function<SharedRegion, Mailbox> opening) {
         SharedRegion region = session.createSharedRegion(
                 RegionNames.next("mailbox"), (RECEIVES + 1L) * MAX_LENGTH, Access.LOCAL_WRITE);
-        Connection connection = null;
         try {
-            connection = opening.open(region);
-            return new Mailbox(session, region, connection);
+            return opening.apply(region);
         } catch (RuntimeException e) {
-            ConnectionEnd.release(connection, region);
+            ConnectionEnd.release(null, region);
             throw e;
         }
     }
 
-    private static ConnectionOptions withReceives(ConnectionOptions.Builder options, SharedRegion region) {
-        for (int slot = 0; slot < RECEIVES; slot++) {
-            options.receive(slot, receiveSlot(region, slot));
-        }
-        return options.build();
+    private static Mailbox open(
+            Session session, SharedRegion region, ConnectionOptions options, Consumer<Connection> establish) {
+        return ReceivesFirst.open(
+                session,
+                options,
+                QUEUE_LENGTH,
+                (connection, queue) -> new Mailbox(region, connection, queue),
+                establish);
     }
 
-    private static Sge receiveSlot(SharedRegion region, int slot) {
-        return region.slice((long) slot * MAX_LENGTH, MAX_LENGTH);
+    private WorkRequest receive(int slot) {
+        return WorkRequest.receive(connection, region.slice((long) slot * MAX_LENGTH, MAX_LENGTH));
     }
 }

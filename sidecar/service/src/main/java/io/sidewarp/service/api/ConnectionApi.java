@@ -7,8 +7,8 @@ import io.grpc.stub.ServerCallStreamObserver;
 import io.grpc.stub.StreamObserver;
 import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.service.connection.AssociationProtos;
+import io.sidewarp.service.connection.ConnectionAttempt;
 import io.sidewarp.service.connection.ListenCall;
-import io.sidewarp.service.connection.SessionConnections;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
 import io.sidewarp.service.session.SessionRegistry;
@@ -20,6 +20,8 @@ import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
+import io.sidewarp.v1.CreateConnectionRequest;
+import io.sidewarp.v1.CreateConnectionResponse;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.DisconnectResponse;
 import io.sidewarp.v1.ListAssociationsRequest;
@@ -62,12 +64,28 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
     }
 
     @Override
+    public void createConnection(CreateConnectionRequest request, StreamObserver<CreateConnectionResponse> observer) {
+        calls.create(
+                request.getSession(),
+                observer,
+                session -> {
+                    calls.registry().checkNotDraining();
+                    return CompletableFuture.completedFuture(
+                            session.connections().create(request));
+                },
+                (session, connection) -> session.connections().disconnect(connection.getId(), true, 0),
+                connection -> CreateConnectionResponse.newBuilder()
+                        .setConnection(connection)
+                        .build());
+    }
+
+    @Override
     public void accept(AcceptRequest request, StreamObserver<AcceptResponse> observer) {
         var trace = CallInterceptor.TRACE.get();
         attempt(
                 request.getSession(),
                 observer,
-                session -> session.listeners().accept(request, session.transfers(), trace),
+                session -> session.listeners().accept(request, trace),
                 connection ->
                         AcceptResponse.newBuilder().setConnection(connection).build());
     }
@@ -87,7 +105,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
         attempt(
                 request.getSession(),
                 observer,
-                session -> session.connections().connect(request, session.transfers(), trace),
+                session -> session.connections().connect(request, trace),
                 connection ->
                         ConnectResponse.newBuilder().setConnection(connection).build());
     }
@@ -95,12 +113,12 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
     private <R> void attempt(
             String token,
             StreamObserver<R> observer,
-            Function<Session, SessionConnections.Attempt> begin,
+            Function<Session, ConnectionAttempt> begin,
             Function<Connection, R> response) {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
         calls.inSession(token, observer, session -> {
             calls.registry().checkNotDraining();
-            SessionConnections.Attempt attempt = begin.apply(session);
+            ConnectionAttempt attempt = begin.apply(session);
             // Also when there is a connection: until the response has gone out its client may have left.
             hook.arm(session, attempt::cancel);
             calls.answer(observer, attempt.result().thenApply(response));

@@ -91,7 +91,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         transfer(
                 request.getSession(),
                 observer,
-                transfers -> transfers.receive(request),
+                transfers -> {
+                    requireWork(request.hasWork());
+                    return transfers.receive(request);
+                },
                 completion ->
                         ReceiveResponse.newBuilder().setCompletion(completion).build());
     }
@@ -126,8 +129,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
         calls.unary(token, observer, session -> {
             CompletableFuture<WorkCompletion> completion = post.apply(session.transfers());
-            // Work that was posted goes on, and keeps nothing of a caller that has left. A message that arrives in an
-            // initial receive is for the next one.
+            // Work that was posted goes on, and keeps nothing of a caller that has left.
             hook.arm(session, () -> completion.cancel(false));
             return completion.thenApply(response);
         });

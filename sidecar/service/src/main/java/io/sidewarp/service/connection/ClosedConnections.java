@@ -7,7 +7,6 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.engine.rdmap.StreamError;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.transfer.Completions;
-import io.sidewarp.service.transfer.InitialReceives;
 import io.sidewarp.v1.ConnectionStateChange;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,7 +28,6 @@ final class ClosedConnections {
         protected boolean removeEldestEntry(Map.Entry<Long, Closed> eldest) {
             boolean forgotten = size() > REMEMBERED;
             if (forgotten) {
-                eldest.getValue().initialReceives.forget();
                 keepLoss(eldest.getValue());
             }
             return forgotten;
@@ -46,14 +44,12 @@ final class ClosedConnections {
      *
      * @param end what its watchers were told at last
      * @param error what ended it, or null
-     * @param initialReceives with the completions that nobody was sent
      * @param loss why earlier data may not have arrived, or null
      * @param told whether a Disconnect has told the loss
      */
     private record Closed(
             ConnectionStateChange end,
             @Nullable StreamError error,
-            InitialReceives initialReceives,
             @Nullable StatusRuntimeException loss,
             boolean told) {}
 
@@ -62,12 +58,7 @@ final class ClosedConnections {
         count++;
         closed.put(
                 connection.id(),
-                new Closed(
-                        connection.change(),
-                        connection.error(),
-                        connection.work().initialReceives(),
-                        loss,
-                        false));
+                new Closed(connection.change(), connection.error(), loss, false));
     }
 
     /** Connections that were ever closed. */
@@ -77,13 +68,6 @@ final class ClosedConnections {
 
     boolean knows(long id) {
         return closed.containsKey(id);
-    }
-
-    /** The initial receives of a connection while completions of them wait, or null. */
-    @Nullable
-    InitialReceives parkedReceives(long id) {
-        Closed connection = closed.get(id);
-        return connection == null || !connection.initialReceives.hasParked() ? null : connection.initialReceives;
     }
 
     /** The last state change that watchers were told, or null for an unknown connection. */
@@ -111,7 +95,7 @@ final class ClosedConnections {
         if (connection == null || connection.loss == null) {
             return CompletableFuture.completedFuture(null);
         }
-        closed.put(id, new Closed(connection.end, connection.error, connection.initialReceives, connection.loss, true));
+        closed.put(id, new Closed(connection.end, connection.error, connection.loss, true));
         return CompletableFuture.failedFuture(connection.loss);
     }
 
@@ -140,10 +124,5 @@ final class ClosedConnections {
                             first.getStatus().getDescription() + "; the same holds for " + (losses - 1)
                                     + " more connections of the session");
         }
-    }
-
-    /** Drops the completions that nobody was sent. */
-    void forgetReceives() {
-        closed.values().forEach(connection -> connection.initialReceives.forget());
     }
 }

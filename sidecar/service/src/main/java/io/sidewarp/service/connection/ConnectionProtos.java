@@ -63,7 +63,8 @@ final class ConnectionProtos {
 
     static ConnectionState state(QueuePairState state) {
         return switch (state) {
-            case IDLE, CONNECTING -> ConnectionState.CONNECTION_STATE_CONNECTING;
+            case IDLE -> ConnectionState.CONNECTION_STATE_IDLE;
+            case CONNECTING -> ConnectionState.CONNECTION_STATE_CONNECTING;
             case RTS -> ConnectionState.CONNECTION_STATE_ESTABLISHED;
             case CLOSING -> ConnectionState.CONNECTION_STATE_CLOSING;
             case TERMINATE -> ConnectionState.CONNECTION_STATE_TERMINATED;

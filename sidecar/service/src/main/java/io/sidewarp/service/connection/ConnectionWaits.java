@@ -9,9 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Tells what a connection waits for that only somebody's act ends: the peer's first message, before which MPA lets an
- * accepting side send nothing (RFC 5044 section 7.1.2), and a claim of messages in the receives of Connect and Accept. Tells
- * each once, when it has lasted for half a second. Confined to the session's thread.
+ * Tells when posted work waits for the peer's first message, before which MPA lets an accepting side send nothing (RFC 5044
+ * section 7.1.2): once, when it has lasted for half a second. Confined to the session's thread.
  */
 final class ConnectionWaits {
 
@@ -26,7 +25,6 @@ final class ConnectionWaits {
     private final Consumer<String> listener;
     private boolean scheduled;
     private boolean peerTold;
-    private boolean claimTold;
 
     /** @param listener takes what is waited for, in words for people */
     ConnectionWaits(EventLoop loop, ConnectionWork work, Consumer<String> listener) {
@@ -52,23 +50,11 @@ final class ConnectionWaits {
 
     /** Names what is waited for and what to do, for people; empty for nothing. */
     String description() {
-        String claim = claimTold ? claim() : "";
-        if (!peerTold) {
-            return claim;
-        }
-        return claim.isEmpty() ? PEER : PEER + "; " + claim;
-    }
-
-    private String claim() {
-        long messages = work.initialReceives().unclaimed();
-        return messages == 0
-                ? ""
-                : messages + " messages wait in the receives of Connect or Accept; claim them with"
-                        + " QueueOpen.receive_connections, or with Receive calls without work";
+        return peerTold ? PEER : "";
     }
 
     private void begin() {
-        if (!scheduled && !(peerTold && claimTold)) {
+        if (!scheduled && !peerTold) {
             scheduled = true;
             loop.schedule(this::look, DELAY_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -82,11 +68,6 @@ final class ConnectionWaits {
         if (!peerTold && work.isSendForbidden()) {
             peerTold = true;
             listener.accept(PEER);
-        }
-        String claim = claim();
-        if (!claimTold && !claim.isEmpty()) {
-            claimTold = true;
-            listener.accept(claim);
         }
     }
 }

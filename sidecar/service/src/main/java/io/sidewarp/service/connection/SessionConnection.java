@@ -21,10 +21,10 @@ import io.sidewarp.service.telemetry.WorkTotals;
 import io.sidewarp.service.transfer.ConnectionWork;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.Connection;
+import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.OpenSessionResponse;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,30 +42,29 @@ final class SessionConnection {
     private static final Logger LOG = Logger.getLogger(SessionConnection.class);
 
     private final long id;
-    private final boolean initiator;
     private final SessionContext context;
     private final ProtectionDomain domain;
     private final CompletionQueue completions;
     private final QueuePair queuePair;
     private final ConnectionWork work;
     private final ConnectionWaits waits;
-    private final ConnectionSpan span;
     private final WorkTotals.PassiveWork passive;
     private final Runnable stopCollection;
     private final Grant grant = new Grant();
-    /** Shares that it takes of the peer's quotas. */
-    private Grant peerGrant = new Grant();
-
-    private InetAddress charged;
-    /** Entries of the initial receives, whose completions may wait longer than the connection. */
-    private final Grant initial = new Grant();
-
-    private final int readRequests;
     private final Consumer<SessionConnection> onClosed;
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
 
-    private QueuePairState state = QueuePairState.CONNECTING;
+    /** Options of CreateConnection, for the Connect or Accept call that will use it; null when no other call may. */
+    private @Nullable ConnectionOptions options;
+
+    /** A Connect or Accept call uses it, or has used it. */
+    private boolean claimed = true;
+
+    private ConnectionSpan span = ConnectionSpan.none();
+    private @Nullable PeerShare peerShare;
+    private boolean initiator;
+    private QueuePairState state = QueuePairState.IDLE;
     private @Nullable StreamError error;
     private boolean closesGracefully;
     private boolean aborted;
@@ -73,38 +72,26 @@ final class SessionConnection {
     private String message = "";
 
     /**
-     * Takes what it needs from the quotas of the session and of the peer, until it is closed.
+     * An idle connection. Takes what it needs from the quotas of the session, until it is closed.
      *
      * @param shared where it takes its receives from; null: it has its own
-     * @param initialReceives that it begins with
      */
     SessionConnection(
             SessionContext context,
             ConnectionPlan plan,
-            InetSocketAddress peer,
             ProtectionDomain domain,
             @Nullable SharedReceiveWork shared,
-            int initialReceives,
-            boolean initiator,
-            io.opentelemetry.context.Context trace,
             Consumer<SessionConnection> onClosed) {
         this.context = context;
         this.domain = domain;
-        this.initiator = initiator;
         this.onClosed = onClosed;
         int entries = plan.sendQueue() + plan.receiveQueue();
-        int first = Math.min(initialReceives, plan.receiveQueue());
-        this.readRequests = plan.parameters().ird();
         CompletionQueue created = null;
         try {
             grant.take(context.quotas().connections(), 1)
                     .take(context.quotas().completionEntries(), entries)
                     .take(context.quotas().receives(), plan.receiveQueue())
-                    .take(context.quotas().workEntries(), entries - first)
-                    .take(context.quotas().readRequests(), readRequests);
-            initial.take(context.quotas().workEntries(), first);
-            this.charged = peer.getAddress();
-            context.peers().take(charged, readRequests, peerGrant);
+                    .take(context.quotas().workEntries(), entries);
             created = context.device().createCompletionQueue(entries);
             this.queuePair = context.device()
                     .createQueuePair(new QueuePairAttributes(
@@ -118,7 +105,7 @@ final class SessionConnection {
             if (created != null) {
                 created.close();
             }
-            giveBack();
+            grant.close();
             throw e;
         }
         this.completions = created;
@@ -141,13 +128,12 @@ final class SessionConnection {
                     .whenCompleteAsync(
                             (ignored, failure) -> {
                                 unused.close();
-                                giveBack();
+                                grant.close();
                             },
                             context.loop());
             throw e;
         }
         this.waits = new ConnectionWaits(context.loop(), work, this::tell);
-        this.span = ConnectionSpan.start(context.telemetry(), trace, id, initiator, context.name(), peer);
         this.passive = context.telemetry().work().passive();
         this.stopCollection = context.telemetry().beforeCollection(this::updatePassive);
         context.telemetry().connections().moved(null, state);
@@ -156,32 +142,76 @@ final class SessionConnection {
         queuePair.sendPermitted().thenRunAsync(waits::permitSending, context.loop());
     }
 
+    /** Lets one Connect or Accept call use it with these options. */
+    void offer(ConnectionOptions newOptions) {
+        options = newOptions;
+        claimed = false;
+    }
+
+    /**
+     * Reserves it for a Connect or Accept call.
+     *
+     * @return the options of CreateConnection
+     * @throws StatusRuntimeException FAILED_PRECONDITION when another call has it, or had it, or when it is being closed
+     */
+    ConnectionOptions claim() {
+        requireNotEnding();
+        ConnectionOptions offered = options;
+        if (claimed || offered == null) {
+            throw ApiError.state("connection " + id + " is used by another Connect or Accept call, or was; each connection"
+                    + " is for one call: create another one with CreateConnection");
+        }
+        claimed = true;
+        return offered;
+    }
+
+    /** Another call may use it, unless one has begun to. */
+    void unclaim() {
+        if (state == QueuePairState.IDLE && options != null) {
+            claimed = false;
+        }
+    }
+
+    /** Fails when it is closed, or is being closed. */
+    void requireNotEnding() {
+        if (isClosed() || aborted || closesGracefully) {
+            throw ApiError.closed(null, "connection " + id + " was closed before it was connected; create another one");
+        }
+    }
+
+    /**
+     * Begins to connect, or to accept.
+     *
+     * @param share closed with the connection
+     */
+    void begin(InetSocketAddress peer, boolean active, io.opentelemetry.context.Context trace, PeerShare share) {
+        peerShare = share;
+        initiator = active;
+        span = ConnectionSpan.start(context.telemetry(), trace, id, active, context.name(), peer);
+        move(QueuePairState.CONNECTING);
+        if (options != null) {
+            // Its id is known already.
+            options = null;
+            tell();
+        }
+    }
+
     /**
      * It is connected, perhaps to another address of the peer than the one that it was counted for.
      *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when that one may have no more; it is aborted then
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED when that one may have no more; it is aborted then
      */
     void chargeReached() {
-        InetAddress reached = queuePair.attributes().remoteAddress().getAddress();
-        if (isClosed() || reached.equals(charged)) {
+        PeerShare share = peerShare;
+        if (isClosed() || share == null) {
             return;
         }
-        Grant other = new Grant();
         try {
-            context.peers().take(reached, readRequests, other);
+            share.moveTo(queuePair.attributes().remoteAddress().getAddress());
         } catch (RuntimeException | Error e) {
             abort();
             throw e;
         }
-        peerGrant.close();
-        peerGrant = other;
-        charged = reached;
-    }
-
-    private void giveBack() {
-        grant.close();
-        peerGrant.close();
-        initial.close();
     }
 
     long id() {
@@ -383,8 +413,10 @@ final class SessionConnection {
         queuePair.close();
         completions.close();
         grant.close();
-        peerGrant.close();
-        work.initialReceives().end(initial);
+        PeerShare share = peerShare;
+        if (share != null) {
+            share.close();
+        }
         LOG.debugf(
                 "event=connection-closed session=%s connection=%d message=%s",
                 LogText.quoted(context.name()), id, LogText.quoted(message));

@@ -7,10 +7,10 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.netty.util.collection.LongObjectHashMap;
+import io.opentelemetry.context.Context;
 import io.sidewarp.engine.memory.ProtectionDomain;
 import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
-import io.sidewarp.engine.verbs.ConnectionParameters;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
@@ -18,9 +18,7 @@ import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.service.telemetry.StartupFailure;
 import io.sidewarp.service.transfer.ConnectionLookup;
 import io.sidewarp.service.transfer.ConnectionWork;
-import io.sidewarp.service.transfer.InitialReceives;
 import io.sidewarp.service.transfer.SessionRings;
-import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.service.transfer.SharedReceiveQueues;
 import io.sidewarp.service.transfer.SharedReceiveWork;
 import io.sidewarp.v1.AcceptRequest;
@@ -28,8 +26,7 @@ import io.sidewarp.v1.ConnectRequest;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.ReceiveWork;
-import java.net.InetAddress;
+import io.sidewarp.v1.CreateConnectionRequest;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -40,6 +37,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,9 +45,6 @@ import org.jspecify.annotations.Nullable;
  * of its connection. Confined to the session's thread.
  */
 public final class SessionConnections implements ConnectionLookup {
-
-    /** For one of several addresses, if there is so much: TCP sends a second SYN after a second. */
-    private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
 
     private final SessionContext context;
     private final SessionMemory memory;
@@ -86,19 +81,6 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     @Override
-    public InitialReceives initialReceives(long id) {
-        SessionConnection connection = open.get(id);
-        if (connection != null) {
-            return connection.work().initialReceives();
-        }
-        InitialReceives parked = closed.parkedReceives(id);
-        if (parked == null) {
-            throw missing(id);
-        }
-        return parked;
-    }
-
-    @Override
     public StatusRuntimeException missing(long id) {
         StatusRuntimeException end = closed.ended(id);
         return end == null ? unknown(id) : end;
@@ -125,144 +107,146 @@ public final class SessionConnections implements ConnectionLookup {
         return connection.queuePair().number();
     }
 
-    /** Checks options without private data and receives. */
+    /** Checks options without private data. */
     void check(ConnectionOptions options) {
-        sharedReceives(ConnectionPlan.of(options, ByteString.EMPTY, context), List.of());
+        sharedReceives(ConnectionPlan.of(options, ByteString.EMPTY, context));
+    }
+
+    /** Creates an idle connection, for one Connect or Accept call. */
+    public Connection create(CreateConnectionRequest request) {
+        ConnectionOptions options = request.getOptions();
+        SessionConnection connection = create(ConnectionPlan.of(options, ByteString.EMPTY, context));
+        connection.offer(StartupPolicy.withoutRepetitions(options));
+        return connection.toProto();
     }
 
     /** Connects. Complete when the peer accepted. */
-    public Attempt connect(ConnectRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
+    public ConnectionAttempt connect(ConnectRequest request, Context trace) {
+        if (request.getConnection() != 0) {
+            return use(
+                    request.getConnection(),
+                    request.hasOptions(),
+                    request.getAfterPosts(),
+                    (given, options, attempt) -> {
+                        ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
+                        return new ConnectCall(this, context, request, plan, trace, attempt, given).start(names);
+                    });
+        }
+        requireNoPosts(request.getAfterPosts());
         ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
         // Again once the address is known; what cannot work fails before that.
-        sharedReceives(plan, request.getReceivesList());
-        Attempt attempt = new Attempt();
-        Outgoing outgoing = new Outgoing(plan, request, transfers, trace, attempt);
-        addresses(outgoing)
-                .thenCompose(addresses -> connectInTurn(outgoing, turns(outgoing, addresses), 0))
-                .whenComplete(attempt::finish);
+        sharedReceives(plan);
+        ConnectionAttempt attempt = new ConnectionAttempt();
+        new ConnectCall(this, context, request, plan, trace, attempt, null).start(names).whenComplete(attempt::finish);
         return attempt;
     }
-
-    private CompletableFuture<List<InetAddress>> addresses(Outgoing outgoing) {
-        ConnectRequest request = outgoing.request;
-        InetAddress literal = AddressResolver.remote(request.getAddress(), request.getPort());
-        if (literal != null) {
-            return CompletableFuture.completedFuture(List.of(literal));
-        }
-        NameLookups.Lookup lookup =
-                names.begin(request.getAddress(), outgoing.plan.parameters().timeout());
-        outgoing.attempt.lookup = lookup;
-        return lookup.result().whenComplete((addresses, failure) -> {
-            if (failure != null) {
-                context.telemetry().connections().failed(true, StartupFailure.of(cause(failure)));
-            }
-        });
-    }
-
-    /** Addresses that are tried together, in their order: all, where the engine races them (RFC 8305), or one at a time. */
-    private List<List<InetSocketAddress>> turns(Outgoing outgoing, List<InetAddress> addresses) {
-        List<InetSocketAddress> remotes = addresses.stream()
-                .map(address -> new InetSocketAddress(address, outgoing.request.getPort()))
-                .toList();
-        return context.device().racesAddresses(outgoing.plan.parameters().llp())
-                ? List.of(remotes)
-                : remotes.stream().map(List::of).toList();
-    }
-
-    /**
-     * Connects to the first of the addresses that is reached, from a turn on. A peer that was reached is not left for another
-     * one: its application may have been asked.
-     */
-    private CompletableFuture<Connection> connectInTurn(
-            Outgoing outgoing, List<List<InetSocketAddress>> turns, int turn) {
-        if (outgoing.attempt.cancelled) {
-            throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
-        }
-        List<ReceiveWork> receives = outgoing.request.getReceivesList();
-        List<InetSocketAddress> remotes = turns.get(turn);
-        SessionConnection connection = create(outgoing.plan, receives, remotes.getFirst(), true, outgoing.trace);
-        outgoing.attempt.connection = connection;
-        post(connection, outgoing.transfers, receives);
-        return connection
-                .queuePair()
-                .connect(remotes, parameters(outgoing, turns.size() - turn))
-                .handleAsync(
-                        (agreed, failure) -> {
-                            if (failure == null || !is(Kind.UNREACHABLE, failure) || turns.size() == 1) {
-                                return CompletableFuture.completedFuture(result(connection, failure));
-                            }
-                            if (turn + 1 == turns.size()) {
-                                return CompletableFuture.completedFuture(
-                                        result(connection, noneReached(turns.size(), failure)));
-                            }
-                            connection.failed(
-                                    StartupFailure.UNREACHABLE,
-                                    String.valueOf(cause(failure).getMessage()));
-                            // Until then it counts for the quotas.
-                            return connection.closed().thenCompose(ignored -> connectInTurn(outgoing, turns, turn + 1));
-                        },
-                        context.loop())
-                .thenCompose(Function.identity());
-    }
-
-    private static boolean is(Kind kind, Throwable failure) {
-        return cause(failure) instanceof ConnectionFailedException failed && failed.kind() == kind;
-    }
-
-    private static ConnectionFailedException noneReached(int addresses, Throwable last) {
-        return new ConnectionFailedException(
-                Kind.UNREACHABLE,
-                "none of the " + addresses + " addresses of the name is reached; the last one: "
-                        + cause(last).getMessage());
-    }
-
-    /**
-     * A look-up is a part of the set-up, and has taken some of its time. A turn in which nobody is reached leaves a part for
-     * each one behind it.
-     *
-     * @param turns that are left, this one included
-     */
-    private static ConnectionParameters parameters(Outgoing outgoing, int turns) {
-        NameLookups.Lookup lookup = outgoing.attempt.lookup;
-        if (lookup == null) {
-            return outgoing.plan.parameters();
-        }
-        Duration left = lookup.timeLeft();
-        Duration part = left.dividedBy(turns);
-        return outgoing.plan
-                .parameters()
-                .withTimeout(left)
-                .withReachTimeout(part.compareTo(LEAST_REACH_TIMEOUT) < 0 ? LEAST_REACH_TIMEOUT : part);
-    }
-
-    /** What a Connect call asks for, and how far it is. */
-    private record Outgoing(
-            ConnectionPlan plan,
-            ConnectRequest request,
-            SessionTransfers transfers,
-            io.opentelemetry.context.Context trace,
-            Attempt attempt) {}
 
     /**
      * Accepts a request that a listener got. Complete when the connection is in full operation.
      *
-     * @param options of the request, completed by the listener's
+     * @param waiting finds the request; it fails when the request does not wait any more
      */
-    Attempt accept(
-            ConnectionRequest peer,
-            ConnectionOptions options,
-            AcceptRequest request,
-            SessionTransfers transfers,
-            io.opentelemetry.context.Context trace) {
-        ConnectionPlan plan = ConnectionPlan.of(options, request.getPrivateData(), context);
-        Attempt attempt = new Attempt();
-        SessionConnection connection = create(plan, request.getReceivesList(), peer.remoteAddress(), false, trace);
-        attempt.connection = connection;
-        post(connection, transfers, request.getReceivesList());
-        peer.accept(connection.queuePair(), plan.parameters())
-                .handleAsync((agreed, failure) -> result(connection, failure), context.loop())
-                .whenComplete(attempt::finish);
+    ConnectionAttempt accept(AcceptRequest request, Supplier<PendingRequest> waiting, Context trace) {
+        PendingRequest peer = waiting.get();
+        ConnectionOptions listener = peer.call().options();
+        if (request.getConnection() != 0) {
+            return use(
+                    request.getConnection(),
+                    request.hasOptions(),
+                    request.getAfterPosts(),
+                    (given, options, attempt) -> {
+                        ConnectionPlan.checkLlp(options, listener.getLlp());
+                        ConnectionOptions all = StartupPolicy.complete(listener, options);
+                        return accept(waiting.get(), all, request.getPrivateData(), trace, attempt, given);
+                    });
+        }
+        requireNoPosts(request.getAfterPosts());
+        ConnectionPlan.checkLlp(request.getOptions(), listener.getLlp());
+        ConnectionOptions all = StartupPolicy.merge(listener, request.getOptions());
+        ConnectionAttempt attempt = new ConnectionAttempt();
+        accept(peer, all, request.getPrivateData(), trace, attempt, null).whenComplete(attempt::finish);
         return attempt;
+    }
+
+    private CompletableFuture<Connection> accept(
+            PendingRequest peer,
+            ConnectionOptions options,
+            ByteString privateData,
+            Context trace,
+            ConnectionAttempt attempt,
+            @Nullable SessionConnection given) {
+        ConnectionPlan plan = ConnectionPlan.of(options, privateData, context);
+        ConnectionRequest request = peer.request();
+        SessionConnection connection = begin(given, plan, request.remoteAddress(), false, trace);
+        attempt.connection(connection);
+        return request.accept(connection.queuePair(), plan.parameters())
+                .handleAsync((agreed, failure) -> result(connection, failure), context.loop());
+    }
+
+    private static void requireNoPosts(long afterPosts) {
+        if (afterPosts != 0) {
+            throw ApiError.invalid("after_posts is " + Long.toUnsignedString(afterPosts)
+                    + ", but connection is not set; work can be posted before to a connection of CreateConnection only");
+        }
+    }
+
+    /** What a call does with a connection of CreateConnection. */
+    private interface Use {
+
+        CompletableFuture<Connection> begin(
+                SessionConnection given, ConnectionOptions options, ConnectionAttempt attempt);
+    }
+
+    /** Has a Connect or Accept call use a connection of CreateConnection, behind so many work requests on Queue calls. */
+    private ConnectionAttempt use(long id, boolean hasOptions, long afterPosts, Use use) {
+        if (hasOptions) {
+            throw ApiError.invalid("options is set, but connection " + Long.toUnsignedString(id)
+                    + " has the options that were given to CreateConnection; leave options unset");
+        }
+        SessionConnection given = open.get(id);
+        if (given == null) {
+            throw missing(id);
+        }
+        ConnectionOptions options = given.claim();
+        ConnectionAttempt attempt = new ConnectionAttempt();
+        attempt.connection(given);
+        given.work()
+                .afterPosts(afterPosts)
+                .thenCompose(ignored -> {
+                    given.requireNotEnding();
+                    return use.begin(given, options, attempt);
+                })
+                .whenComplete((made, failure) -> {
+                    given.unclaim();
+                    attempt.finish(made, failure);
+                });
+        return attempt;
+    }
+
+    /**
+     * Begins with a connection: takes what its peer makes it take, and creates it unless it is given.
+     *
+     * @throws StatusRuntimeException when that is refused; nothing has begun then
+     */
+    SessionConnection begin(
+            @Nullable SessionConnection given,
+            ConnectionPlan plan,
+            InetSocketAddress remote,
+            boolean initiator,
+            Context trace) {
+        if (given != null) {
+            given.requireNotEnding();
+        }
+        PeerShare share =
+                PeerShare.take(context, remote.getAddress(), plan.parameters().ird());
+        try {
+            SessionConnection connection = given == null ? create(plan) : given;
+            connection.begin(remote, initiator, trace, share);
+            return connection;
+        } catch (RuntimeException | Error e) {
+            share.close();
+            throw e;
+        }
     }
 
     /**
@@ -358,7 +342,7 @@ public final class SessionConnections implements ConnectionLookup {
     public CompletableFuture<Void> release() {
         ended = true;
         names.release();
-        return all(SessionConnection::abort).thenRun(closed::forgetReceives);
+        return all(SessionConnection::abort);
     }
 
     /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
@@ -374,25 +358,12 @@ public final class SessionConnections implements ConnectionLookup {
         return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new));
     }
 
-    private SessionConnection create(
-            ConnectionPlan plan,
-            List<ReceiveWork> initialReceives,
-            InetSocketAddress remote,
-            boolean initiator,
-            io.opentelemetry.context.Context trace) {
+    private SessionConnection create(ConnectionPlan plan) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
         SessionConnection connection = new SessionConnection(
-                context,
-                plan,
-                remote,
-                memory.domain(plan.domain()),
-                sharedReceives(plan, initialReceives),
-                initialReceives.size(),
-                initiator,
-                trace,
-                this::forget);
+                context, plan, memory.domain(plan.domain()), sharedReceives(plan), this::forget);
         open.put(connection.id(), connection);
         SessionRings receives = rings;
         if (receives != null) {
@@ -402,7 +373,7 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /** Where a connection shall take its receives from; null for receives of its own. */
-    private @Nullable SharedReceiveWork sharedReceives(ConnectionPlan plan, List<ReceiveWork> initialReceives) {
+    private @Nullable SharedReceiveWork sharedReceives(ConnectionPlan plan) {
         ProtectionDomain domain = memory.domain(plan.domain());
         if (plan.sharedReceives() == 0) {
             return null;
@@ -413,24 +384,11 @@ public final class SessionConnections implements ConnectionLookup {
                     + queue.domain().id() + ", the connection of " + domain.id()
                     + "; use the same (options.protection_domain)");
         }
-        if (!initialReceives.isEmpty()) {
-            throw ApiError.invalid("receives has " + initialReceives.size() + " entries, but the connection takes its"
-                    + " receives from shared receive queue " + queue.id()
-                    + "; post them there (WorkRequest.shared_receive_queue), and leave receives empty");
-        }
         return queue;
     }
 
-    private static void post(SessionConnection connection, SessionTransfers transfers, List<ReceiveWork> receives) {
-        try {
-            transfers.postInitial(connection.work(), receives);
-        } catch (RuntimeException e) {
-            connection.abort();
-            throw e;
-        }
-    }
-
-    private static Connection result(SessionConnection connection, @Nullable Throwable failure) {
+    /** The outcome of a set-up, which ends a connection that failed. */
+    static Connection result(SessionConnection connection, @Nullable Throwable failure) {
         if (failure == null) {
             connection.chargeReached();
             return connection.toProto();
@@ -445,7 +403,11 @@ public final class SessionConnections implements ConnectionLookup {
         throw ApiError.from(cause);
     }
 
-    private static Throwable cause(Throwable failure) {
+    static boolean is(Kind kind, Throwable failure) {
+        return cause(failure) instanceof ConnectionFailedException failed && failed.kind() == kind;
+    }
+
+    static Throwable cause(Throwable failure) {
         return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
@@ -455,39 +417,6 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     private static StatusRuntimeException unknown(long id) {
-        return ApiError.notFound("connection", id, "connect or accept it first, in this session");
-    }
-
-    /** A connection in the making. */
-    public static final class Attempt {
-
-        private final CompletableFuture<Connection> result = new CompletableFuture<>();
-        private @Nullable SessionConnection connection;
-        private NameLookups.@Nullable Lookup lookup;
-        private boolean cancelled;
-
-        /** Complete on the session's thread. */
-        public CompletableFuture<Connection> result() {
-            return result;
-        }
-
-        /** The caller left: nobody would ever use the connection. */
-        public void cancel() {
-            cancelled = true;
-            if (lookup != null) {
-                lookup.cancel();
-            }
-            if (connection != null) {
-                connection.abort();
-            }
-        }
-
-        private void finish(@Nullable Connection made, @Nullable Throwable failure) {
-            if (made != null) {
-                result.complete(made);
-            } else {
-                result.completeExceptionally(failure == null ? new IllegalStateException("no connection") : failure);
-            }
-        }
+        return ApiError.notFound("connection", id, "create, connect or accept it first, in this session");
     }
 }

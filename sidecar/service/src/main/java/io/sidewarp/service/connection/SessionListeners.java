@@ -6,13 +6,13 @@ package io.sidewarp.service.connection;
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.grpc.stub.ServerCallStreamObserver;
+import io.opentelemetry.context.Context;
 import io.sidewarp.engine.llp.mpa.MpaOptions;
 import io.sidewarp.engine.verbs.ConnectionRequest;
 import io.sidewarp.engine.verbs.ListenAttributes;
 import io.sidewarp.service.context.SessionContext;
 import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.telemetry.StartupFailure;
-import io.sidewarp.service.transfer.SessionTransfers;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ListenResponse;
@@ -31,7 +31,7 @@ public final class SessionListeners {
     private final SessionContext context;
     private final SessionConnections connections;
     private final Set<ListenCall> calls = new HashSet<>();
-    private final Map<Long, Pending> pending = new HashMap<>();
+    private final Map<Long, PendingRequest> pending = new HashMap<>();
     private boolean ended;
 
     public SessionListeners(SessionContext context, SessionConnections connections) {
@@ -78,22 +78,14 @@ public final class SessionListeners {
      * Accepts a request. The connection is the session's from now on, whatever happens to the listener. The request is
      * kept until the engine has taken the answer: where it refuses one, another may follow.
      */
-    public SessionConnections.Attempt accept(
-            AcceptRequest request, SessionTransfers transfers, io.opentelemetry.context.Context trace) {
-        Pending peer = require(request.getRequest());
-        ConnectionPlan.checkLlp(request.getOptions(), peer.call().options().getLlp());
-        return connections.accept(
-                peer.request(),
-                StartupPolicy.merge(peer.call().options(), request.getOptions()),
-                request,
-                transfers,
-                trace);
+    public ConnectionAttempt accept(AcceptRequest request, Context trace) {
+        return connections.accept(request, () -> require(request.getRequest()), trace);
     }
 
     public CompletableFuture<Void> reject(RejectRequest request) {
         ByteString privateData = request.getPrivateData();
         ConnectionPlan.checkPrivateData(privateData, context);
-        Pending peer = require(request.getRequest());
+        PendingRequest peer = require(request.getRequest());
         return request.hasRequiredOrd()
                 ? peer.request().reject(privateData.toByteArray(), requiredOrd(request.getRequiredOrd()))
                 : peer.request().reject(privateData.toByteArray());
@@ -135,7 +127,7 @@ public final class SessionListeners {
             return;
         }
         long id = context.ids().incrementAndGet();
-        pending.put(id, new Pending(call, request));
+        pending.put(id, new PendingRequest(call, request));
         request.over().thenRunAsync(() -> forget(id), context.loop());
         io.sidewarp.v1.ConnectionRequest.Builder told = io.sidewarp.v1.ConnectionRequest.newBuilder()
                 .setId(id)
@@ -152,7 +144,7 @@ public final class SessionListeners {
 
     /** It was answered, or has lapsed. */
     private void forget(long id) {
-        Pending request = pending.remove(id);
+        PendingRequest request = pending.remove(id);
         if (request != null) {
             request.call().forget(id);
         }
@@ -177,13 +169,11 @@ public final class SessionListeners {
         pending.values().removeIf(request -> request.call() == call);
     }
 
-    private Pending require(long id) {
-        Pending request = pending.get(id);
+    private PendingRequest require(long id) {
+        PendingRequest request = pending.get(id);
         if (request == null) {
             throw ApiError.notFound("request", id, "it has lapsed, was answered before, or its Listen call has ended");
         }
         return request;
     }
-
-    private record Pending(ListenCall call, ConnectionRequest request) {}
 }

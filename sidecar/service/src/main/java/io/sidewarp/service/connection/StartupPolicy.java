@@ -59,6 +59,30 @@ final class StartupPolicy {
         return merged.mergeFrom(accept).build();
     }
 
+    /**
+     * The options that a connection of CreateConnection accepts with: its own, completed by the listener's but for what was
+     * fixed at its creation.
+     */
+    static ConnectionOptions complete(ConnectionOptions listener, ConnectionOptions created) {
+        return merge(listener, created).toBuilder()
+                .setProtectionDomain(created.getProtectionDomain())
+                .setSendQueue(created.getSendQueue())
+                .setReceiveQueue(created.getReceiveQueue())
+                .setSharedReceiveQueue(created.getSharedReceiveQueue())
+                .build();
+    }
+
+    /** The same options in the least memory, for keeping. */
+    static ConnectionOptions withoutRepetitions(ConnectionOptions options) {
+        ConnectionOptions.Builder kept = options.toBuilder();
+        if (options.hasMpa()) {
+            kept.getMpaBuilder()
+                    .clearRevisions()
+                    .addAllRevisions(new TreeSet<>(options.getMpa().getRevisionsList()));
+        }
+        return kept.build();
+    }
+
     private static CrcPolicy crc(ConnectionOptions options, SidewarpConfig.Connection defaults) {
         return switch (options.getCrc()) {
             case CRC_PREFERENCE_UNSPECIFIED -> defaults.crc();

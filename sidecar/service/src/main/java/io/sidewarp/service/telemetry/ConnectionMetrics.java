@@ -39,7 +39,7 @@ public final class ConnectionMetrics {
 
     ConnectionMetrics(Meter meter) {
         for (QueuePairState state : QueuePairState.values()) {
-            if (state != QueuePairState.CLOSED && state != QueuePairState.IDLE) {
+            if (state != QueuePairState.CLOSED) {
                 states.put(state, new LongAdder());
             }
         }

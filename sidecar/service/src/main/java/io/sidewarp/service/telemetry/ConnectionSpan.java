@@ -25,6 +25,11 @@ public final class ConnectionSpan {
         this.span = span;
     }
 
+    /** No span yet. */
+    public static ConnectionSpan none() {
+        return new ConnectionSpan(Span.getInvalid());
+    }
+
     /** @param parent of the Connect or Accept call */
     public static ConnectionSpan start(
             Telemetry telemetry,
@@ -34,7 +39,7 @@ public final class ConnectionSpan {
             String session,
             InetSocketAddress peer) {
         if (!telemetry.isTracing()) {
-            return new ConnectionSpan(Span.getInvalid());
+            return none();
         }
         return new ConnectionSpan(telemetry
                 .tracer()

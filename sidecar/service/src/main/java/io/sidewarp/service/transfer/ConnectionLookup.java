@@ -27,7 +27,4 @@ public interface ConnectionLookup {
 
     /** What became of a connection that is not found. */
     StatusRuntimeException missing(long connection);
-
-    /** The initial receives of a connection, also of one that has ended while completions of them wait. */
-    InitialReceives initialReceives(long connection);
 }

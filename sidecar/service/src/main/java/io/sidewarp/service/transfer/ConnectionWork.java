@@ -27,7 +27,6 @@ public final class ConnectionWork extends PolledWork {
     private final int sendQueue;
     private final int receiveQueue;
     private final @Nullable SharedReceiveWork sharedReceives;
-    private final InitialReceives initialReceives;
     private final ArrayDeque<WorkSource> waitingForSpace = new ArrayDeque<>();
     /** Bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
@@ -66,7 +65,6 @@ public final class ConnectionWork extends PolledWork {
         this.sendQueue = sendQueue;
         this.receiveQueue = receiveQueue;
         this.sharedReceives = sharedReceives;
-        this.initialReceives = new InitialReceives(connection, () -> onWait.run());
         this.posts = new PostCount(
                 connection,
                 loop,
@@ -93,11 +91,6 @@ public final class ConnectionWork extends PolledWork {
 
     ProtectionDomain domain() {
         return domain;
-    }
-
-    /** Receives that were given with Connect or Accept. */
-    public InitialReceives initialReceives() {
-        return initialReceives;
     }
 
     /** Writes, Reads and Sends that are under way. */
@@ -148,7 +141,7 @@ public final class ConnectionWork extends PolledWork {
     /**
      * Send work that is posted waits until {@link #permitSending}.
      *
-     * @param listener runs when such work waits, and when messages wait in initial receives that nobody claims
+     * @param listener runs when such work waits
      */
     public void forbidSending(Runnable listener) {
         onWait = listener;

@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the work requests for one connection that came on Queue calls, for Disconnect calls that are to come behind a
- * number of them (DisconnectRequest.after_posts). Confined to the session's thread.
+ * Counts the work requests for one connection that came on Queue calls, for other calls that are to come behind a number of
+ * them (after_posts of Connect, Accept, Flush and Disconnect). Confined to the session's thread.
  */
 final class PostCount {
 
     /** Value of {@link #progress} while work is held back here, which is no reason to give up. */
     static final long HELD_BACK = -1;
 
-    /** Time that a Disconnect waits for the next work request. */
+    /** Time that a call waits for the next work request. */
     private static final long PATIENCE_MILLIS = 1000;
 
     private final long connection;
@@ -76,7 +76,7 @@ final class PostCount {
         }
     }
 
-    /** One Disconnect call. */
+    /** One call. */
     private final class Wait {
 
         private final long count;
@@ -108,8 +108,8 @@ final class PostCount {
                     Status.Code.FAILED_PRECONDITION,
                     "after_posts is " + Long.toUnsignedString(count) + ", but only " + posts
                             + " work requests of connection " + connection + " came on Queue calls, and none for "
-                            + PATIENCE_MILLIS + " ms. The connection stays open: post the rest and call Disconnect"
-                            + " again, or call it without after_posts, or with abort"));
+                            + PATIENCE_MILLIS + " ms. The connection stays as it is: post the rest and call again, or"
+                            + " call without after_posts, or Disconnect with abort"));
         }
     }
 }

@@ -19,7 +19,6 @@ import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import java.util.ArrayDeque;
 import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -47,9 +46,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
 
     private final UnsignaledCredits unsignaled = new UnsignaledCredits();
     /** Completions that were not sent. */
-    private final ArrayDeque<Unsent> unsent = new ArrayDeque<>();
-    /** Initial receives that complete here. */
-    private final Set<InitialReceives> claims = new LinkedHashSet<>();
+    private final ArrayDeque<WorkCompletion> unsent = new ArrayDeque<>();
 
     /** Set by the transport's thread with the first request, before anything goes to the session's thread. */
     private volatile @Nullable SessionTransfers session;
@@ -73,14 +70,6 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
 
     private boolean halfClosed;
     private boolean closed;
-
-    /**
-     * A completion that waits for the caller.
-     *
-     * @param initial whose it is, for an initial receive, which holds no credit; else null
-     */
-    private record Unsent(
-            WorkCompletion completion, @Nullable InitialReceives initial) {}
 
     /** Begins a call; in the service's method, where gRPC lets flow control and handlers be set. */
     public QueueCall(ServerCallStreamObserver<QueueResponse> observer, QueueSessions sessions, Peer peer) {
@@ -146,18 +135,10 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         try {
             int granted = current.credits(open.getOutstanding());
             current.add(this);
-            // All of them can be claimed or none is: completions that wait at one do not go down with a call that
-            // fails.
-            for (long connection : open.getReceiveConnectionsList()) {
-                InitialReceives initial = current.connections().initialReceives(connection);
-                initial.requireUnclaimed();
-                claims.add(initial);
-            }
             observer.onNext(QueueResponse.newBuilder()
                     .setOpened(QueueOpened.newBuilder().setCredits(granted))
                     .build());
             credits = granted;
-            claims.forEach(initial -> initial.claim(this));
         } catch (RuntimeException e) {
             fail(e);
             return;
@@ -211,13 +192,8 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         while (!unsent.isEmpty() && observer.isReady()) {
             QueueCompletions.Builder completions = QueueCompletions.newBuilder();
             while (!unsent.isEmpty() && completions.getCompletionsCount() < MAX_COMPLETIONS) {
-                Unsent next = unsent.remove();
-                completions.addCompletions(next.completion());
-                if (next.initial() == null) {
-                    outstanding--;
-                } else {
-                    next.initial().sent();
-                }
+                completions.addCompletions(unsent.remove());
+                outstanding--;
             }
             observer.onNext(
                     QueueResponse.newBuilder().setCompletions(completions).build());
@@ -301,7 +277,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     /** Tells of work that was not posted, with the next flush. */
     @Override
     public void refused(WorkCompletion completion) {
-        tell(completion, null);
+        tell(completion);
     }
 
     /** A connection has told all that it refused. */
@@ -331,21 +307,16 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
             // Work behind it fails, and tells so.
             unsignaled.completesInTurn(connection);
         }
-        tell(Completions.toProto(id, connection, completion), null);
-    }
-
-    /** Tells of the completion of an initial receive. */
-    void addInitial(WorkCompletion completion, InitialReceives initial) {
-        tell(completion, initial);
+        tell(Completions.toProto(id, connection, completion));
     }
 
     /** Events of the connection come behind the completion. */
-    private void tell(WorkCompletion completion, @Nullable InitialReceives initial) {
+    private void tell(WorkCompletion completion) {
         SessionTransfers current = session;
         if (closed || current == null) {
             return;
         }
-        unsent.add(new Unsent(completion, initial));
+        unsent.add(completion);
         ConnectionWork connection = current.connections().find(completion.getConnection());
         if (connection != null) {
             connection.onTold();
@@ -383,8 +354,6 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         }
         refusing.forEach(connection -> connection.forget(this));
         refusing.clear();
-        claims.forEach(initial -> initial.unclaim(this));
-        claims.clear();
         SessionTransfers current = session;
         if (current != null) {
             current.remove(this);

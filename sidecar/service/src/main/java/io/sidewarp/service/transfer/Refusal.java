@@ -59,6 +59,16 @@ record Refusal(
                 CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.FAILED_PRECONDITION, message);
     }
 
+    /** The connection is not ready for the work yet. */
+    static Refusal notYet(String message) {
+        return new Refusal(
+                CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
+                Status.Code.FAILED_PRECONDITION,
+                message,
+                Retry.RETRY_LATER,
+                null);
+    }
+
     static Refusal exhausted(String message) {
         return new Refusal(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.RESOURCE_EXHAUSTED, message);
     }
@@ -67,7 +77,7 @@ record Refusal(
         return new Refusal(CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR, code, message);
     }
 
-    /** There is no connection, or no shared receive queue, for the work any more; or not yet. */
+    /** There is no connection, or no shared receive queue, for the work any more. */
     static Refusal flushed(String message) {
         return flushed(ApiError.closed(null, message));
     }

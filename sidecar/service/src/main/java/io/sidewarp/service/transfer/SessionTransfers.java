@@ -10,13 +10,11 @@ import io.sidewarp.service.error.ApiError;
 import io.sidewarp.service.memory.SessionMemory;
 import io.sidewarp.v1.ReadWork;
 import io.sidewarp.v1.ReceiveRequest;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
 import io.sidewarp.v1.WriteWork;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -79,17 +77,10 @@ public final class SessionTransfers {
                 .thenCompose(ignored -> post(item.flush(connection)));
     }
 
-    /** One message: in the receive that is given, else in one of those given to Connect or Accept. */
     public CompletableFuture<WorkCompletion> receive(ReceiveRequest request) {
-        if (request.hasWork()) {
-            item.of(request.getWork(), request.getConnection());
-            item.sharedReceives = request.getSharedReceiveQueue();
-            return post(item);
-        }
-        if (request.getSharedReceiveQueue() != 0) {
-            throw ApiError.invalid("work is empty; give the receive that is posted to the shared receive queue");
-        }
-        return connections.initialReceives(request.getConnection()).take();
+        item.of(request.getWork(), request.getConnection());
+        item.sharedReceives = request.getSharedReceiveQueue();
+        return post(item);
     }
 
     /** Any work. It completes in any case, also when it is unsignaled. */
@@ -97,17 +88,6 @@ public final class SessionTransfers {
         item.of(work);
         item.unsignaled = false;
         return post(item);
-    }
-
-    /** Posts the receives that a connection begins with. Fails with the status for the first that is refused. */
-    public void postInitial(ConnectionWork work, List<ReceiveWork> receives) {
-        for (ReceiveWork receive : receives) {
-            Refusal refusal = poster.post(work, item.of(receive, work.connection()), work.initialReceives());
-            if (refusal != null) {
-                throw ApiError.of(refusal.code(), "receive " + receive.getId() + ": " + refusal.message());
-            }
-            work.initialReceives().posted();
-        }
     }
 
     /** Posts to a shared receive queue; null when that succeeded. Allocates nothing unless it is refused. */

@@ -32,8 +32,7 @@ final class SimpleWork implements CompletionSink {
         }
     }
 
-    /** Completes a future as a call ends. */
-    static void finish(CompletableFuture<WorkCompletion> result, WorkCompletion completion) {
+    private static void finish(CompletableFuture<WorkCompletion> result, WorkCompletion completion) {
         if (completion.getStatus() == CompletionStatus.COMPLETION_STATUS_SUCCESS) {
             result.complete(completion);
         } else {

@@ -217,8 +217,9 @@ final class WorkPoster {
     private static Refusal notReady(ConnectionWork work, boolean flush) {
         QueuePairState state = work.queuePair().state();
         if (state == QueuePairState.IDLE || state == QueuePairState.CONNECTING) {
-            return Refusal.flushed(
-                    "connection " + work.connection() + " is not established yet; wait for Connect or Accept");
+            return Refusal.notYet("connection " + work.connection() + " is "
+                    + (state == QueuePairState.IDLE ? "idle" : "connecting")
+                    + "; wait for Connect or Accept to return, then post the work");
         }
         StreamError error = work.queuePair().error();
         String end = error == null ? " is closing or has ended" : " has ended: " + error;

@@ -3,22 +3,19 @@
 
 package io.sidewarp.service.api;
 
+import io.sidewarp.v1.FlushRequest;
 import static io.sidewarp.service.testing.Works.sge;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.sidewarp.engine.verbs.QueuePair;
 import io.sidewarp.service.peer.Peer;
 import io.sidewarp.service.session.Session;
-import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
-import io.sidewarp.v1.Access;
 import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
-import io.sidewarp.v1.ReceiveRequest;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SendRequest;
 import io.sidewarp.v1.SendWork;
@@ -49,30 +46,12 @@ class ClosedConnectionTest extends TwoSidecars {
     }
 
     @Test
-    void theCompletionsOfItsInitialReceivesAreKeptWithoutItsQueues() {
-        Region target = client.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
-        Connection connection = server.connectTo(
-                        client,
-                        ReceiveWork.newBuilder()
-                                .setId(8)
-                                .addLocal(sge(target, 0, SIZE))
-                                .build(),
-                        ReceiveWork.newBuilder()
-                                .setId(9)
-                                .addLocal(sge(target, 0, SIZE))
-                                .build())
-                .there();
-        WeakReference<QueuePair> queuePair = queuePair(connection);
+    void workForItNamesWhatEndedIt() {
+        Connection connection = client.connectTo(server).here();
         disconnect(client, connection);
 
-        try (TestQueue queue = client.queue(1, connection.getId())) {
-            queue.credits();
-            assertForgotten(queuePair);
-            assertThat(queue.next().getId()).isEqualTo(8);
-            assertThat(queue.next().getId()).isEqualTo(9);
-        }
         assertThat(Waiting.status(() -> client.transfer()
-                                .receive(ReceiveRequest.newBuilder()
+                                .flush(FlushRequest.newBuilder()
                                         .setSession(client.token())
                                         .setConnection(connection.getId())
                                         .build()))

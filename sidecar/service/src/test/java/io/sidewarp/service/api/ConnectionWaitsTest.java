@@ -4,7 +4,6 @@
 package io.sidewarp.service.api;
 
 import static io.sidewarp.service.testing.Works.send;
-import static io.sidewarp.service.testing.Works.sge;
 import static io.sidewarp.service.testing.Works.write;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,7 +20,6 @@ import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.MpaOptions;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,36 +108,6 @@ class ConnectionWaitsTest extends TwoSidecars {
 
                 assertThat(queue.next().getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
             }
-        }
-    }
-
-    @Test
-    void messagesThatNobodyClaimsAreToldAndClaimedLater() {
-        Region inbox = server.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(8).addLocal(sge(inbox, 0, 16)).build(),
-                ReceiveWork.newBuilder().setId(9).addLocal(sge(inbox, 16, 16)).build());
-        changeTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
-        try (TestQueue sender = client.queue(4)) {
-            sender.credits();
-            sender.post(
-                    send(1, pair.here().getId(), source, 8).build(),
-                    send(2, pair.here().getId(), source, 8).build());
-            sender.next(2);
-        }
-
-        ConnectionStateChange waiting = changeTo(ConnectionState.CONNECTION_STATE_ESTABLISHED);
-        assertThat(waiting.getMessage())
-                .startsWith("2 messages wait")
-                .contains("QueueOpen.receive_connections")
-                .contains("Receive calls without work");
-        assertThat(server.listConnections().getFirst().getWaiting()).isEqualTo(waiting.getMessage());
-
-        try (TestQueue claiming = server.queue(4, pair.there().getId())) {
-            claiming.credits();
-            claiming.next(2);
-            assertThat(server.listConnections().getFirst().getWaiting()).isEmpty();
         }
     }
 

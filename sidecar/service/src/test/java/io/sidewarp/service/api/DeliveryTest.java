@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.api;
 
+import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.read;
 import static io.sidewarp.service.testing.Works.remote;
 import static io.sidewarp.service.testing.Works.send;
@@ -34,7 +35,6 @@ import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.PerformRequest;
 import io.sidewarp.v1.RdmaError;
 import io.sidewarp.v1.ReadRequest;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.Retry;
 import io.sidewarp.v1.WorkCompletion;
@@ -260,16 +260,14 @@ class DeliveryTest extends TwoSidecars {
     @Test
     void flaggedSendTakesTheReceiveBeforeItCompletes() {
         Region inbox = server.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
-        connection = client.connectTo(
-                        server,
-                        ReceiveWork.newBuilder()
-                                .setId(5)
-                                .addLocal(sge(inbox, 0, SIZE))
-                                .build())
-                .here()
-                .getId();
+        try (TestQueue receiver = server.queue(1)) {
+            receiver.credits();
+            connection = client.connectTo(server, receiver, receive(5, 0, inbox, 0, SIZE))
+                    .here()
+                    .getId();
 
-        perform(send(1, connection, source, SIZE).setWithFlush(true));
+            perform(send(1, connection, source, SIZE).setWithFlush(true));
+        }
 
         assertThat(server.load(inbox.getId(), 0, SIZE)).hasSize(SIZE);
         StatusRuntimeException failure =

@@ -67,20 +67,22 @@ class ExtensionsTest extends TwoSidecars {
                 .contains(Capability.CAPABILITY_IMMEDIATE_DATA, Capability.CAPABILITY_ATOMIC_OPERATIONS);
     }
 
+    private static WorkRequest.Builder emptyReceive(long id) {
+        return WorkRequest.newBuilder().setId(id).setReceive(ReceiveWork.getDefaultInstance());
+    }
+
     @Test
     void immediateDataArrivesInTheCompletionsOfReceives() {
         Region source = client.managed(64);
         Region target = server.managed(64, Access.ACCESS_REMOTE_WRITE);
         client.store(source.getId(), 0, word(77), 8);
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(1).build(),
-                ReceiveWork.newBuilder().setId(2).build());
-        long connection = pair.here().getId();
         try (TestQueue queue = client.queue(10);
-                TestQueue received = server.queue(10, pair.there().getId())) {
+                TestQueue received = server.queue(10)) {
             queue.credits();
             received.credits();
+            long connection = client.connectTo(server, received, emptyReceive(1), emptyReceive(2))
+                    .here()
+                    .getId();
 
             queue.post(
                     WorkRequest.newBuilder()

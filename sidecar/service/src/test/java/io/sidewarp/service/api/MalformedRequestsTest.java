@@ -3,6 +3,10 @@
 
 package io.sidewarp.service.api;
 
+import com.google.protobuf.UnknownFieldSet;
+import com.google.protobuf.ByteString;
+import io.sidewarp.v1.WriteRequest;
+import io.sidewarp.v1.WriteWork;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.CallOptions;

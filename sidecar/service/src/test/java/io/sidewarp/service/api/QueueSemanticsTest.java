@@ -12,7 +12,6 @@ import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.QueueRequest;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The Queue call keeps what a queue of work promises. */
@@ -20,7 +19,7 @@ class QueueSemanticsTest extends QueueSemanticsSuite {
 
     @Override
     TestQueue open(TestSession session, int credits) {
-        TestQueue queue = new TestQueue(session.channel(), session.token(), credits, List.of());
+        TestQueue queue = new TestQueue(session.channel(), session.token(), credits);
         assertThat(queue.credits()).isEqualTo(credits);
         return queue;
     }

@@ -6,7 +6,6 @@ package io.sidewarp.service.api;
 import static io.sidewarp.service.testing.Works.read;
 import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.send;
-import static io.sidewarp.service.testing.Works.sge;
 import static io.sidewarp.service.testing.Works.write;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,7 +22,6 @@ import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.DisconnectRequest;
 import io.sidewarp.v1.Opcode;
 import io.sidewarp.v1.QueueRequest;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WorkRequest;
@@ -36,8 +34,6 @@ import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** The Queue call, over two sidecars. */
 class QueueTest extends TwoSidecars {
@@ -179,13 +175,11 @@ class QueueTest extends TwoSidecars {
 
     @Test
     void messagesFillReceivesInTheOrderOfPosting() {
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(1).addLocal(sge(target, 0, 16)).build(),
-                ReceiveWork.newBuilder().setId(2).addLocal(sge(target, 16, 16)).build());
-        try (TestQueue receiver = server.queue(10, pair.there().getId());
+        try (TestQueue receiver = server.queue(10);
                 TestQueue sender = client.queue(10)) {
             assertThat(receiver.credits()).isEqualTo(10);
+            TestSession.Pair pair =
+                    client.connectTo(server, receiver, receive(1, 0, target, 0, 16), receive(2, 0, target, 16, 16));
             receiver.post(receive(3, pair.there().getId(), target, 32, 16).build());
             server.device().getDevice(io.sidewarp.v1.GetDeviceRequest.getDefaultInstance());
             sender.credits();
@@ -198,59 +192,6 @@ class QueueTest extends TwoSidecars {
             assertThat(received).extracting(WorkCompletion::getId).containsExactly(1L, 2L, 3L);
             assertThat(received).extracting(WorkCompletion::getLength).containsExactly(10L, 11L, 12L);
             assertThat(received).extracting(WorkCompletion::getOpcode).containsOnly(Opcode.OPCODE_RECEIVE);
-        }
-    }
-
-    @Test
-    void completionsOfInitialReceivesWaitUntilAQueueClaimsThem() {
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
-        deliver(pair);
-
-        try (TestQueue receiver = server.queue(1, pair.there().getId())) {
-            receiver.credits();
-            assertThat(receiver.next().getId()).isEqualTo(9);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void aQueueThatCannotClaimAllInitialReceivesTakesNone(boolean known) {
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
-        TestSession.Pair other = client.connectTo(server);
-        deliver(pair);
-        try (TestQueue holder = server.queue(1, other.there().getId())) {
-            holder.credits();
-            TestQueue failing =
-                    server.queue(1, pair.there().getId(), known ? other.there().getId() : 4711);
-
-            assertThat(Status.fromThrowable(Waiting.join(failing.failed())).getCode())
-                    .isEqualTo(known ? Status.Code.FAILED_PRECONDITION : Status.Code.NOT_FOUND);
-            assertThat(failing.isEmpty()).isTrue();
-        }
-
-        try (TestQueue receiver =
-                server.queue(1, pair.there().getId(), pair.there().getId())) {
-            receiver.credits();
-            assertThat(receiver.next().getId()).isEqualTo(9);
-        }
-    }
-
-    @Test
-    void initialReceivesAreClaimedByOneCallAtATime() {
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
-        try (TestQueue first = server.queue(1, pair.there().getId());
-                TestQueue second = server.queue(1, pair.there().getId())) {
-            first.credits();
-            Status status = Status.fromThrowable(Waiting.join(second.failed()));
-
-            assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-            assertThat(status.getDescription()).contains("claimed");
         }
     }
 
@@ -276,10 +217,8 @@ class QueueTest extends TwoSidecars {
     }
 
     @Test
-    void workForAConnectionThatEndedIsFlushedAlsoWhileCompletionsOfItsInitialReceivesWait() {
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(9).addLocal(sge(target, 0, 16)).build());
+    void workForAConnectionThatEndedIsFlushed() {
+        TestSession.Pair pair = client.connectTo(server);
         client.connections()
                 .disconnect(DisconnectRequest.newBuilder()
                         .setSession(client.token())
@@ -293,10 +232,6 @@ class QueueTest extends TwoSidecars {
             WorkCompletion refused = queue.next();
             assertThat(refused.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_FLUSHED);
             assertThat(refused.getMessage()).contains("has ended: closed by the peer");
-        }
-        try (TestQueue receiver = server.queue(1, pair.there().getId())) {
-            receiver.credits();
-            assertThat(receiver.next().getId()).isEqualTo(9);
         }
     }
 
@@ -355,7 +290,7 @@ class QueueTest extends TwoSidecars {
         try (TestQueue queue = client.queue(1)) {
             queue.credits();
 
-            queue.send(TestQueue.open(client.token(), 2, List.of()));
+            queue.send(TestQueue.open(client.token(), 2));
 
             Status status = Status.fromThrowable(Waiting.join(queue.failed()));
             assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
@@ -385,24 +320,9 @@ class QueueTest extends TwoSidecars {
 
     @Test
     void aQueueOfAnUnknownSessionIsRefused() {
-        TestQueue queue = new TestQueue(client.channel(), "no-such-session", 1, List.of());
+        TestQueue queue = new TestQueue(client.channel(), "no-such-session", 1);
 
         assertThat(Status.fromThrowable(Waiting.join(queue.failed())).getCode()).isEqualTo(Status.Code.UNAUTHENTICATED);
-    }
-
-    /** Sends a message, which is in the server's only receive on return. */
-    private void deliver(TestSession.Pair pair) {
-        try (TestQueue sender = client.queue(1)) {
-            sender.credits();
-            sender.post(send(1, pair.here().getId(), source, 10).build());
-            sender.next();
-        }
-        Awaitility.await()
-                .until(() -> server.listConnections().stream()
-                                .mapToLong(
-                                        connection -> connection.getCounters().getSendsReceived())
-                                .sum()
-                        == 1);
     }
 
     private TestSession.Pair connect(ConnectionOptions.Builder options) {

@@ -38,8 +38,6 @@ import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.RdmaError;
-import io.sidewarp.v1.ReceiveRequest;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
@@ -112,52 +110,6 @@ class ResourceManagerTest {
             disconnect(client, first);
             client.connectTo(server);
         }
-    }
-
-    /** With queues as long as by default, the session may have one connection and no entry more. */
-    @Test
-    void completionsOfInitialReceivesCountAsEntriesUntilSomebodyWasSentThem() {
-        try (TestSidecar limited = TestSidecar.start("sidewarp.limits.work-entries", "1536");
-                TestSidecar peer = TestSidecar.start();
-                TestSession session = limited.session();
-                TestSession server = peer.session()) {
-            Connection first = withInitialReceive(server, session);
-            disconnect(session, first);
-            assertThat(connectToNobody(session).getDescription())
-                    .contains("sidewarp.limits.work-entries", "this session has 1,");
-
-            // It tells that the receive was flushed.
-            assertThat(Waiting.status(() -> session.transfer()
-                                    .receive(ReceiveRequest.newBuilder()
-                                            .setSession(session.token())
-                                            .setConnection(first.getId())
-                                            .build()))
-                            .getCode())
-                    .isEqualTo(Status.Code.UNAVAILABLE);
-
-            disconnect(session, withInitialReceive(server, session));
-            session.close();
-            try (TestSession next = limited.session()) {
-                // Nobody listens there, but it may have the connection.
-                Awaitility.await().until(() -> connectToNobody(next).getCode() == Status.Code.UNAVAILABLE);
-            }
-        }
-    }
-
-    private static Status connectToNobody(TestSession session) {
-        return Waiting.status(
-                () -> session.connections().connect(session.connectRequest(1).build()));
-    }
-
-    /** The receiving end of a connection. */
-    private static Connection withInitialReceive(TestSession from, TestSession to) {
-        Region target = to.managed(SIZE, Access.ACCESS_LOCAL_WRITE);
-        return from.connectTo(
-                        to,
-                        ReceiveWork.newBuilder()
-                                .addLocal(Works.sge(target, 0, SIZE))
-                                .build())
-                .there();
     }
 
     @Test
@@ -478,10 +430,6 @@ class ResourceManagerTest {
 
     /** A session's queue gets completions of its own connections only. */
     private static void assertNoCompletionsOf(Connection foreign, TestSession mine) {
-        try (TestQueue claiming = mine.queue(1, foreign.getId())) {
-            assertThat(Status.fromThrowable(Waiting.join(claiming.failed())).getCode())
-                    .isEqualTo(Status.Code.NOT_FOUND);
-        }
         try (TestQueue queue = mine.queue(1)) {
             queue.credits();
             Region ours = mine.managed(SIZE);

@@ -70,23 +70,17 @@ class TransferTest extends TwoSidecars {
     }
 
     @Test
-    void aMessageFillsTheReceiveOfThePeer() {
+    void aMessageFillsTheReceiveOfThePeer() throws Exception {
         Region source = client.managed(64);
         Region target = server.managed(64, Access.ACCESS_LOCAL_WRITE);
         client.store(source.getId(), 0, "hello".getBytes(StandardCharsets.UTF_8), 64);
-        TestSession.Pair pair = client.connectTo(
-                server,
-                ReceiveWork.newBuilder().setId(77).addLocal(sge(target, 0, 64)).build());
+        TestSession.Pair pair = client.connectTo(server);
+        Future<ReceiveResponse> receiving = postReceive(pair.there(), target);
 
         client.transfer().send(send(pair.here().getId(), source, 5));
-        WorkCompletion received = server.transfer()
-                .receive(ReceiveRequest.newBuilder()
-                        .setSession(server.token())
-                        .setConnection(pair.there().getId())
-                        .build())
-                .getCompletion();
+        WorkCompletion received = receiving.get(20, TimeUnit.SECONDS).getCompletion();
 
-        assertThat(received.getId()).isEqualTo(77);
+        assertThat(received.getId()).isEqualTo(5);
         assertThat(received.getOpcode()).isEqualTo(Opcode.OPCODE_RECEIVE);
         assertThat(received.getLength()).isEqualTo(5);
         assertThat(received.getSolicited()).isTrue();
@@ -135,7 +129,7 @@ class TransferTest extends TwoSidecars {
     }
 
     @Test
-    void aReceiveWithoutWorkFailsWhenNoInitialReceiveIsLeft() {
+    void aReceiveWithoutWorkIsRefused() {
         TestSession.Pair pair = client.connectTo(server);
 
         Status status = Waiting.status(() -> server.transfer()
@@ -144,8 +138,8 @@ class TransferTest extends TwoSidecars {
                         .setConnection(pair.there().getId())
                         .build()));
 
-        assertThat(status.getCode()).isEqualTo(Status.Code.FAILED_PRECONDITION);
-        assertThat(status.getDescription()).contains("no initial receives left");
+        assertThat(status.getCode()).isEqualTo(Status.Code.INVALID_ARGUMENT);
+        assertThat(status.getDescription()).startsWith("work is not set");
     }
 
     @Test

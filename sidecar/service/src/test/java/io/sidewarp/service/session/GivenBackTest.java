@@ -20,6 +20,7 @@ import io.sidewarp.service.testing.PlayedCall;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.CreateConnectionRequest;
 import io.sidewarp.v1.CreateSharedReceiveQueueRequest;
 import io.sidewarp.v1.ListenRequest;
 import io.sidewarp.v1.ManagedBacking;
@@ -173,6 +174,12 @@ class GivenBackTest {
         assertGivenBack(part, () -> connect("127.0.0.1"));
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"createCompletionQueue", "createQueuePair"})
+    void failedIdleConnectionGivesItsQuotasBack(String part) {
+        assertGivenBack(part, () -> session.connections().create(CreateConnectionRequest.getDefaultInstance()));
+    }
+
     @Test
     void failedLookupGivesItsQuotaBack() {
         assertGivenBack(THREADS, () -> connect("peer.invalid"));
@@ -182,7 +189,7 @@ class GivenBackTest {
         ConnectRequest request =
                 ConnectRequest.newBuilder().setAddress(address).setPort(1).build();
         return session.connections()
-                .connect(request, session.transfers(), Context.root())
+                .connect(request, Context.root())
                 .result();
     }
 

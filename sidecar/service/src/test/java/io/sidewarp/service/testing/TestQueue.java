@@ -33,8 +33,8 @@ public final class TestQueue implements AutoCloseable {
     private StreamObserver<QueueRequest> requests;
     private int messages;
 
-    public TestQueue(Channel channel, String session, int outstanding, List<Long> receiveConnections) {
-        this(channel, open(session, outstanding, receiveConnections), Integer.MAX_VALUE);
+    public TestQueue(Channel channel, String session, int outstanding) {
+        this(channel, open(session, outstanding), Integer.MAX_VALUE);
     }
 
     /**
@@ -48,12 +48,9 @@ public final class TestQueue implements AutoCloseable {
     }
 
     /** The first request of a call. */
-    public static QueueRequest open(String session, int outstanding, List<Long> receiveConnections) {
+    public static QueueRequest open(String session, int outstanding) {
         return QueueRequest.newBuilder()
-                .setOpen(QueueOpen.newBuilder()
-                        .setSession(session)
-                        .setOutstanding(outstanding)
-                        .addAllReceiveConnections(receiveConnections))
+                .setOpen(QueueOpen.newBuilder().setSession(session).setOutstanding(outstanding))
                 .build();
     }
 

@@ -14,6 +14,7 @@ import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionOptions;
 import io.sidewarp.v1.ConnectionRequest;
 import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.CreateConnectionRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListConnectionsRequest;
 import io.sidewarp.v1.ListenRequest;
@@ -24,7 +25,6 @@ import io.sidewarp.v1.ManagedBacking;
 import io.sidewarp.v1.MemoryServiceGrpc;
 import io.sidewarp.v1.OpenSessionRequest;
 import io.sidewarp.v1.OpenSessionResponse;
-import io.sidewarp.v1.ReceiveWork;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.RegisterRegionRequest;
 import io.sidewarp.v1.SharedBacking;
@@ -33,6 +33,7 @@ import io.sidewarp.v1.StoreHeader;
 import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
 import io.sidewarp.v1.TransferServiceGrpc;
+import io.sidewarp.v1.WorkRequest;
 import java.io.ByteArrayOutputStream;
 import java.util.Iterator;
 import java.util.List;
@@ -210,23 +211,45 @@ public final class TestSession implements AutoCloseable {
                 () -> connections().connect(request).getConnection(), Thread::startVirtualThread);
     }
 
+    /** Creates an idle connection. */
+    public Connection createConnection(ConnectionOptions options) {
+        return connections()
+                .createConnection(CreateConnectionRequest.newBuilder()
+                        .setSession(token)
+                        .setOptions(options)
+                        .build())
+                .getConnection();
+    }
+
     /** Connects with another session, which accepts. */
-    public Pair connectTo(TestSession other, ReceiveWork... receives) {
-        return connectTo(other, ConnectionOptions.getDefaultInstance(), receives);
+    public Pair connectTo(TestSession other) {
+        return connectTo(other, ConnectionOptions.getDefaultInstance());
     }
 
     /** Connects with another session, which accepts with options. */
-    public Pair connectTo(TestSession other, ConnectionOptions options, ReceiveWork... receives) {
+    public Pair connectTo(TestSession other, ConnectionOptions options) {
+        return connectTo(other, AcceptRequest.newBuilder().setOptions(options));
+    }
+
+    /** Connects with another session, which posts receives before it accepts; their connection is set here. */
+    public Pair connectTo(TestSession other, TestQueue receiver, WorkRequest.Builder... receives) {
+        long connection =
+                other.createConnection(ConnectionOptions.getDefaultInstance()).getId();
+        for (WorkRequest.Builder receive : receives) {
+            receiver.post(receive.setConnection(connection).build());
+        }
+        return connectTo(
+                other, AcceptRequest.newBuilder().setConnection(connection).setAfterPosts(receives.length));
+    }
+
+    private Pair connectTo(TestSession other, AcceptRequest.Builder accept) {
         try (Listening listening = other.listen()) {
             CompletableFuture<Connection> connecting =
                     connect(connectRequest(listening.port()).build());
             ConnectionRequest request = listening.next();
             Connection accepted = other.connections()
-                    .accept(AcceptRequest.newBuilder()
-                            .setSession(other.token)
+                    .accept(accept.setSession(other.token)
                             .setRequest(request.getId())
-                            .setOptions(options)
-                            .addAllReceives(List.of(receives))
                             .build())
                     .getConnection();
             return new Pair(Waiting.join(connecting), accepted);
@@ -245,8 +268,8 @@ public final class TestSession implements AutoCloseable {
     public record Pair(Connection here, Connection there) {}
 
     /** A Queue call. */
-    public TestQueue queue(int outstanding, Long... receiveConnections) {
-        return new TestQueue(channel, token, outstanding, List.of(receiveConnections));
+    public TestQueue queue(int outstanding) {
+        return new TestQueue(channel, token, outstanding);
     }
 
     /** Ends the channel and with it the session. */

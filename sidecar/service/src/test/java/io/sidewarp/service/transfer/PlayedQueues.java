@@ -271,10 +271,5 @@ abstract class PlayedQueues {
         public StatusRuntimeException missing(long connection) {
             return ApiError.notFound("connection", connection, "connect first");
         }
-
-        @Override
-        public InitialReceives initialReceives(long connection) {
-            return work.initialReceives();
-        }
     }
 }

@@ -1,0 +1,161 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.connection;
+
+import io.grpc.Status;
+import io.opentelemetry.context.Context;
+import io.sidewarp.engine.verbs.ConnectionFailedException;
+import io.sidewarp.engine.verbs.ConnectionFailedException.Kind;
+import io.sidewarp.engine.verbs.ConnectionParameters;
+import io.sidewarp.service.context.SessionContext;
+import io.sidewarp.service.error.ApiError;
+import io.sidewarp.service.telemetry.StartupFailure;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.Connection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One Connect call: looks the peer's name up, and connects to the first of its addresses that is reached. Confined to the
+ * session's thread.
+ */
+final class ConnectCall {
+
+    /** For one of several addresses, if there is so much: TCP sends a second SYN after a second. */
+    private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
+
+    private final SessionConnections connections;
+    private final SessionContext context;
+    private final ConnectRequest request;
+    private final ConnectionPlan plan;
+    private final Context trace;
+    private final ConnectionAttempt attempt;
+    private final @Nullable SessionConnection given;
+
+    /** @param given the connection of CreateConnection that it uses; null: it creates one */
+    ConnectCall(
+            SessionConnections connections,
+            SessionContext context,
+            ConnectRequest request,
+            ConnectionPlan plan,
+            Context trace,
+            ConnectionAttempt attempt,
+            @Nullable SessionConnection given) {
+        this.connections = connections;
+        this.context = context;
+        this.request = request;
+        this.plan = plan;
+        this.trace = trace;
+        this.attempt = attempt;
+        this.given = given;
+    }
+
+    /** Connects. Complete when the peer accepted. */
+    CompletableFuture<Connection> start(NameLookups names) {
+        return addresses(names).thenCompose(addresses -> connectInTurn(turns(addresses), 0));
+    }
+
+    private CompletableFuture<List<InetAddress>> addresses(NameLookups names) {
+        InetAddress literal = AddressResolver.remote(request.getAddress(), request.getPort());
+        if (literal != null) {
+            return CompletableFuture.completedFuture(List.of(literal));
+        }
+        NameLookups.Lookup lookup =
+                names.begin(request.getAddress(), plan.parameters().timeout());
+        attempt.lookup(lookup);
+        return lookup.result().whenComplete((addresses, failure) -> {
+            if (failure != null) {
+                context.telemetry()
+                        .connections()
+                        .failed(true, StartupFailure.of(SessionConnections.cause(failure)));
+                if (given != null) {
+                    given.abort();
+                }
+            }
+        });
+    }
+
+    /**
+     * Addresses that are tried together, in their order: all, where the engine races them (RFC 8305), or one at a time. A
+     * connection that is given has one turn: its queue pair connects once.
+     */
+    private List<List<InetSocketAddress>> turns(List<InetAddress> addresses) {
+        List<InetSocketAddress> remotes = addresses.stream()
+                .map(address -> new InetSocketAddress(address, request.getPort()))
+                .toList();
+        if (context.device().racesAddresses(plan.parameters().llp())) {
+            return List.of(remotes);
+        }
+        return given == null ? remotes.stream().map(List::of).toList() : List.of(List.of(remotes.getFirst()));
+    }
+
+    /**
+     * Connects to the first of the addresses that is reached, from a turn on. A peer that was reached is not left for another
+     * one: its application may have been asked.
+     */
+    private CompletableFuture<Connection> connectInTurn(List<List<InetSocketAddress>> turns, int turn) {
+        if (attempt.isCancelled()) {
+            throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
+        }
+        List<InetSocketAddress> remotes = turns.get(turn);
+        SessionConnection connection = connections.begin(given, plan, remotes.getFirst(), true, trace);
+        attempt.connection(connection);
+        return connection
+                .queuePair()
+                .connect(remotes, parameters(turns.size() - turn))
+                .handleAsync(
+                        (agreed, failure) -> {
+                            if (failure == null || !isUnreached(failure) || turns.size() == 1) {
+                                return CompletableFuture.completedFuture(
+                                        SessionConnections.result(connection, failure));
+                            }
+                            if (turn + 1 == turns.size()) {
+                                return CompletableFuture.completedFuture(
+                                        SessionConnections.result(connection, noneReached(turns.size(), failure)));
+                            }
+                            connection.failed(
+                                    StartupFailure.UNREACHABLE,
+                                    String.valueOf(
+                                            SessionConnections.cause(failure).getMessage()));
+                            // Until then it counts for the quotas.
+                            return connection.closed().thenCompose(ignored -> connectInTurn(turns, turn + 1));
+                        },
+                        context.loop())
+                .thenCompose(Function.identity());
+    }
+
+    private static boolean isUnreached(Throwable failure) {
+        return SessionConnections.is(Kind.UNREACHABLE, failure);
+    }
+
+    private static ConnectionFailedException noneReached(int addresses, Throwable last) {
+        return new ConnectionFailedException(
+                Kind.UNREACHABLE,
+                "none of the " + addresses + " addresses of the name is reached; the last one: "
+                        + SessionConnections.cause(last).getMessage());
+    }
+
+    /**
+     * A look-up is a part of the set-up, and has taken some of its time. A turn in which nobody is reached leaves a part for
+     * each one behind it.
+     *
+     * @param turns that are left, this one included
+     */
+    private ConnectionParameters parameters(int turns) {
+        NameLookups.Lookup lookup = attempt.lookup();
+        if (lookup == null) {
+            return plan.parameters();
+        }
+        Duration left = lookup.timeLeft();
+        Duration part = left.dividedBy(turns);
+        return plan.parameters()
+                .withTimeout(left)
+                .withReachTimeout(part.compareTo(LEAST_REACH_TIMEOUT) < 0 ? LEAST_REACH_TIMEOUT : part);
+    }
+}
