@@ -218,7 +218,7 @@ final class GrpcListener implements Listener {
                     .build();
             CallFuture<AcceptResponse> accepting =
                     decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT);
-            return session.connection(accepting, AcceptResponse::getConnection, options);
+            return ConnectionCalls.made(session, accepting, AcceptResponse::getConnection, options);
         }
 
         @Override
@@ -230,14 +230,7 @@ final class GrpcListener implements Listener {
         @Override
         public CompletableFuture<Connection> acceptAsync(Connection created) {
             GrpcConnection given = (GrpcConnection) created;
-            session.flushQueues();
-            AcceptRequest accept = AcceptRequest.newBuilder()
-                    .setSession(session.id())
-                    .setRequest(id())
-                    .setPrivateData(given.ownPrivateData())
-                    .setConnection(given.id())
-                    .setAfterPosts(given.posts())
-                    .build();
+            AcceptRequest accept = ConnectionCalls.accept(session, id(), given);
             return given.setUp(
                     decide(ConnectionServiceGrpc.getAcceptMethod(), accept, CallOptions.DEFAULT),
                     AcceptResponse::getConnection);

@@ -8,12 +8,9 @@ import io.grpc.MethodDescriptor;
 import io.grpc.Status;
 import io.sidewarp.v1.AllocateProtectionDomainRequest;
 import io.sidewarp.v1.CloseSessionRequest;
-import io.sidewarp.v1.ConnectRequest;
-import io.sidewarp.v1.ConnectResponse;
 import io.sidewarp.v1.ConnectionServiceGrpc;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
-import io.sidewarp.v1.CreateConnectionRequest;
 import io.sidewarp.v1.DeallocateProtectionDomainRequest;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.Limits;
@@ -39,7 +36,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -183,31 +179,12 @@ final class GrpcSession implements Session {
 
     @Override
     public CompletableFuture<Connection> connectAsync(String host, int port, ConnectionOptions options) {
-        ConnectRequest request = ConnectRequest.newBuilder()
-                .setSession(id())
-                .setAddress(host)
-                .setPort(port)
-                .setOptions(options.proto())
-                .setPrivateData(options.privateData())
-                .build();
-        return connection(
-                start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT),
-                ConnectResponse::getConnection,
-                options);
+        return ConnectionCalls.connect(this, host, port, options);
     }
 
     @Override
     public Connection createConnection(ConnectionOptions options) {
-        return Creation.create(
-                this,
-                ConnectionServiceGrpc.getCreateConnectionMethod(),
-                CreateConnectionRequest.newBuilder()
-                        .setSession(id())
-                        .setOptions(options.proto())
-                        .build(),
-                "create a connection",
-                response -> adopt(response.getConnection(), options),
-                GrpcConnection::abandon);
+        return ConnectionCalls.create(this, options);
     }
 
     @Override
@@ -218,19 +195,7 @@ final class GrpcSession implements Session {
 
     @Override
     public CompletableFuture<Connection> connectAsync(String host, int port, Connection created) {
-        GrpcConnection given = (GrpcConnection) created;
-        flushQueues();
-        ConnectRequest request = ConnectRequest.newBuilder()
-                .setSession(id())
-                .setAddress(host)
-                .setPort(port)
-                .setPrivateData(given.ownPrivateData())
-                .setConnection(given.id())
-                .setAfterPosts(given.posts())
-                .build();
-        return given.setUp(
-                start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT),
-                ConnectResponse::getConnection);
+        return ConnectionCalls.connect(this, host, port, (GrpcConnection) created);
     }
 
     @Override
@@ -414,16 +379,8 @@ final class GrpcSession implements Session {
         return GrpcClient.timeLimited(client.options());
     }
 
-    /** The connection that a set-up makes. One that nobody waits for any more is aborted. */
-    <R> CompletableFuture<Connection> connection(
-            CallFuture<R> setUp,
-            Function<? super R, io.sidewarp.v1.Connection> description,
-            ConnectionOptions options) {
-        return setUp.<Connection, GrpcConnection>created(
-                response -> adopt(description.apply(response), options), GrpcConnection::abandon);
-    }
-
-    private GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
+    /** Makes a connection that the sidecar has described known to this session. */
+    GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
         GrpcConnection connection = new GrpcConnection(this, description, options, traffic.adopt(description.getId()));
         ConnectionStateChange change;
         synchronized (early) {

@@ -102,7 +102,8 @@ class ConnectionTest extends FakeSidecarTest {
         CallFuture<ConnectResponse> call = own.start(
                 ConnectionServiceGrpc.getConnectMethod(), ConnectRequest.getDefaultInstance(), CallOptions.DEFAULT);
         AtomicReference<CompletableFuture<Connection>> connecting = new AtomicReference<>();
-        connecting.set(own.connection(
+        connecting.set(ConnectionCalls.made(
+                        own,
                 call,
                 response -> {
                     connecting.get().cancel(true);

@@ -212,10 +212,13 @@ public final class SessionConnections implements ConnectionLookup {
         attempt.connection(given);
         given.work()
                 .afterPosts(afterPosts)
-                .thenCompose(ignored -> {
-                    given.requireNotEnding();
-                    return use.begin(given, options, attempt);
-                })
+                // Not from within the post that is the last one.
+                .thenComposeAsync(
+                        ignored -> {
+                            given.requireNotEnding();
+                            return use.begin(given, options, attempt);
+                        },
+                        context.loop())
                 .whenComplete((made, failure) -> {
                     given.unclaim();
                     attempt.finish(made, failure);

@@ -13,6 +13,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.AcceptRequest;
 import io.sidewarp.v1.Access;
@@ -462,5 +463,34 @@ class CreateConnectionTest extends TwoSidecars {
                         .getCode())
                 .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(client.listConnections()).isEmpty();
+    }
+
+    @Test
+    void itCountsForTheSessionFromItsCreationAndForThePeerFromConnectOn() {
+        try (TestSidecar limited =
+                        TestSidecar.start("sidewarp.limits.connections", "1", "sidewarp.limits.peer-connections", "1");
+                TestSession session = limited.session();
+                TestSession other = limited.session()) {
+            long connection = session.createConnection(DEFAULTS).getId();
+            assertThat(Waiting.status(() -> session.createConnection(DEFAULTS)).getDescription())
+                    .contains("sidewarp.limits.connections");
+            Connection first = other.connectTo(server).here();
+
+            try (TestSession.Listening listening = server.listen()) {
+                ConnectRequest request = session.connectRequest(listening.port())
+                        .setConnection(connection)
+                        .build();
+                Status full = Waiting.status(() -> session.connections().connect(request));
+                assertThat(full.getCode()).isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
+                assertThat(full.getDescription()).contains("sidewarp.limits.peer-connections");
+
+                disconnect(other, first.getId(), false);
+                CompletableFuture<Connection> connecting = session.connect(request);
+                accept(acceptRequest(listening));
+                assertThat(Waiting.join(connecting).getId()).isEqualTo(connection);
+            }
+            disconnect(session, connection, false);
+            session.connectTo(server);
+        }
     }
 }

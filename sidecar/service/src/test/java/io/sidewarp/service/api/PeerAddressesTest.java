@@ -52,6 +52,20 @@ class PeerAddressesTest extends TwoSidecars {
     }
 
     @Test
+    void aConnectionThatWasCreatedBeforeIsConnectedToTheNext() {
+        long created =
+                client.createConnection(ConnectionOptions.getDefaultInstance()).getId();
+        try (TestSession.Listening listening = server.listen()) {
+            CompletableFuture<Connection> connecting = client.connect(
+                    request(listening.port()).setConnection(created).build());
+            accept(listening);
+
+            assertThat(Waiting.join(connecting).getRemoteAddress()).isEqualTo(SECOND);
+            assertThat(connecting.join().getId()).isEqualTo(created);
+        }
+    }
+
+    @Test
     void anAddressThatDoesNotAnswerLeavesTimeForTheNext() throws IOException {
         try (TestSession.Listening listening = server.listen()) {
             int port = listening.port();

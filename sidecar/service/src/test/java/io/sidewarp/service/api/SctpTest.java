@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.sidewarp.conformance.Requirement;
+import io.sidewarp.service.testing.TestQueue;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
@@ -26,6 +27,8 @@ import io.sidewarp.v1.Listening;
 import io.sidewarp.v1.Llp;
 import io.sidewarp.v1.ReadRequest;
 import io.sidewarp.v1.Region;
+import io.sidewarp.v1.SendRequest;
+import io.sidewarp.v1.SendWork;
 import io.sidewarp.v1.WorkCompletion;
 import io.sidewarp.v1.WriteRequest;
 import java.util.List;
@@ -156,6 +159,52 @@ class SctpTest extends TwoSidecars {
         return session.connections()
                 .listAssociations(ListAssociationsRequest.getDefaultInstance())
                 .getAssociationsList();
+    }
+
+    @Test
+    void receivesAreThereBeforeConnectAndAcceptReturn() {
+        Region outbox = client.managed(64);
+        Region inbox = server.managed(64, Access.ACCESS_LOCAL_WRITE);
+        ListenRequest listen = ListenRequest.newBuilder()
+                .setSession(server.token())
+                .setAddress("127.0.0.1")
+                .setLlp(Llp.LLP_SCTP)
+                .build();
+        long accepting =
+                server.createConnection(ConnectionOptions.getDefaultInstance()).getId();
+        try (TestQueue queue = server.queue(1);
+                TestSession.Listening listening = server.listen(listen)) {
+            Listening at = listening.address();
+            long connecting = client.createConnection(ConnectionOptions.newBuilder()
+                            .setLlp(Llp.LLP_SCTP)
+                            .setUdpPort(at.getUdpPort())
+                            .build())
+                    .getId();
+            queue.credits();
+            queue.post(Works.receive(5, accepting, inbox, 0, 64).build());
+            CompletableFuture<Connection> connected = client.connect(client.connectRequest(at.getPort())
+                    .setConnection(connecting)
+                    .build());
+            server.connections()
+                    .accept(AcceptRequest.newBuilder()
+                            .setSession(server.token())
+                            .setRequest(listening.next().getId())
+                            .setConnection(accepting)
+                            .setAfterPosts(1)
+                            .build());
+            Connection connection = Waiting.join(connected);
+
+            client.transfer()
+                    .send(SendRequest.newBuilder()
+                            .setSession(client.token())
+                            .setConnection(connecting)
+                            .setWork(SendWork.newBuilder().addLocal(Works.sge(outbox, 0, 64)))
+                            .build());
+
+            assertThat(connection.getId()).isEqualTo(connecting);
+            assertThat(connection.getLlp()).isEqualTo(Llp.LLP_SCTP);
+            assertThat(queue.next().getId()).isEqualTo(5);
+        }
     }
 
     @Test

@@ -1,0 +1,88 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import io.grpc.CallOptions;
+import io.sidewarp.v1.AcceptRequest;
+import io.sidewarp.v1.ConnectRequest;
+import io.sidewarp.v1.ConnectResponse;
+import io.sidewarp.v1.ConnectionServiceGrpc;
+import io.sidewarp.v1.CreateConnectionRequest;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+
+/** Calls that make connections of a session. A connection that nobody waits for any more is aborted. */
+final class ConnectionCalls {
+
+    private ConnectionCalls() {}
+
+    /** Creates an idle connection, and waits for it. */
+    static GrpcConnection create(GrpcSession session, ConnectionOptions options) {
+        CreateConnectionRequest request = CreateConnectionRequest.newBuilder()
+                .setSession(session.id())
+                .setOptions(options.proto())
+                .build();
+        return Creation.create(
+                session,
+                ConnectionServiceGrpc.getCreateConnectionMethod(),
+                request,
+                "create a connection",
+                response -> session.adopt(response.getConnection(), options),
+                GrpcConnection::abandon);
+    }
+
+    /** Connects with a new connection. */
+    static CompletableFuture<Connection> connect(
+            GrpcSession session, String host, int port, ConnectionOptions options) {
+        ConnectRequest request = request(session, host, port)
+                .setOptions(options.proto())
+                .setPrivateData(options.privateData())
+                .build();
+        return made(session, start(session, request), ConnectResponse::getConnection, options);
+    }
+
+    /** Connects with a connection that was created, behind what was posted to it. */
+    static CompletableFuture<Connection> connect(GrpcSession session, String host, int port, GrpcConnection created) {
+        session.flushQueues();
+        ConnectRequest request = request(session, host, port)
+                .setPrivateData(created.ownPrivateData())
+                .setConnection(created.id())
+                .setAfterPosts(created.posts())
+                .build();
+        return created.setUp(start(session, request), ConnectResponse::getConnection);
+    }
+
+    private static ConnectRequest.Builder request(GrpcSession session, String host, int port) {
+        return ConnectRequest.newBuilder()
+                .setSession(session.id())
+                .setAddress(host)
+                .setPort(port);
+    }
+
+    private static CallFuture<ConnectResponse> start(GrpcSession session, ConnectRequest request) {
+        return session.start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT);
+    }
+
+    /** The request to accept with a connection that was created, behind what was posted to it. */
+    static AcceptRequest accept(GrpcSession session, long request, GrpcConnection created) {
+        session.flushQueues();
+        return AcceptRequest.newBuilder()
+                .setSession(session.id())
+                .setRequest(request)
+                .setPrivateData(created.ownPrivateData())
+                .setConnection(created.id())
+                .setAfterPosts(created.posts())
+                .build();
+    }
+
+    /** The new connection that a call makes. */
+    static <R> CompletableFuture<Connection> made(
+            GrpcSession session,
+            CallFuture<R> call,
+            Function<? super R, io.sidewarp.v1.Connection> description,
+            ConnectionOptions options) {
+        return call.<Connection, GrpcConnection>created(
+                response -> session.adopt(description.apply(response), options), GrpcConnection::abandon);
+    }
+}
