@@ -41,4 +41,9 @@ public enum CompletionStatus {
     static CompletionStatus ofNumber(int number) {
         return number >= 0 && number < BY_NUMBER.length ? BY_NUMBER[number] : UNKNOWN;
     }
+
+    /** Returns the number in the contract; 0 for {@link #UNKNOWN}. */
+    int number() {
+        return this == UNKNOWN ? 0 : ordinal() + 1;
+    }
 }

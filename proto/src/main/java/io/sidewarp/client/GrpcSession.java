@@ -64,7 +64,7 @@ final class GrpcSession implements Session {
     private final Set<Consumer<SidewarpException>> outstanding = ConcurrentHashMap.newKeySet();
 
     /** What hears of connections that closed. */
-    private final Set<GrpcWorkQueue> queues = ConcurrentHashMap.newKeySet();
+    private final Set<SessionQueue> queues = ConcurrentHashMap.newKeySet();
 
     private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
     private final SessionTraffic traffic;
@@ -206,6 +206,11 @@ final class GrpcSession implements Session {
     @Override
     public WorkQueue openQueue(int requests) {
         return GrpcWorkQueue.open(this, requests);
+    }
+
+    @Override
+    public WorkQueue openQueue(QueueOptions options) {
+        return QueueOpener.open(this, options);
     }
 
     @Override
@@ -351,12 +356,16 @@ final class GrpcSession implements Session {
         outstanding.remove(failure);
     }
 
-    void addQueue(GrpcWorkQueue queue) {
+    void addQueue(SessionQueue queue) {
         queues.add(queue);
     }
 
-    void removeQueue(GrpcWorkQueue queue) {
+    void removeQueue(SessionQueue queue) {
         queues.remove(queue);
+    }
+
+    Regions regions() {
+        return regions;
     }
 
     SessionTraffic traffic() {
@@ -365,7 +374,7 @@ final class GrpcSession implements Session {
 
     /** Has queues send what a batch keeps back. */
     void flushQueues() {
-        queues.forEach(GrpcWorkQueue::sendPosted);
+        queues.forEach(SessionQueue::sendPosted);
     }
 
     void checkOpen() {

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * event loop sends them in messages when the call takes them. So what is posted until it comes to that travels together,
  * and what a handler posts travels after all completions of a response have been handed out.
  */
-final class GrpcWorkQueue implements WorkQueue {
+final class GrpcWorkQueue implements SessionQueue {
 
     private static final System.Logger LOG = System.getLogger(GrpcWorkQueue.class.getName());
 
@@ -91,6 +91,11 @@ final class GrpcWorkQueue implements WorkQueue {
             throw e;
         }
         return queue;
+    }
+
+    @Override
+    public QueuePath path() {
+        return QueuePath.GRPC;
     }
 
     @Override
@@ -316,7 +321,8 @@ final class GrpcWorkQueue implements WorkQueue {
     }
 
     /** Sends what a batch keeps back: a graceful close waits for it. */
-    void sendPosted() {
+    @Override
+    public void sendPosted() {
         lock.lock();
         try {
             wanted |= !posted.isEmpty();
@@ -327,7 +333,8 @@ final class GrpcWorkQueue implements WorkQueue {
     }
 
     /** The sidecar told that a connection is closed. */
-    void connectionClosed(long connection) {
+    @Override
+    public void connectionClosed(long connection) {
         lock.lock();
         try {
             router.table().close(connection);

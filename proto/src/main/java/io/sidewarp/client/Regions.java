@@ -181,7 +181,7 @@ final class Regions {
      * The file of a registered region, as this process sees it. Without a configured volume it is looked for at the
      * usual place, then at the sidecar's own path.
      */
-    private Path locate(String path) {
+    Path locate(String path) {
         List<Path> directories = directories();
         return directories.stream()
                 .map(volume -> volume.resolve(path))
@@ -196,6 +196,16 @@ final class Regions {
                                 + device().getSharedVolume() + ", and set SIDEWARP_VOLUME to where",
                         null,
                         null));
+    }
+
+    /** @throws SidewarpException FAILED_PRECONDITION when this process does not see the shared volume */
+    void checkVolume() {
+        List<Path> directories = directories();
+        if (directories.stream().noneMatch(Files::isDirectory)) {
+            throw RingErrors.noVolume(
+                    directories.stream().map(Path::toString).collect(Collectors.joining(" and no ")),
+                    device().getSharedVolume());
+        }
     }
 
     /** Where the volume may be in this process. */

@@ -20,6 +20,9 @@ import java.util.function.Consumer;
  */
 public interface WorkQueue extends AutoCloseable {
 
+    /** {@link QueuePath#RINGS} or {@link QueuePath#GRPC}. */
+    QueuePath path();
+
     /** Work requests that may be outstanding, as the sidecar granted. */
     int credits();
 
@@ -76,6 +79,26 @@ public interface WorkQueue extends AutoCloseable {
      * @throws SidewarpException when the queue ended and no completions are left
      */
     Optional<WorkCompletion> poll(Duration timeout);
+
+    /**
+     * Hands completions of posted requests to a taker, without waiting. On the path {@link QueuePath#RINGS} nothing is allocated
+     * for a completion that succeeds. The taker runs on this thread, and the queue holds no lock meanwhile: the taker may post,
+     * and other threads may post and poll. Without a handler only.
+     *
+     * <p>When the taker throws, the completions behind that one stay in the queue.
+     *
+     * @param limit completions at most, 1 and more
+     * @return how many the taker got
+     * @throws SidewarpException when the queue ended and no completions are left
+     */
+    default int poll(CompletionTaker taker, int limit) {
+        return poll(taker, limit, Duration.ZERO);
+    }
+
+    /** As {@link #poll(CompletionTaker, int)}, and waits for the first completion at most as long as given. */
+    default int poll(CompletionTaker taker, int limit, Duration timeout) {
+        return PolledCompletions.poll(this, taker, limit, timeout);
+    }
 
     /**
      * Takes no more posts and waits until all outstanding work is complete.

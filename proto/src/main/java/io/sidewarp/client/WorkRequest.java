@@ -23,6 +23,9 @@ public final class WorkRequest {
     /** That of the connection; null for the receives of a shared receive queue. */
     private final @Nullable Confirmation confirmation;
 
+    /** The request as rings take it, made when it is posted there first. It is immutable: threads that race make equal ones. */
+    private @Nullable WorkImage image;
+
     private WorkRequest(@Nullable Confirmation confirmation, io.sidewarp.v1.WorkRequest proto) {
         this.confirmation = confirmation;
         this.proto = proto;
@@ -295,7 +298,7 @@ public final class WorkRequest {
     }
 
     /**
-     * The request as it is sent.
+     * Returns the request as the Queue call takes it.
      *
      * @param signaled whether it gets a completion in any case
      */
@@ -304,6 +307,20 @@ public final class WorkRequest {
                 .setId(id)
                 .setUnsignaled(proto.getUnsignaled() && !signaled)
                 .build();
+    }
+
+    /**
+     * Returns the request as rings take it.
+     *
+     * @throws IllegalArgumentException when rings cannot carry it
+     */
+    WorkImage image() {
+        WorkImage made = image;
+        if (made == null) {
+            made = WorkImage.of(proto);
+            image = made;
+        }
+        return made;
     }
 
     /** Tells whether data is confirmed, for work of a connection. */

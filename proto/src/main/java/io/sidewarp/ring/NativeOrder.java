@@ -17,4 +17,9 @@ final class NativeOrder {
         int littleEndian = first & 0xFF | (second & 0xFF) << 8 | (third & 0xFF) << 16 | fourth << 24;
         return LITTLE ? littleEndian : Integer.reverseBytes(littleEndian);
     }
+
+    /** Returns the shift of a byte in a word of 8 bytes in memory, the one at the lowest address being 0. */
+    static int shiftOfByte(int index) {
+        return Byte.SIZE * (LITTLE ? index : Long.BYTES - 1 - index);
+    }
 }

@@ -109,6 +109,11 @@ public final class RingLayout {
         expect("data_offset", DATA_OFFSET, file.get(ValueLayout.JAVA_INT, DATA_OFFSET_OFFSET));
     }
 
+    /** Returns the number of blocks that the header tells. */
+    public static int blocks(MemorySegment file) {
+        return file.get(ValueLayout.JAVA_INT, BLOCKS_OFFSET);
+    }
+
     private static void expect(String field, int expected, int found) {
         if (expected != found) {
             throw new IllegalArgumentException("the ring file has " + field + " " + found + "; expected " + expected

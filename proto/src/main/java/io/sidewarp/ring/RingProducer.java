@@ -6,12 +6,19 @@ package io.sidewarp.ring;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
+import java.util.function.LongConsumer;
 
 /**
  * The side of a ring that writes entries. It believes of {@code consumed} only what is possible. An access to a file that was
  * cut short throws InternalError. Allocates nothing. Not thread-safe.
  */
 public final class RingProducer {
+
+    private static final int BLOCK_WORDS = RingLayout.BLOCK_SIZE / Long.BYTES;
+
+    /** Place of the tag in the word at {@link WorkEntryFlyweight#OPCODE_OFFSET}. */
+    private static final int TAG_SHIFT = NativeOrder.shiftOfByte(
+            WorkEntryFlyweight.TAG_OFFSET - WorkEntryFlyweight.OPCODE_OFFSET);
 
     private final MemorySegment file;
     private final int blocks;
@@ -51,6 +58,12 @@ public final class RingProducer {
     /** Returns whether so many blocks are free; looks at the consumer's word only when it has to. */
     public boolean hasRoom(int count) {
         return position - consumed + count <= blocks || refresh() + count <= blocks;
+    }
+
+    /** Returns whether so many blocks may be free. Any thread may ask; the answer can be late. */
+    public boolean seemsToHaveRoom(int count) {
+        long told = (long) RingLayout.LONG.getAcquire(file, (long) RingLayout.CONSUMED_OFFSET);
+        return position - told + count <= blocks;
     }
 
     /**
@@ -93,6 +106,46 @@ public final class RingProducer {
         copyBlock(entry, 0, first);
         RingLayout.LONG.setRelease(file, first, position + 1);
         position += count;
+    }
+
+    /**
+     * Publishes an entry that was prepared once and is posted many times. There must be room.
+     *
+     * @param words 8 of each block, of a {@link WorkEntryFlyweight} whose id and tag are 0; sequences are ignored
+     * @param count of the blocks
+     */
+    public void publish(long[] words, int count, long id, int tag) {
+        for (int i = count - 1; i > 0; i--) {
+            long block = at(position + i);
+            copyWords(words, i * BLOCK_WORDS, block, 1);
+            file.set(ValueLayout.JAVA_LONG, block, position + i + 1);
+        }
+        long first = at(position);
+        file.set(ValueLayout.JAVA_LONG, first + WorkEntryFlyweight.ID_OFFSET, id);
+        file.set(ValueLayout.JAVA_LONG, first + WorkEntryFlyweight.CONNECTION_OFFSET, words[2]);
+        file.set(ValueLayout.JAVA_LONG, first + WorkEntryFlyweight.OPCODE_OFFSET, words[3] | (long) tag << TAG_SHIFT);
+        copyWords(words, 0, first, 4);
+        RingLayout.LONG.setRelease(file, first, position + 1);
+        position += count;
+    }
+
+    private void copyWords(long[] words, int from, long block, int begin) {
+        for (int word = begin; word < BLOCK_WORDS; word++) {
+            file.set(ValueLayout.JAVA_LONG, block + (long) word * Long.BYTES, words[from + word]);
+        }
+    }
+
+    /** Tells the connection of each entry that the consumer has not taken, but of receives for shared receive queues. */
+    public void forEachUnconsumed(LongConsumer connection) {
+        refresh();
+        for (long block = consumed; block < position; ) {
+            long at = at(block);
+            if ((file.get(ValueLayout.JAVA_INT, at + WorkEntryFlyweight.FLAGS_OFFSET) & WorkEntryFlyweight.FLAG_SHARED)
+                    == 0) {
+                connection.accept(file.get(ValueLayout.JAVA_LONG, at + WorkEntryFlyweight.CONNECTION_OFFSET));
+            }
+            block += Math.max(1, file.get(ValueLayout.JAVA_BYTE, at + WorkEntryFlyweight.BLOCKS_OFFSET));
+        }
     }
 
     /** Copies a block but for its sequence. */

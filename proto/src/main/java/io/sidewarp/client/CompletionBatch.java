@@ -1,0 +1,90 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** Completions that were taken from a ring and are handed out one by one. Used by one thread at a time. */
+final class CompletionBatch {
+
+    static final int CAPACITY = 32;
+
+
+    private final CompletionView[] views = new CompletionView[CAPACITY];
+    private final boolean[] posted = new boolean[CAPACITY];
+    private final @Nullable CompletableFuture<WorkCompletion>[] futures = futures();
+    private int size;
+    private int next;
+
+    /** Of requests that complete in any case. */
+    private int signaled;
+
+    CompletionBatch() {
+        Arrays.setAll(views, i -> new CompletionView());
+    }
+
+    void clear() {
+        size = 0;
+        next = 0;
+        signaled = 0;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Returns the view for the next completion, which {@link #added} or {@link #addedMarker} then adds. */
+    CompletionView toAdd() {
+        return views[size];
+    }
+
+    /** @param future of a request that was submitted */
+    void added(@Nullable CompletableFuture<WorkCompletion> future) {
+        posted[size] = future == null;
+        futures[size++] = future;
+    }
+
+    /** Adds the completion of a request that the queue posted itself. */
+    void addedMarker() {
+        posted[size] = false;
+        futures[size++] = null;
+    }
+
+    void countSignaled() {
+        signaled++;
+    }
+
+    int signaled() {
+        return signaled;
+    }
+
+    boolean hasNext() {
+        return next < size;
+    }
+
+    /** Goes to the next completion. */
+    CompletionView next() {
+        return views[next++];
+    }
+
+    /** Returns the future of the completion that {@link #next} returned, or null. */
+    @Nullable
+    CompletableFuture<WorkCompletion> takeFuture() {
+        CompletableFuture<WorkCompletion> future = futures[next - 1];
+        futures[next - 1] = null;
+        return future;
+    }
+
+    /** Returns whether the completion that {@link #next} returned goes to the application. */
+    boolean isPosted() {
+        return posted[next - 1];
+    }
+
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    private static @Nullable CompletableFuture<WorkCompletion>[] futures() {
+        return new CompletableFuture[CAPACITY];
+    }
+}

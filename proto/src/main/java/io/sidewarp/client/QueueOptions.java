@@ -1,0 +1,41 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+/**
+ * What is asked of a queue. Immutable; the {@code with} methods return changed copies.
+ *
+ * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant another number.
+ * @param path how requests reach the sidecar
+ * @param waitStrategy how threads wait, where the path is {@link QueuePath#RINGS}
+ */
+public record QueueOptions(int outstanding, QueuePath path, WaitStrategy waitStrategy) {
+
+    private static final QueueOptions DEFAULTS = new QueueOptions(0, QueuePath.ANY, WaitStrategy.ADAPTIVE);
+
+    /** @throws IllegalArgumentException when {@code outstanding} is negative */
+    public QueueOptions {
+        if (outstanding < 0) {
+            throw new IllegalArgumentException("outstanding is " + outstanding
+                    + "; allowed: 1 and more, or 0 for as many as the sidecar grants by default");
+        }
+    }
+
+    /** As many requests as the sidecar grants by default, on any path, with {@link WaitStrategy#ADAPTIVE}. */
+    public static QueueOptions defaults() {
+        return DEFAULTS;
+    }
+
+    public QueueOptions withOutstanding(int value) {
+        return new QueueOptions(value, path, waitStrategy);
+    }
+
+    public QueueOptions withPath(QueuePath value) {
+        return new QueueOptions(outstanding, value, waitStrategy);
+    }
+
+    public QueueOptions withWaitStrategy(WaitStrategy value) {
+        return new QueueOptions(outstanding, path, value);
+    }
+}
