@@ -51,6 +51,7 @@ final class FakeSidecar implements AutoCloseable {
     final FakeConnections connections = new FakeConnections();
     final FakeTransfer transfer = new FakeTransfer();
     final FakeSharedReceives sharedReceives = new FakeSharedReceives();
+    final FakeRings rings;
     final HealthStatusManager health = new HealthStatusManager();
 
     /** Sessions in the order in which they were opened. */
@@ -69,6 +70,7 @@ final class FakeSidecar implements AutoCloseable {
         socket = directory.resolve("api.sock");
         volume = Files.createDirectories(directory.resolve("shared"));
         memory = new FakeMemory(volume);
+        rings = new FakeRings(socket, volume);
         server = NettyServerBuilder.forAddress(new DomainSocketAddress(socket.toString()))
                 .bossEventLoopGroup(group)
                 .workerEventLoopGroup(group)
@@ -80,6 +82,7 @@ final class FakeSidecar implements AutoCloseable {
                 .addService(connections)
                 .addService(transfer)
                 .addService(sharedReceives)
+                .addService(rings)
                 .addService(health.getHealthService())
                 .build()
                 .start();
@@ -120,6 +123,7 @@ final class FakeSidecar implements AutoCloseable {
 
     @Override
     public void close() {
+        rings.close();
         server.shutdownNow();
         group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
     }
