@@ -232,8 +232,13 @@ final class FakeRing {
         return sends.file().get(ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET) != 0;
     }
 
-    /** Ends the rings as DestroyRing does. */
+    long id() {
+        return id;
+    }
+
+    /** Ends the rings as DestroyRing does, and takes no more work. */
     void end(String text) throws IOException {
+        holding = true;
         RingLayout.end(completions.file());
         send(RingRecord.of(RingRecord.END, id, text.getBytes(StandardCharsets.UTF_8)));
     }
