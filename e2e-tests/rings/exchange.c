@@ -23,6 +23,7 @@ enum {
   CONNECTIONS = 2,
   RECEIVES = 32,
   WINDOW = 16,
+  BATCH = 32,
   SLOTS = 256,
   MESSAGE = 64,
   BULK = 65536,
@@ -76,11 +77,15 @@ static struct ring_element part(uint64_t offset, uint32_t length) {
   return (struct ring_element){region, offset, length, 0};
 }
 
-/* Posts to connection `c`. The completion ring has room for all work, so waiting for free blocks alone ends. */
+/*
+ * Posts to connection `c`. Waits for free blocks without taking completions: the completion ring has room for all work
+ * that can be outstanding. What was taken is released first, for the sidecar may wait for it.
+ */
 static void post(struct ring* ring, int c, struct ring_work work) {
   work.connection = connections[c];
   work.tag = c;
   while (check(ring_post(ring, &work)) == 0) {
+    check(ring_release(&control, &completions));
     check(ring_wake(&control, ring));
     check(ring_wait_free(&control, ring, WORK_MAX_BLOCKS));
   }
@@ -141,13 +146,14 @@ static void handle_receive(void) {
   }
 }
 
-/* Waits, spinning or asleep, then takes completions until there is none, or until that of send work `id` (1). */
+/* Waits, spinning or asleep, then takes some completions. Returns 1 behind that of send work `id`. */
 static int take(uint64_t id, int asleep) {
   check(ring_wake(&control, &receives));
   check(ring_wake(&control, &sends));
   check(asleep ? ring_wait(&control, &completions, RING_WAITS_FOR_ANY, -1) : ring_spin(&control, &completions));
   int found = 0;
-  while (!found && check(ring_take(&completions, &last, text)) == 1) {
+  /* A batch has an end, so that blocks are released while completions keep coming. */
+  for (int i = 0; i < BATCH && !found && check(ring_take(&completions, &last, text)) == 1; i++) {
     int is_receive = last.opcode == WORK_OPCODE_RECEIVE;
     found = !is_receive && last.id == id;
     completed += !is_receive;

@@ -3,7 +3,7 @@
 """An exchange of two programs by rings. Makes the gRPC calls of one side, and does its work or starts a program for it.
 
 Prints `rings PATH PATH PATH`, `program PID` (with --program), `port N` (server), `exchanging`, `refused ...` and
-`done`. When the program ends early, it prints `program ended ...` and keeps its session until standard input has a line.
+`done`. When the program ends early, prints `program ended ...`, and keeps the session until standard input has a line.
 """
 
 import argparse

@@ -6,7 +6,7 @@
  * library is needed.
  *
  *   post:     ring_post() for each work request, then ring_wake() once
- *   complete: ring_take() while it returns 1, then ring_release() once
+ *   complete: ring_take() while it returns 1, at most some dozen times, then ring_release() once
  *   wait:     ring_spin() or ring_wait() for completions, ring_wait_free() for free blocks
  *
  * One thread uses a ring. Functions return -1 for errors; ring_message says what failed and what to do.

@@ -3,7 +3,7 @@
 """Queues in shared memory, as docs/rings.md describes them.
 
     post:     Ring.post() for each work request, then Ring.wake() once
-    complete: Ring.take() until it returns None, then Ring.release() once
+    complete: Ring.take() until it returns None, at most some dozen times, then Ring.release() once
     wait:     Ring.spin() or Ring.wait() for completions, Ring.wait_free() for free blocks
 
 Python has no atomic stores and no fences. Three facts stand in for them:
@@ -328,7 +328,7 @@ class Control:
             if version != RECORD_VERSION or not RECORD_HEADER <= length <= RECORD_MAX_LENGTH:
                 raise RingError(
                     f"A record of the ring socket has version {version} and {length} bytes; expected"
-                    f" {RECORD_VERSION} and {RECORD_HEADER} to {RECORD_MAX_LENGTH}. Use the ring.py of the sidecar's version."
+                    f" {RECORD_VERSION} and {RECORD_HEADER} to {RECORD_MAX_LENGTH}. Use the ring.py of its version."
                 )
             if len(self._received) < length:
                 break

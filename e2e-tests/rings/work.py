@@ -11,6 +11,7 @@ from ring import ALL_BITS, Control, Element, Ring, RingError
 CONNECTIONS = 2
 RECEIVES = 32
 WINDOW = 16
+BATCH = 32
 SLOTS = 256
 MESSAGE = 64
 BULK = 65536
@@ -82,8 +83,13 @@ class Work:
         return Element(self._region, offset, length)
 
     def _post(self, ring, c, **work):
-        """Posts to connection `c`. The completion ring has room for all work, so waiting for free blocks alone ends."""
+        """Posts to connection `c`.
+
+        Waits for free blocks without taking completions: the completion ring has room for all work that can be outstanding.
+        What was taken is released first, for the sidecar may wait for it.
+        """
         while not ring.post(connection=self._connections[c], tag=c, **work):
+            self._completions.release(self._control)
             ring.wake(self._control)
             ring.wait_free(self._control, WORK_MAX_BLOCKS)
         self._posted[c] += 1
@@ -137,26 +143,29 @@ class Work:
             self._send_message(c)
 
     def _take(self, id, asleep):
-        """Waits, spinning or asleep, then takes completions until there is none, or that of send work `id`."""
+        """Waits, spinning or asleep, then takes some completions. Returns that of send work `id` if it comes."""
         self._receives.wake(self._control)
         self._sends.wake(self._control)
         if asleep:
             self._completions.wait(self._control)
         else:
             self._completions.spin(self._control)
-        found = None
-        while found is None and (completion := self._completions.take()):
+        # A batch has an end, so that blocks are released while completions keep coming.
+        for _ in range(BATCH):
+            completion = self._completions.take()
+            if completion is None:
+                break
             if completion.opcode == WORK_OPCODE_RECEIVE:
                 self._expect(completion.status == COMPLETION_STATUS_SUCCESS, "A receive failed", completion)
                 self._handle_receive(completion)
                 continue
             self._completed += 1
             if completion.id == id:
-                found = completion
-            else:
-                self._expect(completion.status == COMPLETION_STATUS_SUCCESS, "Work failed", completion)
+                self._completions.release(self._control)
+                return completion
+            self._expect(completion.status == COMPLETION_STATUS_SUCCESS, "Work failed", completion)
         self._completions.release(self._control)
-        return found
+        return None
 
     def _perform(self, c, **work):
         """Posts send work and waits for its completion."""
