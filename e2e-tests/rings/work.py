@@ -85,8 +85,8 @@ class Work:
     def _post(self, ring, c, **work):
         """Posts to connection `c`.
 
-        Waits for free blocks without taking completions: the completion ring has room for all work that can be outstanding.
-        What was taken is released first, for the sidecar may wait for it.
+        Waits for free blocks without taking completions: the completion ring has room for all work that can be
+        outstanding. What was taken is released first, for the sidecar may wait for it.
         """
         while not ring.post(connection=self._connections[c], tag=c, **work):
             self._completions.release(self._control)

@@ -22,10 +22,19 @@ public final class Tools {
 
     /** Ends the test as skipped when a program is missing; as failed in CI. */
     public static void need(String program, String debianPackage) {
-        if (Programs.find(program).isPresent()) {
+        need(Programs.find(program).isPresent(), program + " is not on the PATH", debianPackage);
+    }
+
+    /** Ends the test as {@link #need} does when a file or directory is missing. */
+    public static void needFile(String path, String debianPackage) {
+        need(Files.exists(Path.of(path)), path + " is missing", debianPackage);
+    }
+
+    private static void need(boolean present, String problem, String debianPackage) {
+        if (present) {
             return;
         }
-        String message = program + " is not on the PATH; Debian has it in " + debianPackage;
+        String message = problem + "; Debian has it in " + debianPackage;
         if (IN_CI) {
             throw new AssertionError(message);
         }
