@@ -99,16 +99,22 @@ class RingProgramsIT {
         try (OwnedProcess server = startServer(Language.C, ENDLESS);
                 OwnedProcess client = startClient(Language.C, ENDLESS, server)) {
             client.awaitLine("exchanging"::equals);
-            List<Path> rings = words(client, "rings").map(left.volume()::resolve).toList();
+            List<Path> rings =
+                    words(client, "rings").map(left.volume()::resolve).toList();
             assertThat(rings).hasSize(3).allMatch(Files::exists);
-            long pid = words(client, "program").mapToLong(Long::parseLong).findFirst().orElseThrow();
+            long pid = words(client, "program")
+                    .mapToLong(Long::parseLong)
+                    .findFirst()
+                    .orElseThrow();
 
             ProcessHandle.of(pid).orElseThrow().destroyForcibly();
 
             client.awaitLine(line -> line.startsWith("program ended"));
             Patience.await("the sidecar removes the ring files")
                     .untilAsserted(() -> assertThat(left.volumeFiles()).doesNotContainAnyElementsOf(rings));
-            assertThat(left.volumeFiles()).as("the session goes on").contains(left.volume().resolve("exchange-client"));
+            assertThat(left.volumeFiles())
+                    .as("the session goes on")
+                    .contains(left.volume().resolve("exchange-client"));
             client.say("");
             assertThat(client.awaitExit()).as(client.text()).isEqualTo(1);
         }
@@ -136,7 +142,13 @@ class RingProgramsIT {
 
     private static OwnedProcess startClient(Language language, int messages, OwnedProcess server) {
         server.awaitLine(line -> line.startsWith("port "));
-        return start(left, "client", language, messages, "--port", words(server, "port").findFirst().orElseThrow());
+        return start(
+                left,
+                "client",
+                language,
+                messages,
+                "--port",
+                words(server, "port").findFirst().orElseThrow());
     }
 
     private static OwnedProcess start(
