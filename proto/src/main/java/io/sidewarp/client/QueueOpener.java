@@ -5,7 +5,6 @@ package io.sidewarp.client;
 
 import io.grpc.Status;
 import java.lang.System.Logger.Level;
-import java.util.List;
 
 /** Opens a queue on the path that its options name, or on the first that is possible. */
 final class QueueOpener {
@@ -33,6 +32,6 @@ final class QueueOpener {
     }
 
     private static WorkQueue overGrpc(GrpcSession session, QueueOptions options) {
-        return GrpcWorkQueue.open(session, options.outstanding(), List.of());
+        return GrpcWorkQueue.open(session, options.outstanding());
     }
 }
