@@ -47,6 +47,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -203,7 +204,7 @@ abstract class PlayedQueues {
         private Runnable cancelled = () -> {};
         private Runnable readAgain = () -> {};
         private volatile boolean reading = true;
-        private volatile int asked;
+        private final AtomicInteger asked = new AtomicInteger();
 
         Caller() {
             setReady();
@@ -226,12 +227,12 @@ abstract class PlayedQueues {
 
         @Override
         public void request(int count) {
-            asked += count;
+            asked.addAndGet(count);
         }
 
         /** Returns how many requests the call asked for. */
         int asked() {
-            return asked;
+            return asked.get();
         }
 
         void stopReading() {

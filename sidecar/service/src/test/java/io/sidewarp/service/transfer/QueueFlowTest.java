@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.sidewarp.v1.QueuePost;
 import io.sidewarp.v1.QueueRequest;
+import io.sidewarp.v1.QueueResponse;
 import io.sidewarp.v1.WorkRequest;
 import java.util.Collections;
 import org.junit.jupiter.api.Test;
@@ -64,7 +65,7 @@ class QueueFlowTest extends PlayedQueues {
         receive(queue, refused(2000));
 
         assertThat(caller.told())
-                .filteredOn(response -> response.hasCompletions())
+                .filteredOn(QueueResponse::hasCompletions)
                 .hasSize(4)
                 .allMatch(response -> response.getSerializedSize() < 1 << 20);
         assertThat(caller.completions()).isEqualTo(2000);
