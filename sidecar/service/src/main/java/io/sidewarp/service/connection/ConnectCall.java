@@ -67,7 +67,7 @@ final class ConnectCall {
             return CompletableFuture.completedFuture(List.of(literal));
         }
         NameLookups.Lookup lookup =
-                names.begin(request.getAddress(), plan.parameters().timeout());
+                names.begin(request.getAddress(), plan.parameters().timeout(), given == null ? 1 : 0);
         attempt.lookup(lookup);
         return lookup.result().whenComplete((addresses, failure) -> {
             if (failure != null) {

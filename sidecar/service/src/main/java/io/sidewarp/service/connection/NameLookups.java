@@ -39,15 +39,19 @@ final class NameLookups {
         this.context = context;
     }
 
-    /** Begins a look-up. It counts as a connection of the session until it ends, for it is to become one. */
-    Lookup begin(String name, Duration timeout) {
-        context.quotas().connections().take(1);
+    /**
+     * Begins a look-up.
+     *
+     * @param connections of the session that it counts as until it ends: 1 when it is to become one, 0 when there is one
+     */
+    Lookup begin(String name, Duration timeout, int connections) {
+        context.quotas().connections().take(connections);
         Lookup lookup;
         try {
-            lookup = new Lookup(name, timeout);
+            lookup = new Lookup(name, timeout, connections);
             open.add(lookup);
         } catch (RuntimeException | Error e) {
-            context.quotas().connections().give(1);
+            context.quotas().connections().give(connections);
             throw e;
         }
         waiting.add(lookup);
@@ -120,12 +124,14 @@ final class NameLookups {
         private final String name;
         private final CompletableFuture<List<InetAddress>> result = new CompletableFuture<>();
         private final Duration timeout;
+        private final int connections;
         private final long begin = System.nanoTime();
         private final Future<?> timer;
 
-        private Lookup(String name, Duration timeout) {
+        private Lookup(String name, Duration timeout, int connections) {
             this.name = name;
             this.timeout = timeout;
+            this.connections = connections;
             this.timer = context.loop().schedule(this::late, timeout.toNanos(), TimeUnit.NANOSECONDS);
         }
 
@@ -168,7 +174,7 @@ final class NameLookups {
             }
             waiting.remove(this);
             timer.cancel(false);
-            context.quotas().connections().give(1);
+            context.quotas().connections().give(connections);
             if (addresses != null) {
                 result.complete(addresses);
             } else {
