@@ -180,8 +180,8 @@ class SidecarPairIT {
         byte[] content = Pattern.bytes(6, 10_000);
         outbox.store(0, content);
         List<WorkCompletion> received = new ArrayList<>();
-        try (Inbox messages = Inbox.of(
-                there, inbox.slice(0, 10_000), inbox.slice(10_000, 10_000), inbox.slice(20_000, 10_000))) {
+        try (Inbox messages =
+                Inbox.of(there, inbox.slice(0, 10_000), inbox.slice(10_000, 10_000), inbox.slice(20_000, 10_000))) {
             Link link = Link.connect(here, there, messages.connection());
 
             link.initiator().send(outbox.slice(0, 0));

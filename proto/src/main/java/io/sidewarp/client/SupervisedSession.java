@@ -287,8 +287,7 @@ public final class SupervisedSession implements AutoCloseable {
         }
         for (Peer peer : plan.peers) {
             if (isMissing(connections.get(peer.name()))) {
-                Connection made =
-                        peer.connecting().apply(current, snapshot(current));
+                Connection made = peer.connecting().apply(current, snapshot(current));
                 keep(() -> connections.put(peer.name(), watched(made, made.closed())), peer.name());
             }
         }

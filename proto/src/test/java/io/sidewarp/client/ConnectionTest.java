@@ -103,7 +103,7 @@ class ConnectionTest extends FakeSidecarTest {
                 ConnectionServiceGrpc.getConnectMethod(), ConnectRequest.getDefaultInstance(), CallOptions.DEFAULT);
         AtomicReference<CompletableFuture<Connection>> connecting = new AtomicReference<>();
         connecting.set(ConnectionCalls.made(
-                        own,
+                own,
                 call,
                 response -> {
                     connecting.get().cancel(true);

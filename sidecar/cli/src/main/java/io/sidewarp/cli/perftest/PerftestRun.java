@@ -37,12 +37,7 @@ final class PerftestRun {
      * @param client this side connects, and measures
      * @param opener makes a connection for data
      */
-    PerftestRun(
-            Session session,
-            PerftestPlan plan,
-            ConnectionFlags flags,
-            boolean client,
-            Opener opener) {
+    PerftestRun(Session session, PerftestPlan plan, ConnectionFlags flags, boolean client, Opener opener) {
         this.session = session;
         this.plan = plan;
         this.flags = flags;
@@ -119,12 +114,14 @@ final class PerftestRun {
     }
 
     private Connection open(Buffers buffers, WorkQueue queue, int index) {
-        return opener.open(options(), connection -> queue.batch(_ -> {
-            WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
-            for (int i = 0; !client && i < plan.receives(); i++) {
-                ReceivesFirst.post(queue, index, receive);
-            }
-        }));
+        return opener.open(
+                options(),
+                connection -> queue.batch(_ -> {
+                    WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
+                    for (int i = 0; !client && i < plan.receives(); i++) {
+                        ReceivesFirst.post(queue, index, receive);
+                    }
+                }));
     }
 
     private ConnectionOptions options() {

@@ -70,8 +70,7 @@ public final class Channel implements AutoCloseable {
 
     /** Connects to a server of this command. */
     public static Channel connect(Session session, HostPort peer, Hello hello, ConnectionFlags flags) {
-        ConnectionOptions options =
-                flags.options().privateData(hello.encode()).build();
+        ConnectionOptions options = flags.options().privateData(hello.encode()).build();
         return open(
                 session,
                 region -> Connector.patiently(
@@ -85,8 +84,7 @@ public final class Channel implements AutoCloseable {
 
     /** Accepts a connection of this command. */
     public static Channel accept(Session session, IncomingConnection request, Hello hello, ConnectionFlags flags) {
-        ConnectionOptions options =
-                flags.options().privateData(hello.encode()).build();
+        ConnectionOptions options = flags.options().privateData(hello.encode()).build();
         return open(session, region -> open(session, region, options, request::accept));
     }
 

@@ -66,14 +66,10 @@ public final class Mailbox implements AutoCloseable {
         return open(
                 session,
                 region -> Connector.patiently(
-                        () -> open(
-                                session,
-                                region,
-                                options,
-                                connection -> {
-                                    Connector.open(session, peer, server, connection);
-                                    settle();
-                                }),
+                        () -> open(session, region, options, connection -> {
+                            Connector.open(session, peer, server, connection);
+                            settle();
+                        }),
                         flags.patience()));
     }
 

@@ -56,9 +56,7 @@ final class ClosedConnections {
     /** Remembers a connection that is closed. */
     void add(SessionConnection connection, @Nullable StatusRuntimeException loss) {
         count++;
-        closed.put(
-                connection.id(),
-                new Closed(connection.change(), connection.error(), loss, false));
+        closed.put(connection.id(), new Closed(connection.change(), connection.error(), loss, false));
     }
 
     /** Connections that were ever closed. */

@@ -71,9 +71,7 @@ final class ConnectCall {
         attempt.lookup(lookup);
         return lookup.result().whenComplete((addresses, failure) -> {
             if (failure != null) {
-                context.telemetry()
-                        .connections()
-                        .failed(true, StartupFailure.of(SessionConnections.cause(failure)));
+                context.telemetry().connections().failed(true, StartupFailure.of(SessionConnections.cause(failure)));
                 if (given != null) {
                     given.abort();
                 }

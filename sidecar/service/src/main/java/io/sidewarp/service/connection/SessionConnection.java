@@ -158,8 +158,9 @@ final class SessionConnection {
         requireNotEnding();
         ConnectionOptions offered = options;
         if (claimed || offered == null) {
-            throw ApiError.state("connection " + id + " is used by another Connect or Accept call, or was; each connection"
-                    + " is for one call: create another one with CreateConnection");
+            throw ApiError.state(
+                    "connection " + id + " is used by another Connect or Accept call, or was; each connection"
+                            + " is for one call: create another one with CreateConnection");
         }
         claimed = true;
         return offered;

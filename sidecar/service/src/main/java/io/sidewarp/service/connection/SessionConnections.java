@@ -137,7 +137,9 @@ public final class SessionConnections implements ConnectionLookup {
         // Again once the address is known; what cannot work fails before that.
         sharedReceives(plan);
         ConnectionAttempt attempt = new ConnectionAttempt();
-        new ConnectCall(this, context, request, plan, trace, attempt, null).start(names).whenComplete(attempt::finish);
+        new ConnectCall(this, context, request, plan, trace, attempt, null)
+                .start(names)
+                .whenComplete(attempt::finish);
         return attempt;
     }
 
@@ -185,8 +187,9 @@ public final class SessionConnections implements ConnectionLookup {
 
     private static void requireNoPosts(long afterPosts) {
         if (afterPosts != 0) {
-            throw ApiError.invalid("after_posts is " + Long.toUnsignedString(afterPosts)
-                    + ", but connection is not set; work can be posted before to a connection of CreateConnection only");
+            throw ApiError.invalid(
+                    "after_posts is " + Long.toUnsignedString(afterPosts)
+                            + ", but connection is not set; work can be posted before to a connection of CreateConnection only");
         }
     }
 
@@ -365,8 +368,8 @@ public final class SessionConnections implements ConnectionLookup {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
         }
-        SessionConnection connection = new SessionConnection(
-                context, plan, memory.domain(plan.domain()), sharedReceives(plan), this::forget);
+        SessionConnection connection =
+                new SessionConnection(context, plan, memory.domain(plan.domain()), sharedReceives(plan), this::forget);
         open.put(connection.id(), connection);
         SessionRings receives = rings;
         if (receives != null) {

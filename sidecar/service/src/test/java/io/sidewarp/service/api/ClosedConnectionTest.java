@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.api;
 
-import io.sidewarp.v1.FlushRequest;
 import static io.sidewarp.service.testing.Works.sge;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -16,6 +15,7 @@ import io.sidewarp.v1.Connection;
 import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.ConnectionStateChange;
 import io.sidewarp.v1.DisconnectRequest;
+import io.sidewarp.v1.FlushRequest;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.SendRequest;
 import io.sidewarp.v1.SendWork;

@@ -3,7 +3,6 @@
 
 package io.sidewarp.service.api;
 
-import static io.sidewarp.service.testing.Works.send;
 import static io.sidewarp.service.testing.Works.write;
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -131,8 +131,8 @@ class CreateConnectionTest extends TwoSidecars {
                     .setAfterPosts(1)
                     .setPrivateData(ByteString.copyFromUtf8("hello"))
                     .build());
-            Connection accepted =
-                    accept(acceptRequest(listening).setConnection(accepting.getId()).setAfterPosts(1));
+            Connection accepted = accept(
+                    acceptRequest(listening).setConnection(accepting.getId()).setAfterPosts(1));
             there.post(send(3, accepted.getId(), answer, 4).build());
             here.post(send(4, Waiting.join(connected).getId(), outbox, 5).build());
 
@@ -182,7 +182,8 @@ class CreateConnectionTest extends TwoSidecars {
     @Test
     void sendWorkIsRefusedUntilItIsConnected() {
         long connection = client.createConnection(DEFAULTS).getId();
-        String message = "connection " + connection + " is idle; wait for Connect or Accept to return, then post the work";
+        String message =
+                "connection " + connection + " is idle; wait for Connect or Accept to return, then post the work";
         try (TestQueue queue = client.queue(2)) {
             queue.credits();
             queue.post(send(1, connection, outbox, 4).build());
@@ -205,8 +206,7 @@ class CreateConnectionTest extends TwoSidecars {
     void oneCallMayUseIt() throws IOException {
         long connection = client.createConnection(DEFAULTS).getId();
         try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            CompletableFuture<Connection> first =
-                    client.connect(connectRequest(silent.getLocalPort(), connection));
+            CompletableFuture<Connection> first = client.connect(connectRequest(silent.getLocalPort(), connection));
             Awaitility.await().until(() -> state(connection) == ConnectionState.CONNECTION_STATE_CONNECTING);
 
             Status second = refusedConnect(connectRequest(silent.getLocalPort(), connection));
@@ -256,8 +256,7 @@ class CreateConnectionTest extends TwoSidecars {
         Connection created = client.createConnection(DEFAULTS);
         ConnectRequest request = connectRequest(1, created.getId());
 
-        Status options = refusedConnect(
-                request.toBuilder().setOptions(DEFAULTS).build());
+        Status options = refusedConnect(request.toBuilder().setOptions(DEFAULTS).build());
         Status tooLong = refusedConnect(request.toBuilder()
                 .setPrivateData(ByteString.copyFrom(new byte[1000]))
                 .build());
@@ -321,9 +320,8 @@ class CreateConnectionTest extends TwoSidecars {
     @Test
     void disconnectEndsACallThatWaitsForWork() {
         long connection = client.createConnection(DEFAULTS).getId();
-        CompletableFuture<Connection> connecting = client.connect(connectRequest(1, connection).toBuilder()
-                .setAfterPosts(1)
-                .build());
+        CompletableFuture<Connection> connecting = client.connect(
+                connectRequest(1, connection).toBuilder().setAfterPosts(1).build());
 
         disconnect(client, connection, true);
 
@@ -366,8 +364,7 @@ class CreateConnectionTest extends TwoSidecars {
             states.add(change.getState());
         }
         assertThat(states)
-                .startsWith(
-                        ConnectionState.CONNECTION_STATE_CONNECTING, ConnectionState.CONNECTION_STATE_ESTABLISHED);
+                .startsWith(ConnectionState.CONNECTION_STATE_CONNECTING, ConnectionState.CONNECTION_STATE_ESTABLISHED);
     }
 
     @Test
@@ -458,8 +455,9 @@ class CreateConnectionTest extends TwoSidecars {
                                 ConnectionOptions.newBuilder().setMaxFpdu(-1).build()))
                         .getCode())
                 .isEqualTo(Status.Code.INVALID_ARGUMENT);
-        assertThat(Waiting.status(() -> client.createConnection(
-                                ConnectionOptions.newBuilder().setSendQueue(1 << 20).build()))
+        assertThat(Waiting.status(() -> client.createConnection(ConnectionOptions.newBuilder()
+                                .setSendQueue(1 << 20)
+                                .build()))
                         .getCode())
                 .isEqualTo(Status.Code.RESOURCE_EXHAUSTED);
         assertThat(client.listConnections()).isEmpty();

@@ -3,8 +3,8 @@
 
 package io.sidewarp.service.api;
 
-import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.read;
+import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.remote;
 import static io.sidewarp.service.testing.Works.send;
 import static io.sidewarp.service.testing.Works.sge;

@@ -3,12 +3,10 @@
 
 package io.sidewarp.service.api;
 
-import com.google.protobuf.UnknownFieldSet;
-import com.google.protobuf.ByteString;
-import io.sidewarp.v1.WriteRequest;
-import io.sidewarp.v1.WriteWork;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
+import com.google.protobuf.UnknownFieldSet;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -19,6 +17,8 @@ import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListSessionsRequest;
+import io.sidewarp.v1.WriteRequest;
+import io.sidewarp.v1.WriteWork;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;

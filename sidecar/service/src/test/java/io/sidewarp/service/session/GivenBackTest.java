@@ -188,9 +188,7 @@ class GivenBackTest {
     private CompletableFuture<?> connect(String address) {
         ConnectRequest request =
                 ConnectRequest.newBuilder().setAddress(address).setPort(1).build();
-        return session.connections()
-                .connect(request, Context.root())
-                .result();
+        return session.connections().connect(request, Context.root()).result();
     }
 
     @Test
