@@ -85,7 +85,7 @@ class PingCommandIT {
     void thePeerCanBeWaitedFor() {
         int port = Ports.free();
         try (OwnedProcess client =
-                        CliProcess.start(left, "ping", "--wait", "60s", "127.0.0.1:" + port, "--count", "1");
+                        CliProcess.start(left, "ping", "--wait-ready", "60s", "127.0.0.1:" + port, "--count", "1");
                 OwnedProcess late = listen("127.0.0.1:" + port)) {
             assertThat(client.awaitExit()).as(client.text()).isZero();
             assertThat(late.isAlive()).isTrue();
@@ -102,7 +102,7 @@ class PingCommandIT {
     void soCanAPeerThatSpeaksAsOtherPrograms(String line) {
         String address = "127.0.0.1:" + Ports.free();
         String[] server = (line + " --once --listen " + address).split(" ");
-        String[] client = (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait 60s " + address).split(" ");
+        String[] client = (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait-ready 60s " + address).split(" ");
         try (OwnedProcess waiting = CliProcess.start(left, client)) {
             Patience.await("it tries")
                     .until(() -> !waiting.isAlive() || !sessions(left).isEmpty());
@@ -117,7 +117,7 @@ class PingCommandIT {
     void aPeerThatIsNotIwarpIsAProtocolErrorAndNotWaitedFor() throws IOException {
         try (ServerSocket other = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
                 OwnedProcess client =
-                        CliProcess.start(left, "ping", "--wait", "60s", "127.0.0.1:" + other.getLocalPort());
+                        CliProcess.start(left, "ping", "--wait-ready", "60s", "127.0.0.1:" + other.getLocalPort());
                 Socket greeting = other.accept()) {
             greeting.getOutputStream().write("SSH-2.0-OpenSSH_9.2p1\r\n".getBytes(StandardCharsets.US_ASCII));
 
@@ -178,7 +178,7 @@ class PingCommandIT {
     void aMissingSidecarIsNamed() {
         Ended ended = ping("--api", "unix:///nowhere/api.sock", address);
         ended.assertFailed(ExitCodes.UNAVAILABLE, "unix:///nowhere/api.sock");
-        ended = ping("--wait", "100ms", "--api", "unix:///nowhere/api.sock", address);
+        ended = ping("--wait-ready", "100ms", "--api", "unix:///nowhere/api.sock", address);
         ended.assertFailed(ExitCodes.UNAVAILABLE, "unix:///nowhere/api.sock");
     }
 

@@ -66,7 +66,7 @@ final class Applications {
         return Serialization.unmarshal(
                 "---\n{apiVersion: v1, kind: Pod, metadata: {name: " + name + ", annotations: {" + annotations
                         + "}}, spec: {terminationGracePeriodSeconds: 1, containers: [{name: app, image: '"
-                        + cluster.applicationImage() + "', command: [sidewarp, --wait, 60s, " + arguments
+                        + cluster.applicationImage() + "', command: [sidewarp, --wait-ready, 60s, " + arguments
                         + "], volumeMounts: [{name: tmp, mountPath: /tmp}]}], volumes: [{name: tmp, emptyDir: {}}]}}",
                 Pod.class);
     }

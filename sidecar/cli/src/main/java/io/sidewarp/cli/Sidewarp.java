@@ -87,7 +87,7 @@ public final class Sidewarp implements Runnable {
     private @Nullable Path volume;
 
     @Option(
-            names = "--wait",
+            names = "--wait-ready",
             paramLabel = "TIME",
             scope = ScopeType.INHERIT,
             defaultValue = "0",
@@ -95,6 +95,10 @@ public final class Sidewarp implements Runnable {
             description =
                     "Wait at most so long for the sidecar to serve, and again for the peer to listen. Default: not.")
     private Duration patience = Duration.ZERO;
+
+    /** The name that --wait-ready had before, in front of a command. */
+    @Option(names = "--wait", paramLabel = "TIME", hidden = true, converter = Times.class)
+    private @Nullable Duration formerPatience;
 
     @Option(
             names = "--verbose",
@@ -191,13 +195,13 @@ public final class Sidewarp implements Runnable {
     /**
      * The way to the sidecar.
      *
-     * @throws Failure when it does not serve within the time of --wait; without, the first call finds out
+     * @throws Failure when it does not serve within the time of --wait-ready; without, the first call finds out
      */
     public SidewarpClient client() {
         SidewarpClient client = SidewarpClient.connect(clientOptions());
-        if (patience.isPositive()) {
+        if (patience().isPositive()) {
             try {
-                client.awaitReady(patience);
+                client.awaitReady(patience());
             } catch (SidewarpException e) {
                 client.close();
                 throw new Failure(
@@ -211,7 +215,8 @@ public final class Sidewarp implements Runnable {
 
     /** How long to wait for others to be ready; zero: not at all. */
     public Duration patience() {
-        return patience;
+        Duration former = formerPatience;
+        return former == null || patience.isPositive() ? patience : former;
     }
 
     /** Stack traces are wanted. */

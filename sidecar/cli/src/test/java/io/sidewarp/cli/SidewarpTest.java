@@ -57,6 +57,10 @@ class SidewarpTest {
                 "perf write peer:1 --time soon",
                 "perf write peer:1 --time 0",
                 "perf write peer:1 --signal -1",
+                "perf write peer:1 --queue pipe",
+                "perf write peer:1 --wait 5s",
+                "ping peer:1 --wait 5s",
+                "--wait soon show device",
                 "perf write peer:1 --max-fpdu 2G",
                 "perftest",
                 "perftest write_bw",
@@ -123,6 +127,25 @@ class SidewarpTest {
         String socket = "unix://" + directory.resolve("api.sock");
         assertThat(run("show", "device", "--api", socket, "--verbose")).isEqualTo(ExitCode.UNAVAILABLE);
         assertThat(err.toString()).contains("\tat ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "--api unix:///nowhere.sock --wait-ready 10ms show device",
+                "show --wait-ready 10ms --api unix:///nowhere.sock device",
+                "--wait 10ms --api unix:///nowhere.sock show device",
+                "--wait 10ms --api unix:///nowhere.sock perf write peer:1 --wait spin --queue RINGS"
+            })
+    void theSidecarIsWaitedForUnderBothNamesOfTheOption(String line) {
+        assertThat(run(line.split(" "))).isEqualTo(ExitCode.UNAVAILABLE);
+        assertThat(err.toString()).contains("no sidecar serves at").contains("within PT0.01S");
+    }
+
+    @Test
+    void theFormerNameOfAnOptionIsNotShown() {
+        run("--help");
+        assertThat(out.toString()).contains("--wait-ready").doesNotContain("--wait=");
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.sidewarp.cli.text.HostPort;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
 import java.io.PrintWriter;
@@ -42,7 +43,7 @@ public final class DemoReceiverCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("demo receiver")) {
-            PerfServer perf = new PerfServer(session, flags, new ProcessCpu(sidecarPid), false);
+            PerfServer perf = new PerfServer(session, flags, new ProcessCpu(sidecarPid), QueueOptions.defaults());
             DemoReceiver receiver = new DemoReceiver(session, flags, perf, out);
             return Server.greeted(Service.DEMO.server(), receiver, out, false)
                     .run(session, new HostPort("127.0.0.1", 0), flags);

@@ -16,6 +16,7 @@ import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.RemoteAddress;
@@ -108,7 +109,7 @@ final class DemoSender {
 
     /** Measures small messages. */
     void measureLatency() {
-        PerfClient perf = new PerfClient(session, receiver, flags, new ProcessCpu(0), false);
+        PerfClient perf = new PerfClient(session, receiver, flags, new ProcessCpu(0), QueueOptions.defaults());
         for (Operation operation : Operation.values()) {
             Facts.tell(out, Facts.PROGRESS, operation + " latency");
             PerfPlan plan = new PerfPlan(operation, true, 1, 1, 1, LATENCY_SIZE, 0);

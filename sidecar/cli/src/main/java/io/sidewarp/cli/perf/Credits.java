@@ -9,7 +9,6 @@ import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
-import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.nio.ByteBuffer;
@@ -52,10 +51,10 @@ final class Credits {
     }
 
     /** Takes a message with credits, and posts its receive again. */
-    void arrived(WorkCompletion completion) {
-        int slot = (int) (completion.id() - ID);
+    void arrived(long id) {
+        int slot = (int) (id - ID);
         allowed = Math.max(allowed, memory.getLong(slot * PerfPlan.CREDIT_LENGTH));
-        if (!queue.tryPost(completion.id(), receives[slot])) {
+        if (!queue.tryPost(id, receives[slot])) {
             throw new Failure(
                     ExitCode.NO_RESOURCES,
                     "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth");

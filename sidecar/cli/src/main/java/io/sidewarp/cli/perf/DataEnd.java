@@ -6,7 +6,6 @@ package io.sidewarp.cli.perf;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.wire.ReceivesFirst;
-import io.sidewarp.client.CompletionHandler;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.Sge;
 import io.sidewarp.client.SharedRegion;
@@ -17,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** What the server does on a data connection. RDMA Writes and Reads for throughput need nothing of it. */
-abstract class DataEnd implements CompletionHandler {
+abstract class DataEnd extends QueueUser {
 
     final WorkQueue queue;
     private final AtomicLong published = new AtomicLong();
@@ -38,6 +37,11 @@ abstract class DataEnd implements CompletionHandler {
 
     /** Ends what runs by itself. */
     void stop() {}
+
+    @Override
+    void failed(WorkCompletion completion) {
+        // The client tells what is wrong with the connection.
+    }
 
     /** @throws Failure when the sidecar granted too little for it to go on */
     void check() {
@@ -106,12 +110,12 @@ abstract class DataEnd implements CompletionHandler {
         }
 
         @Override
-        public void onCompletion(WorkCompletion completion) {
-            if (!completion.isSuccess() || completion.id() >= CREDIT_ID) {
+        void completed(long id) {
+            if (id >= CREDIT_ID) {
                 return;
             }
             count();
-            post(completion.id(), receives[(int) completion.id()]);
+            post(id, receives[(int) id]);
             if (received() % period == 0) {
                 int slot = nextCredit;
                 nextCredit = (slot + 1) % creditSends.length;
@@ -147,8 +151,8 @@ abstract class DataEnd implements CompletionHandler {
         }
 
         @Override
-        public void onCompletion(WorkCompletion completion) {
-            if (completion.isSuccess() && completion.id() == SendPingPong.RECEIVE_ID) {
+        void completed(long id) {
+            if (id == SendPingPong.RECEIVE_ID) {
                 count();
                 post(SendPingPong.RECEIVE_ID, receive);
                 post(SendPingPong.SEND_ID, send);
@@ -172,10 +176,11 @@ abstract class DataEnd implements CompletionHandler {
         }
 
         @Override
-        public void onCompletion(WorkCompletion completion) {
-            if (!completion.isSuccess()) {
-                thread.interrupt();
-            }
+        void completed(long id) {}
+
+        @Override
+        void failed(WorkCompletion completion) {
+            thread.interrupt();
         }
 
         @Override

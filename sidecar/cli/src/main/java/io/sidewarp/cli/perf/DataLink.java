@@ -11,6 +11,8 @@ import io.sidewarp.cli.wire.Connector;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
+import io.sidewarp.client.WaitStrategy;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.RemoteAddress;
@@ -65,7 +67,7 @@ final class DataLink implements AutoCloseable {
             SharedRegion region,
             PerfMessage.Ready ready,
             int index,
-            boolean busyPoll) {
+            QueueOptions queueOptions) {
         long tail = plan.tailOffset(index);
         int reads = Math.min(plan.depth(), session.limits().getMaxOrd());
         ConnectionOptions.Builder options =
@@ -75,13 +77,13 @@ final class DataLink implements AutoCloseable {
         return ReceivesFirst.open(
                 session,
                 options.privateData(hello.encode()).build(),
-                outstanding(plan),
+                options(plan, queueOptions),
                 (connection, queue) -> {
                     checkCredits(queue, plan);
                     Driver driver = plan.latency() && plan.operation() != Operation.READ
-                            ? pingPong(queue, connection, plan, region, ready, busyPoll)
+                            ? pingPong(queue, connection, plan, region, ready, queueOptions.waitStrategy())
                             : pipeline(queue, connection, plan, region, ready, index, credits);
-                    queue.onCompletion(driver);
+                    driver.serve(queue);
                     return new DataLink(
                             plan,
                             connection,
@@ -127,10 +129,11 @@ final class DataLink implements AutoCloseable {
         }
     }
 
-    private static int outstanding(PerfPlan plan) {
+    private static QueueOptions options(PerfPlan plan, QueueOptions queueOptions) {
         // The client keeps no more than half of its credits unsignaled.
         int work = plan.signal() > 1 ? 2 * plan.depth() : plan.depth();
-        return work + PerfPlan.CREDIT_SLOTS + 1;
+        QueueOptions options = queueOptions.withOutstanding(work + PerfPlan.CREDIT_SLOTS + 1);
+        return plan.latency() && plan.operation() == Operation.WRITE ? WatchedMemory.queueOptions(options) : options;
     }
 
     private static void checkCredits(WorkQueue queue, PerfPlan plan) {
@@ -149,7 +152,7 @@ final class DataLink implements AutoCloseable {
             PerfPlan plan,
             SharedRegion region,
             PerfMessage.Ready ready,
-            boolean busyPoll) {
+            WaitStrategy strategy) {
         Sge incoming = region.slice(plan.slotOffset(0, 0), plan.size());
         Sge outgoing = region.slice(plan.slotOffset(0, 1), plan.size());
         if (plan.operation() == Operation.SEND) {
@@ -161,7 +164,7 @@ final class DataLink implements AutoCloseable {
         return new WritePingPong(
                 queue,
                 WorkRequest.write(connection, target, outgoing).unsignaled(),
-                new WatchedMemory(region, plan, busyPoll));
+                new WatchedMemory(region, plan, strategy));
     }
 
     private static Driver pipeline(

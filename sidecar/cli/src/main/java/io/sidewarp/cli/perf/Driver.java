@@ -5,8 +5,6 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.client.CompletionHandler;
-import io.sidewarp.client.SidewarpException;
 import io.sidewarp.client.WorkCompletion;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -15,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * Keeps one data connection busy, at the client's side of a test. It counts messages all the time, and records their
  * latencies while it is told to.
  */
-abstract class Driver implements CompletionHandler {
+abstract class Driver extends QueueUser {
 
     private final AtomicLong published = new AtomicLong();
     private final CompletableFuture<Void> finished = new CompletableFuture<>();
@@ -73,16 +71,13 @@ abstract class Driver implements CompletionHandler {
         finished.completeExceptionally(cause);
     }
 
-    /** True when the work succeeded; else the test fails. */
-    boolean succeeded(WorkCompletion completion) {
-        if (!completion.isSuccess()) {
-            fail(new Failure(ExitCode.FAILED, "the test failed: " + completion));
-        }
-        return completion.isSuccess();
+    @Override
+    final void failed(WorkCompletion completion) {
+        fail(new Failure(ExitCode.FAILED, "the test failed: " + completion));
     }
 
     @Override
-    public void onFailure(SidewarpException cause) {
+    final void broken(Throwable cause) {
         fail(cause);
     }
 }

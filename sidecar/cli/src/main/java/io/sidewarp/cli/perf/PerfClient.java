@@ -15,6 +15,7 @@ import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
@@ -39,18 +40,18 @@ public final class PerfClient {
     private final HostPort peer;
     private final ConnectionFlags flags;
     private final ProcessCpu sidecar;
-    private final boolean busyPoll;
+    private final QueueOptions queueOptions;
 
     /**
      * @param sidecar the process whose CPU time is reported
-     * @param busyPoll never give up the processor while waiting for RDMA Writes of a latency test
+     * @param queueOptions path of the work, and how threads wait for completions and for RDMA Writes of a latency test
      */
-    public PerfClient(Session session, HostPort peer, ConnectionFlags flags, ProcessCpu sidecar, boolean busyPoll) {
+    public PerfClient(Session session, HostPort peer, ConnectionFlags flags, ProcessCpu sidecar, QueueOptions queueOptions) {
         this.session = session;
         this.peer = peer;
         this.flags = flags;
         this.sidecar = sidecar;
-        this.busyPoll = busyPoll;
+        this.queueOptions = queueOptions;
     }
 
     /**
@@ -76,7 +77,7 @@ public final class PerfClient {
             List<DataLink> links = new ArrayList<>();
             try {
                 for (int index = 0; index < plan.connections(); index++) {
-                    links.add(DataLink.connect(session, peer, flags, plan, region, ready, index, busyPoll));
+                    links.add(DataLink.connect(session, peer, flags, plan, region, ready, index, queueOptions));
                 }
                 return measure(control, plan, region, links, warmup, time, progress);
             } finally {

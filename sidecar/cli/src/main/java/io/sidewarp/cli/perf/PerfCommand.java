@@ -14,8 +14,11 @@ import io.sidewarp.cli.text.Times;
 import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
+import io.sidewarp.client.QueuePath;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.WaitStrategy;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -142,10 +145,21 @@ public final class PerfCommand implements Callable<Integer> {
     private boolean latency;
 
     @Option(
-            names = "--busy-poll",
-            description = "Never give up the processor while waiting for an RDMA Write in --latency. For machines with"
-                    + " a processor to spare for each process; give it at both ends.")
-    private boolean busyPoll;
+            names = "--queue",
+            paramLabel = "any|rings|grpc",
+            defaultValue = "any",
+            description = "How work reaches this side's sidecar: by rings in shared memory, or by its gRPC API. Default: rings"
+                    + " where they are possible.")
+    private QueuePath queue = QueuePath.ANY;
+
+    @Option(
+            names = "--wait",
+            paramLabel = "spin|yield|adaptive|sleep",
+            defaultValue = "adaptive",
+            description = "How threads wait for completions in rings, and for an RDMA Write in --latency. spin and yield are"
+                    + " for machines with a processor to spare for each process; give them at both ends. Default:"
+                    + " adaptive.")
+    private WaitStrategy wait = WaitStrategy.ADAPTIVE;
 
     @Option(
             names = "--sidecar-pid",
@@ -172,15 +186,16 @@ public final class PerfCommand implements Callable<Integer> {
         }
         List<PerfPlan> plans = sizes.stream().flatMap(this::plan).toList();
         String target = sidewarp.clientOptions().target();
+        QueueOptions queueOptions = QueueOptions.defaults().withPath(queue).withWaitStrategy(wait);
         ProcessCpu sidecar = new ProcessCpu(sidecarPid != 0 ? sidecarPid : SocketPeer.pid(target));
         try (SidewarpClient client = sidewarp.client();
                 Session session = client.openSession("sidewarp perf")) {
             PrintWriter out = spec.commandLine().getOut();
             if (listen.isPresent()) {
-                PerfServer server = new PerfServer(session, flags, sidecar, busyPoll);
+                PerfServer server = new PerfServer(session, flags, sidecar, queueOptions);
                 return Server.greeted(Service.PERF.server(), server, out, once).run(session, listen.get(), flags);
             }
-            measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, busyPoll), plans, out);
+            measure(new PerfClient(session, peer.orElseThrow(), flags, sidecar, queueOptions), plans, out);
             return ExitCode.OK;
         }
     }

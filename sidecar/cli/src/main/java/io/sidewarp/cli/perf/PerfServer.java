@@ -12,6 +12,7 @@ import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.IncomingConnection;
 import io.sidewarp.client.Session;
 import java.security.SecureRandom;
@@ -30,19 +31,19 @@ public final class PerfServer implements Server.GreetedHandler {
     private final Session session;
     private final ConnectionFlags flags;
     private final ProcessCpu sidecar;
-    private final boolean busyPoll;
+    private final QueueOptions queueOptions;
     private final SecureRandom random = new SecureRandom();
     private final Map<Long, PerfTest> tests = new ConcurrentHashMap<>();
 
     /**
      * @param sidecar the process whose CPU time is reported
-     * @param busyPoll never give up the processor while waiting for RDMA Writes of a latency test
+     * @param queueOptions path of the work, and how threads wait for completions and for RDMA Writes of a latency test
      */
-    public PerfServer(Session session, ConnectionFlags flags, ProcessCpu sidecar, boolean busyPoll) {
+    public PerfServer(Session session, ConnectionFlags flags, ProcessCpu sidecar, QueueOptions queueOptions) {
         this.session = session;
         this.flags = flags;
         this.sidecar = sidecar;
-        this.busyPoll = busyPoll;
+        this.queueOptions = queueOptions;
     }
 
     @Override
@@ -74,7 +75,7 @@ public final class PerfServer implements Server.GreetedHandler {
     private String serveTest(Channel channel) {
         PerfMessage.Setup setup = channel.receive(PATIENCE).expect(PerfMessage.Setup.TYPE, PerfMessage.Setup::decode);
         long token = random.nextLong();
-        try (PerfTest test = new PerfTest(session, flags, setup, busyPoll)) {
+        try (PerfTest test = new PerfTest(session, flags, setup, queueOptions)) {
             tests.put(token, test);
             try {
                 channel.send(new PerfMessage.Ready(token, test.address(), test.receives()));

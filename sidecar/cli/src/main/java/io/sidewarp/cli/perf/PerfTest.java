@@ -11,6 +11,7 @@ import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
@@ -38,7 +39,7 @@ final class PerfTest implements AutoCloseable {
     private final ConnectionFlags flags;
     private final PerfPlan plan;
     private final RemoteAddress peerRegion;
-    private final boolean busyPoll;
+    private final QueueOptions queueOptions;
     private final SharedRegion region;
     private final int receives;
 
@@ -51,10 +52,10 @@ final class PerfTest implements AutoCloseable {
     /** Guarded by this. */
     private final List<DataEnd> ends = new ArrayList<>();
 
-    PerfTest(Session session, ConnectionFlags flags, PerfMessage.Setup setup, boolean busyPoll) {
+    PerfTest(Session session, ConnectionFlags flags, PerfMessage.Setup setup, QueueOptions queueOptions) {
         this.session = session;
         this.flags = flags;
-        this.busyPoll = busyPoll;
+        this.queueOptions = queueOptions;
         plan = setup.plan();
         peerRegion = setup.region();
         receives = receives(plan, session.limits());
@@ -133,7 +134,7 @@ final class PerfTest implements AutoCloseable {
             add(ReceivesFirst.open(
                     session,
                     options.build(),
-                    receives + QUEUE_SLACK,
+                    queueOptions.withOutstanding(receives + QUEUE_SLACK),
                     (connection, queue) -> begin(connection, queue, index),
                     connection -> connections.add(request.accept(connection))));
             return;
@@ -141,13 +142,13 @@ final class PerfTest implements AutoCloseable {
         Connection connection = request.accept(options.build());
         connections.add(connection);
         if (plan.latency() && plan.operation() == Operation.WRITE) {
-            add(begin(connection, session.openQueue(QUEUE_SLACK), index));
+            add(begin(connection, session.openQueue(WatchedMemory.queueOptions(queueOptions.withOutstanding(QUEUE_SLACK))), index));
         }
     }
 
     private DataEnd begin(Connection connection, WorkQueue queue, int index) {
         DataEnd end = endOf(queue, connection, index);
-        queue.onCompletion(end);
+        end.serve(queue);
         end.postReceives();
         return end;
     }
@@ -219,6 +220,6 @@ final class PerfTest implements AutoCloseable {
         return new DataEnd.WriteEcho(
                 queue,
                 WorkRequest.write(connection, target, outgoing).unsignaled(),
-                new WatchedMemory(region, plan, busyPoll));
+                new WatchedMemory(region, plan, queueOptions.waitStrategy()));
     }
 }

@@ -5,14 +5,13 @@ package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
  * As many messages under way as the depth of the queue, all the time. They are posted in groups of which the last asks
- * for a completion, and a completion posts its group again: on the client's event loop, without making objects.
+ * for a completion, and a completion posts its group again: on the thread that takes completions, without making objects.
  *
  * <p>The latency of a message is the time from its group's post to its completion.
  */
@@ -61,18 +60,15 @@ final class Pipeline extends Driver {
     }
 
     @Override
-    public synchronized void onCompletion(WorkCompletion completion) {
+    synchronized void completed(long id) {
         if (isStopping() && finished().isDone()) {
             return;
         }
-        if (!succeeded(completion)) {
+        if (Credits.isCredit(id)) {
+            onCredit(id);
             return;
         }
-        if (Credits.isCredit(completion.id())) {
-            onCredit(completion);
-            return;
-        }
-        int group = (int) completion.id();
+        int group = (int) id;
         count(signal, System.nanoTime() - postedAt[group]);
         groupsUnderWay--;
         if (isStopping()) {
@@ -82,11 +78,11 @@ final class Pipeline extends Driver {
         }
     }
 
-    private void onCredit(WorkCompletion completion) {
+    private void onCredit(long id) {
         if (credits == null) {
             throw new IllegalStateException("a receive completed that was never posted");
         }
-        credits.arrived(completion);
+        credits.arrived(id);
         while (waitingGroups > 0 && credits.allow(posted + signal) && !isStopping()) {
             post(waiting[--waitingGroups]);
         }

@@ -4,7 +4,6 @@
 package io.sidewarp.cli.perf;
 
 import io.sidewarp.cli.wire.ReceivesFirst;
-import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 
@@ -42,8 +41,8 @@ final class SendPingPong extends Driver {
     }
 
     @Override
-    public synchronized void onCompletion(WorkCompletion completion) {
-        if (finished().isDone() || !succeeded(completion) || completion.id() != RECEIVE_ID) {
+    synchronized void completed(long id) {
+        if (finished().isDone() || id != RECEIVE_ID) {
             return;
         }
         long now = System.nanoTime();

@@ -3,7 +3,9 @@
 
 package io.sidewarp.cli.perf;
 
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.SharedRegion;
+import io.sidewarp.client.WaitStrategy;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -15,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class WatchedMemory {
 
-    /** So long a waiting thread gives way to others only when there are any; then it sleeps between looks. */
+    /** So long a thread that waits adaptively gives way to others only when there are any; then it sleeps between looks. */
     private static final long EAGER_NANOS = 1_000_000;
 
     private static final long PARK_NANOS = 20_000;
@@ -27,22 +29,27 @@ public final class WatchedMemory {
     private final SharedRegion region;
     private final long watched;
     private final long prepared;
-    private final boolean busyPoll;
+    private final WaitStrategy strategy;
 
     /**
      * @param watched where the last octet of the peer's messages is in the region
      * @param prepared where the last octet of this side's messages is
-     * @param busyPoll never give up the processor while waiting
+     * @param strategy how a thread waits for the peer
      */
-    public WatchedMemory(SharedRegion region, long watched, long prepared, boolean busyPoll) {
+    public WatchedMemory(SharedRegion region, long watched, long prepared, WaitStrategy strategy) {
         this.region = region;
         this.watched = watched;
         this.prepared = prepared;
-        this.busyPoll = busyPoll;
+        this.strategy = strategy;
     }
 
-    WatchedMemory(SharedRegion region, PerfPlan plan, boolean busyPoll) {
-        this(region, plan.slotOffset(0, 0) + plan.size() - 1, plan.slotOffset(0, 1) + plan.size() - 1, busyPoll);
+    WatchedMemory(SharedRegion region, PerfPlan plan, WaitStrategy strategy) {
+        this(region, plan.slotOffset(0, 0) + plan.size() - 1, plan.slotOffset(0, 1) + plan.size() - 1, strategy);
+    }
+
+    /** Returns options for a queue beside watched memory: its completions tell of failures only, so its thread sleeps. */
+    static QueueOptions queueOptions(QueueOptions options) {
+        return options.withWaitStrategy(WaitStrategy.SLEEP);
     }
 
     /** Sets the last octet of what is going to be sent. */
@@ -72,12 +79,17 @@ public final class WatchedMemory {
             if (waited > limit) {
                 return false;
             }
-            if (busyPoll) {
-                Thread.onSpinWait();
-            } else if (waited < EAGER_NANOS) {
-                Thread.yield();
-            } else {
-                LockSupport.parkNanos(PARK_NANOS);
+            switch (strategy) {
+                case SPIN -> Thread.onSpinWait();
+                case YIELD -> Thread.yield();
+                case SLEEP -> LockSupport.parkNanos(PARK_NANOS);
+                case ADAPTIVE -> {
+                    if (waited < EAGER_NANOS) {
+                        Thread.yield();
+                    } else {
+                        LockSupport.parkNanos(PARK_NANOS);
+                    }
+                }
             }
         }
         return true;

@@ -3,7 +3,6 @@
 
 package io.sidewarp.cli.perf;
 
-import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 
@@ -37,9 +36,7 @@ final class WritePingPong extends Driver {
     }
 
     @Override
-    public void onCompletion(WorkCompletion completion) {
-        succeeded(completion);
-    }
+    void completed(long id) {}
 
     private void run() {
         byte sequence = 0;

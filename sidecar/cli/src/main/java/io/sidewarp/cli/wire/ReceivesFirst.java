@@ -7,6 +7,8 @@ import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
+import io.sidewarp.client.QueueOptions;
+import io.sidewarp.client.QueuePath;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
@@ -19,11 +21,10 @@ public final class ReceivesFirst {
     private ReceivesFirst() {}
 
     /**
-     * Sets a connection up that has a queue of its own.
+     * Sets a connection up that has a queue of its own over gRPC.
      *
      * @param outstanding requests that the queue is to take
-     * @param begin posts receives, and makes what uses the connection
-     * @param establish gives the connection to connect or accept
+     * @see #open(Session, ConnectionOptions, QueueOptions, BiFunction, Consumer)
      */
     public static <T> T open(
             Session session,
@@ -31,9 +32,26 @@ public final class ReceivesFirst {
             int outstanding,
             BiFunction<Connection, WorkQueue, T> begin,
             Consumer<Connection> establish) {
+        QueueOptions queueOptions =
+                QueueOptions.defaults().withPath(QueuePath.GRPC).withOutstanding(outstanding);
+        return open(session, options, queueOptions, begin, establish);
+    }
+
+    /**
+     * Sets a connection up that has a queue of its own.
+     *
+     * @param begin posts receives, and makes what uses the connection
+     * @param establish gives the connection to connect or accept
+     */
+    public static <T> T open(
+            Session session,
+            ConnectionOptions options,
+            QueueOptions queueOptions,
+            BiFunction<Connection, WorkQueue, T> begin,
+            Consumer<Connection> establish) {
         Connection connection = session.createConnection(options);
         try {
-            WorkQueue queue = session.openQueue(outstanding);
+            WorkQueue queue = session.openQueue(queueOptions);
             try {
                 T user = begin.apply(connection, queue);
                 establish.accept(connection);
