@@ -251,6 +251,7 @@ final class RingPoller {
      * @param left at most so long
      * @param backlogToo whether those of the backlog count
      */
+    @SuppressWarnings("ThreadPriorityCheck") // The application chose to yield.
     void await(long seen, long waited, long left, boolean backlogToo) {
         try {
             switch (strategy.step(waited)) {

@@ -20,8 +20,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +37,8 @@ final class RingSocket implements AutoCloseable {
     /** A thread that does not sleep looks at the socket as often: nothing else tells that the sidecar is gone. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final Consumer<SelectionKey> NOTHING = key -> {};
+    /** Pause between looks when less is left than a selector can wait for. */
+    private static final long SHORT_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final SocketChannel channel;
     private final Selector selector;
@@ -150,7 +151,7 @@ final class RingSocket implements AutoCloseable {
             try {
                 while (output.hasRemaining()) {
                     if (channel.write(output) == 0) {
-                        Thread.yield();
+                        Thread.onSpinWait();
                     }
                 }
             } catch (IOException e) {
@@ -220,10 +221,10 @@ final class RingSocket implements AutoCloseable {
         try {
             long millis = TimeUnit.NANOSECONDS.toMillis(nanos);
             if (millis > 0) {
-                selector.select(NOTHING, millis);
+                selector.select(RingSocket::noted, millis);
             } else {
                 // A selector waits for whole milliseconds, and the caller must not be late.
-                Thread.yield();
+                LockSupport.parkNanos(Math.min(nanos, SHORT_PAUSE_NANOS));
             }
         } catch (IOException e) {
             selectFailure = e;
@@ -240,6 +241,10 @@ final class RingSocket implements AutoCloseable {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
+    }
+
+    private static void noted(SelectionKey ready) {
+        // The only channel is read in any case.
     }
 
     /** Makes threads that sleep look again. */

@@ -35,7 +35,7 @@ final class RingWorkQueue implements SessionQueue {
     private final RingPoller poller;
     private final RingQueueThread thread;
     private final WaitStrategy strategy;
-    private final Consumer<SidewarpException> sessionFailure = cause -> end(cause, End.WITH_SESSION);
+    private final Consumer<SidewarpException> sessionFailure = this::endWithSession;
 
     /** Completions of signaled requests that were handed out, or are kept for poll. */
     private final AtomicLong completed = new AtomicLong();
@@ -222,7 +222,7 @@ final class RingWorkQueue implements SessionQueue {
             if (posted) {
                 ring.post(image, request.connection(), request.confirmation(), id, future);
             }
-            wake = (!posted || batching.get() != Thread.currentThread()) && ring.takeSleeper();
+            wake = (!posted || !Thread.currentThread().equals(batching.get())) && ring.takeSleeper();
         } catch (InternalError e) {
             posted = false;
             wake = false;
@@ -258,6 +258,7 @@ final class RingWorkQueue implements SessionQueue {
         } while (!tryPost(request, id, future));
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // The application chose to yield.
     private void awaitRoom(WorkRing ring, int blocks, long waited, long left) {
         try {
             switch (strategy.step(waited)) {
@@ -416,6 +417,10 @@ final class RingWorkQueue implements SessionQueue {
     /** Returns whether the application, or its handler, ended the queue. */
     boolean isClosedHere() {
         return closedHere;
+    }
+
+    private void endWithSession(SidewarpException cause) {
+        end(cause, End.WITH_SESSION);
     }
 
     void endBySidecar(SidewarpException cause) {

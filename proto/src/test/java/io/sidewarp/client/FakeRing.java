@@ -29,6 +29,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -119,6 +120,7 @@ final class FakeRing {
                 .build();
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // Polls as an event loop does.
     private void serve() {
         try (SocketChannel accepted = server.accept();
                 Selector selector = Selector.open()) {
@@ -169,15 +171,15 @@ final class FakeRing {
     private boolean serveOnce(SocketChannel accepted) throws IOException {
         boolean busy = false;
         if (!holding) {
-            busy |= take(sends, sendRing, accepted);
-            busy |= take(receives, receiveRing, accepted);
+            busy |= take(sends(), sendRing, accepted);
+            busy |= take(receives(), receiveRing, accepted);
         }
         return busy;
     }
 
     private boolean take(RingConsumer ring, long ringId, SocketChannel accepted) throws IOException {
         int count = 0;
-        while (count < 16 && ring.isReady() && completions.hasRoom(1)) {
+        while (count < 16 && ring.isReady() && completions().hasRoom(1)) {
             int blocks = ring.copy(entry);
             ring.advance(blocks);
             completion.set(
@@ -188,7 +190,7 @@ final class FakeRing {
                     work.tag(),
                     Integer.toUnsignedLong(work.length(0)));
             if (behaviour.carryOut(work, completion)) {
-                completions.publish(completionEntry, completion.blocks());
+                completions().publish(completionEntry, completion.blocks());
             }
             taken.incrementAndGet();
             count++;
@@ -197,19 +199,37 @@ final class FakeRing {
             if (ring.release()) {
                 accepted.write(RingRecord.of(RingRecord.WAKE, ringId));
             }
-            if (completions.takeSleeper(false)) {
+            if (completions().takeSleeper(false)) {
                 accepted.write(RingRecord.of(RingRecord.WAKE, id));
             }
         }
         return count > 0;
     }
 
+    /** Returns whether there is an entry. */
+    private boolean arm() {
+        boolean sendReady = sends().arm(RingLayout.WAITS_FOR_ANY);
+        return receives().arm(RingLayout.WAITS_FOR_ANY) || sendReady;
+    }
+
+    private RingProducer completions() {
+        return Objects.requireNonNull(completions);
+    }
+
+    private RingConsumer sends() {
+        return Objects.requireNonNull(sends);
+    }
+
+    private RingConsumer receives() {
+        return Objects.requireNonNull(receives);
+    }
+
     private void sleep(Selector selector, SocketChannel accepted) throws IOException {
-        boolean ready = !holding && (sends.arm(RingLayout.WAITS_FOR_ANY) | receives.arm(RingLayout.WAITS_FOR_ANY));
-        boolean full = !completions.hasRoom(1);
+        boolean ready = !holding && arm();
+        boolean full = !completions().hasRoom(1);
         if (full) {
-            completions.armForRoom();
-            full = !completions.hasRoom(1);
+            completions().armForRoom();
+            full = !completions().hasRoom(1);
         }
         if (!ready || full) {
             selector.select(key -> {}, holding ? 1 : 20_000);
@@ -224,12 +244,12 @@ final class FakeRing {
 
     /** Sends a record. */
     void send(ByteBuffer record) throws IOException {
-        socket.write(record);
+        Objects.requireNonNull(socket).write(record);
     }
 
     /** Returns the header word of the send ring that tells whether the sidecar sleeps. */
     boolean isAsleep() {
-        return sends.file().get(ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET) != 0;
+        return sends().file().get(ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET) != 0;
     }
 
     long id() {
@@ -239,7 +259,7 @@ final class FakeRing {
     /** Ends the rings as DestroyRing does, and takes no more work. */
     void end(String text) throws IOException {
         holding = true;
-        RingLayout.end(completions.file());
+        RingLayout.end(completions().file());
         send(RingRecord.of(RingRecord.END, id, text.getBytes(StandardCharsets.UTF_8)));
     }
 

@@ -23,6 +23,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -91,7 +92,7 @@ final class FakeRings extends RingServiceGrpc.RingServiceImplBase {
 
     @Override
     public void createWorkRing(CreateWorkRingRequest request, StreamObserver<CreateWorkRingResponse> response) {
-        FakeRing ring = rings.get(request.getCompletionRing());
+        FakeRing ring = Objects.requireNonNull(rings.get(request.getCompletionRing()));
         long id = ids.incrementAndGet();
         boolean send = request.getKind() == WorkRingKind.WORK_RING_KIND_SEND;
         try {

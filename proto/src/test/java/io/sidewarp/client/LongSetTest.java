@@ -19,7 +19,7 @@ class LongSetTest {
         Set<Long> expected = new HashSet<>();
 
         for (int i = 0; i < 100_000; i++) {
-            long number = 1 + random.nextInt(100);
+            long number = 1L + random.nextInt(100);
             if (random.nextBoolean()) {
                 set.add(number);
                 expected.add(number);

@@ -44,6 +44,7 @@ class RingThreadsTest {
         assertThat(failure).hasNullValue();
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // Waits for the other thread.
     private static void produce(RingProducer producer) {
         long[] words = new long[WorkEntryFlyweight.MAX_BLOCKS * 8];
         WorkEntryFlyweight work = new WorkEntryFlyweight(MemorySegment.ofArray(words));
@@ -61,6 +62,7 @@ class RingThreadsTest {
         }
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // Waits for the other thread.
     private static void consume(RingConsumer consumer, AtomicReference<@Nullable Throwable> failure) {
         MemorySegment entry = entry();
         WorkEntryFlyweight work = new WorkEntryFlyweight(entry);

@@ -193,6 +193,8 @@ class RingVectorTest {
     }
 
     private static String hex(ByteBuffer buffer) {
-        return HexFormat.of().formatHex(buffer.array(), buffer.position(), buffer.limit());
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return HexFormat.of().formatHex(bytes);
     }
 }
