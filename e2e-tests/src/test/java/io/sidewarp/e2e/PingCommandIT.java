@@ -102,7 +102,8 @@ class PingCommandIT {
     void soCanAPeerThatSpeaksAsOtherPrograms(String line) {
         String address = "127.0.0.1:" + Ports.free();
         String[] server = (line + " --once --listen " + address).split(" ");
-        String[] client = (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait-ready 60s " + address).split(" ");
+        String[] client =
+                (line + (line.contains("rping") ? " --count 1 " : " ") + "--wait-ready 60s " + address).split(" ");
         try (OwnedProcess waiting = CliProcess.start(left, client)) {
             Patience.await("it tries")
                     .until(() -> !waiting.isAlive() || !sessions(left).isEmpty());

@@ -12,7 +12,6 @@ final class CompletionBatch {
 
     static final int CAPACITY = 32;
 
-
     private final CompletionView[] views = new CompletionView[CAPACITY];
     private final boolean[] posted = new boolean[CAPACITY];
     private final @Nullable CompletableFuture<WorkCompletion>[] futures = futures();

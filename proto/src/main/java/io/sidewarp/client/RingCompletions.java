@@ -32,8 +32,8 @@ final class RingCompletions {
     private final int entries;
     private final RingConsumer consumer;
     private final RingSlots slots;
-    private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(Arena.ofAuto()
-            .allocate((long) CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE, Long.BYTES));
+    private final CompletionEntryFlyweight entry = new CompletionEntryFlyweight(
+            Arena.ofAuto().allocate((long) CompletionEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE, Long.BYTES));
 
     private final Deque<WorkCompletion> backlog = new ArrayDeque<>();
 

@@ -46,8 +46,7 @@ final class RingErrors {
     }
 
     static SidewarpException fileCutShort(InternalError cause) {
-        return new SidewarpException(
-                Status.Code.UNAVAILABLE, "the file of a ring was cut short" + REMEDY, null, cause);
+        return new SidewarpException(Status.Code.UNAVAILABLE, "the file of a ring was cut short" + REMEDY, null, cause);
     }
 
     static SidewarpException brokenCompletion() {

@@ -115,11 +115,14 @@ final class WorkImage {
                 case WRITE -> write();
                 case READ -> {
                     remote(request.getRead().getRemote());
-                    yield local(WorkEntryFlyweight.OPCODE_READ, request.getRead().getLocalList());
+                    yield local(
+                            WorkEntryFlyweight.OPCODE_READ, request.getRead().getLocalList());
                 }
                 case SEND -> send();
                 case RECEIVE ->
-                    local(WorkEntryFlyweight.OPCODE_RECEIVE, request.getReceive().getLocalList());
+                    local(
+                            WorkEntryFlyweight.OPCODE_RECEIVE,
+                            request.getReceive().getLocalList());
                 case IMMEDIATE -> {
                     flag(request.getImmediate().getSolicited(), WorkEntryFlyweight.FLAG_SOLICITED);
                     entry.remoteOffset(request.getImmediate().getData());
@@ -128,7 +131,10 @@ final class WorkImage {
                 case FETCH_ADD -> {
                     remote(request.getFetchAdd().getRemote());
                     entry.operands(
-                            request.getFetchAdd().getAdd(), request.getFetchAdd().getMask(), 0, 0);
+                            request.getFetchAdd().getAdd(),
+                            request.getFetchAdd().getMask(),
+                            0,
+                            0);
                     yield local(
                             WorkEntryFlyweight.OPCODE_FETCH_ADD,
                             request.getFetchAdd().getLocalList());
@@ -140,7 +146,10 @@ final class WorkImage {
                 }
                 case ENABLE -> {
                     entry.element(
-                            0, request.getEnable().getRegion(), 0, request.getEnable().getKey());
+                            0,
+                            request.getEnable().getRegion(),
+                            0,
+                            request.getEnable().getKey());
                     yield local(WorkEntryFlyweight.OPCODE_ENABLE, List.of());
                 }
                 case FLUSH -> local(WorkEntryFlyweight.OPCODE_FLUSH, List.of());

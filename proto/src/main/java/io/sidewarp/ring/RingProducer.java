@@ -17,8 +17,8 @@ public final class RingProducer {
     private static final int BLOCK_WORDS = RingLayout.BLOCK_SIZE / Long.BYTES;
 
     /** Place of the tag in the word at {@link WorkEntryFlyweight#OPCODE_OFFSET}. */
-    private static final int TAG_SHIFT = NativeOrder.shiftOfByte(
-            WorkEntryFlyweight.TAG_OFFSET - WorkEntryFlyweight.OPCODE_OFFSET);
+    private static final int TAG_SHIFT =
+            NativeOrder.shiftOfByte(WorkEntryFlyweight.TAG_OFFSET - WorkEntryFlyweight.OPCODE_OFFSET);
 
     private final MemorySegment file;
     private final int blocks;

@@ -69,8 +69,7 @@ class QueuePathTest extends RingQueueFixture {
 
     @Test
     void filesOfAnotherVolumeEndInGrpc() throws Exception {
-        ClientOptions options =
-                sidecar.options().withSharedVolume(Files.createDirectories(directory.resolve("other")));
+        ClientOptions options = sidecar.options().withSharedVolume(Files.createDirectories(directory.resolve("other")));
         try (SidewarpClient elsewhere = SidewarpClient.connect(options);
                 Session other = elsewhere.openSession("other")) {
 

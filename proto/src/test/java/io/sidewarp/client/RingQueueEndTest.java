@@ -46,8 +46,8 @@ class RingQueueEndTest extends RingQueueFixture {
         WorkQueue queue = open();
         ring().close();
 
-        await().untilAsserted(() -> assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> queue.poll(completion -> {}, 1)));
+        await().untilAsserted(() ->
+                assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.poll(completion -> {}, 1)));
     }
 
     @Test
@@ -122,7 +122,9 @@ class RingQueueEndTest extends RingQueueFixture {
         queue.close();
         queue.close();
 
-        assertThatExceptionOfType(ExecutionException.class).isThrownBy(future::get).withMessageContaining("closed");
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(future::get)
+                .withMessageContaining("closed");
         assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.tryPost(1, write));
         assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.poll(LONG));
         assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.drain(LONG));
@@ -136,11 +138,12 @@ class RingQueueEndTest extends RingQueueFixture {
         AtomicReference<Throwable> polling = new AtomicReference<>();
         AtomicReference<Throwable> posting = new AtomicReference<>();
         Thread poller = Thread.ofVirtual().start(() -> keep(polling, () -> queue.poll(LONG)));
-        Thread poster = Thread.ofPlatform().start(() -> keep(posting, () -> {
-            for (int i = 0; i < 1000; i++) {
-                queue.post(i, write, LONG);
-            }
-        }));
+        Thread poster = Thread.ofPlatform()
+                .start(() -> keep(posting, () -> {
+                    for (int i = 0; i < 1000; i++) {
+                        queue.post(i, write, LONG);
+                    }
+                }));
         await().until(() -> queue.available() == 0);
 
         queue.close();
@@ -161,7 +164,9 @@ class RingQueueEndTest extends RingQueueFixture {
 
         session.close();
 
-        assertThatExceptionOfType(ExecutionException.class).isThrownBy(future::get).withMessageContaining("session");
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(future::get)
+                .withMessageContaining("session");
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(() -> queue.poll(LONG))
                 .withMessageContaining("session");
@@ -255,8 +260,8 @@ class RingQueueEndTest extends RingQueueFixture {
         long taken = ring.taken.get();
 
         ring.end("broken");
-        await().untilAsserted(() -> assertThatExceptionOfType(SidewarpException.class)
-                .isThrownBy(() -> queue.poll(Duration.ZERO)));
+        await().untilAsserted(() ->
+                assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.poll(Duration.ZERO)));
 
         assertThat(posted).isGreaterThan(taken);
         assertThat(traffic.posts()).isEqualTo(taken);

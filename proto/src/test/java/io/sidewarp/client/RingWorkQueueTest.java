@@ -306,7 +306,8 @@ class RingWorkQueueTest extends RingQueueFixture {
         assertThat(queue.drain(LONG)).isTrue();
 
         LongStream.range(0, 14)
-                .forEach(id -> assertThat(queue.poll(Duration.ZERO).orElseThrow().id()).isEqualTo(id));
+                .forEach(id ->
+                        assertThat(queue.poll(Duration.ZERO).orElseThrow().id()).isEqualTo(id));
     }
 
     @Test
@@ -330,7 +331,8 @@ class RingWorkQueueTest extends RingQueueFixture {
         while (taken.get() < 200) {
             queue.poll(
                     completion -> {
-                        assertThat(queue.tryPost(taken.incrementAndGet(), write)).isTrue();
+                        assertThat(queue.tryPost(taken.incrementAndGet(), write))
+                                .isTrue();
                         queue.poll(inner -> queue.post(taken.incrementAndGet(), write), 1);
                     },
                     4,

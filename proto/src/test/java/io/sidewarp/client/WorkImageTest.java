@@ -47,8 +47,8 @@ class WorkImageTest {
 
     @Test
     void writeWithImmediateHasTheDataAsOperand() {
-        WorkEntryFlyweight entry =
-                entry(WorkRequest.write(connection, remote, local).withImmediate(-7).solicited());
+        WorkEntryFlyweight entry = entry(
+                WorkRequest.write(connection, remote, local).withImmediate(-7).solicited());
 
         assertThat(entry.opcode()).isEqualTo(WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE);
         assertThat(entry.blocks()).isEqualTo(2);
@@ -74,7 +74,8 @@ class WorkImageTest {
 
     @Test
     void atomicOperationsHaveTheirOperands() {
-        WorkEntryFlyweight add = entry(WorkRequest.fetchAdd(connection, remote, 5, 6).into(local));
+        WorkEntryFlyweight add =
+                entry(WorkRequest.fetchAdd(connection, remote, 5, 6).into(local));
         assertThat(add.opcode()).isEqualTo(WorkEntryFlyweight.OPCODE_FETCH_ADD);
         assertThat(add.operand()).isEqualTo(5);
         assertThat(add.operandMask()).isEqualTo(6);

@@ -65,12 +65,16 @@ class EntryFlyweightTest {
         assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_SEND, 1)).isOne();
         assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_SEND, 2)).isEqualTo(2);
         assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_SEND, 3)).isEqualTo(2);
-        assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_SEND, 16)).isEqualTo(9);
+        assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_SEND, 16))
+                .isEqualTo(9);
         assertThat(WorkEntryFlyweight.blocks(WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE, 16))
                 .isEqualTo(WorkEntryFlyweight.MAX_BLOCKS);
-        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 0)).isOne();
-        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 56)).isEqualTo(2);
-        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 57)).isEqualTo(3);
+        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 0))
+                .isOne();
+        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 56))
+                .isEqualTo(2);
+        assertThat(WorkEntryFlyweight.inlineBlocks(WorkEntryFlyweight.OPCODE_SEND, 57))
+                .isEqualTo(3);
         assertThat(WorkEntryFlyweight.inlineBlocks(
                         WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE, WorkEntryFlyweight.MAX_INLINE))
                 .isEqualTo(6);
@@ -115,7 +119,8 @@ class EntryFlyweightTest {
 
     @Test
     void completionReturnsWhatWasWritten() {
-        completion.set(-1, -2, 11, 200, 255, -3)
+        completion
+                .set(-1, -2, 11, 200, 255, -3)
                 .flags(31)
                 .result(-4)
                 .invalidatedStag(-5)

@@ -15,8 +15,8 @@ import io.sidewarp.cli.wire.ConnectionFlags;
 import io.sidewarp.cli.wire.Hello;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Service;
-import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Access;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
 import java.time.Duration;
@@ -46,7 +46,8 @@ public final class PerfClient {
      * @param sidecar the process whose CPU time is reported
      * @param queueOptions path of the work, and how threads wait for completions and for RDMA Writes of a latency test
      */
-    public PerfClient(Session session, HostPort peer, ConnectionFlags flags, ProcessCpu sidecar, QueueOptions queueOptions) {
+    public PerfClient(
+            Session session, HostPort peer, ConnectionFlags flags, ProcessCpu sidecar, QueueOptions queueOptions) {
         this.session = session;
         this.peer = peer;
         this.flags = flags;

@@ -148,17 +148,19 @@ public final class PerfCommand implements Callable<Integer> {
             names = "--queue",
             paramLabel = "any|rings|grpc",
             defaultValue = "any",
-            description = "How work reaches this side's sidecar: by rings in shared memory, or by its gRPC API. Default: rings"
-                    + " where they are possible.")
+            description =
+                    "How work reaches this side's sidecar: by rings in shared memory, or by its gRPC API. Default: rings"
+                            + " where they are possible.")
     private QueuePath queue = QueuePath.ANY;
 
     @Option(
             names = "--wait",
             paramLabel = "spin|yield|adaptive|sleep",
             defaultValue = "adaptive",
-            description = "How threads wait for completions in rings, and for an RDMA Write in --latency. spin and yield are"
-                    + " for machines with a processor to spare for each process; give them at both ends. Default:"
-                    + " adaptive.")
+            description =
+                    "How threads wait for completions in rings, and for an RDMA Write in --latency. spin and yield are"
+                            + " for machines with a processor to spare for each process; give them at both ends. Default:"
+                            + " adaptive.")
     private WaitStrategy wait = WaitStrategy.ADAPTIVE;
 
     @Option(

@@ -11,11 +11,11 @@ import io.sidewarp.cli.wire.ReceivesFirst;
 import io.sidewarp.cli.wire.RegionNames;
 import io.sidewarp.cli.wire.Server;
 import io.sidewarp.cli.wire.Service;
-import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.Access;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.ConnectionOptions;
 import io.sidewarp.client.IncomingConnection;
+import io.sidewarp.client.QueueOptions;
 import io.sidewarp.client.RemoteAddress;
 import io.sidewarp.client.Session;
 import io.sidewarp.client.SharedRegion;
@@ -142,7 +142,10 @@ final class PerfTest implements AutoCloseable {
         Connection connection = request.accept(options.build());
         connections.add(connection);
         if (plan.latency() && plan.operation() == Operation.WRITE) {
-            add(begin(connection, session.openQueue(WatchedMemory.queueOptions(queueOptions.withOutstanding(QUEUE_SLACK))), index));
+            add(begin(
+                    connection,
+                    session.openQueue(WatchedMemory.queueOptions(queueOptions.withOutstanding(QUEUE_SLACK))),
+                    index));
         }
     }
 

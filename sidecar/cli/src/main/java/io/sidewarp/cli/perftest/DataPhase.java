@@ -11,9 +11,9 @@ import io.sidewarp.cli.perf.WatchedMemory;
 import io.sidewarp.client.Connection;
 import io.sidewarp.client.Opcode;
 import io.sidewarp.client.Session;
+import io.sidewarp.client.WaitStrategy;
 import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
-import io.sidewarp.client.WaitStrategy;
 import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
 import java.util.List;
@@ -137,8 +137,8 @@ final class DataPhase {
      */
     void pingPong(Destination peer, boolean first) {
         int last = plan.size() - 1;
-        WatchedMemory memory =
-                new WatchedMemory(buffers.region(), buffers.offered(0) + last, buffers.own(0) + last, WaitStrategy.ADAPTIVE);
+        WatchedMemory memory = new WatchedMemory(
+                buffers.region(), buffers.offered(0) + last, buffers.own(0) + last, WaitStrategy.ADAPTIVE);
         WorkRequest write = request(0, peer);
         long start = System.nanoTime();
         for (int i = 1; i <= plan.iterations(); i++) {

@@ -106,7 +106,9 @@ class ClientRingTest {
 
         for (int round = 0; round < 300; round++) {
             source.buffer().putInt(0, round);
-            queue.post(1000 + round, WorkRequest.send(connection, source.slice(0, 64)).solicited());
+            queue.post(
+                    1000 + round,
+                    WorkRequest.send(connection, source.slice(0, 64)).solicited());
             WorkCompletion sent = queue.poll(LONG).orElseThrow().orThrow();
             WorkCompletion received = serverQueue.poll(LONG).orElseThrow().orThrow();
 
@@ -133,7 +135,9 @@ class ClientRingTest {
                 .get()
                 .orThrow();
         assertThat(sink.buffer().getLong(0)).isEqualTo(4711);
-        queue.submit(WorkRequest.read(connection, remote, source.slice(1024, 8))).get().orThrow();
+        queue.submit(WorkRequest.read(connection, remote, source.slice(1024, 8)))
+                .get()
+                .orThrow();
         assertThat(source.buffer().getLong(1024)).isEqualTo(4711);
         sink.segment().set(ValueLayout.JAVA_LONG, 64, 5);
         assertThat(queue.submit(WorkRequest.fetchAdd(connection, remote.plus(64), 3)
@@ -170,8 +174,8 @@ class ClientRingTest {
                 .get();
         assertThat(refused.status()).isEqualTo(CompletionStatus.LOCAL_PROTECTION_ERROR);
         assertThat(refused.message()).isNotEmpty();
-        WorkCompletion rejected = queue.submit(WorkRequest.read(
-                        connection, new RemoteAddress(1, 2), source.slice(0, 8)))
+        WorkCompletion rejected = queue.submit(
+                        WorkRequest.read(connection, new RemoteAddress(1, 2), source.slice(0, 8)))
                 .get();
         assertThat(rejected.status()).isEqualTo(CompletionStatus.REMOTE_ACCESS_ERROR);
         assertThat(rejected.error().orElseThrow().getName()).isNotEmpty();
@@ -185,7 +189,10 @@ class ClientRingTest {
         Connection connection = connect();
         for (int i = 0; i < 1000; i++) {
             source.buffer().putInt(0, i);
-            queue.post(i, WorkRequest.write(connection, sink.address(), source.slice(0, 4)).unsignaled());
+            queue.post(
+                    i,
+                    WorkRequest.write(connection, sink.address(), source.slice(0, 4))
+                            .unsignaled());
         }
 
         assertThat(queue.drain(LONG)).isTrue();
