@@ -118,7 +118,8 @@ final class PerftestRun {
                 options(),
                 connection -> queue.batch(_ -> {
                     WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
-                    for (int i = 0; !client && i < plan.receives(); i++) {
+                    int receives = client ? 0 : DataPhase.firstReceives(queue, plan);
+                    for (int i = 0; i < receives; i++) {
                         ReceivesFirst.post(queue, index, receive);
                     }
                 }));
@@ -130,7 +131,7 @@ final class PerftestRun {
             options.ird(session.limits().getMaxIrd());
         }
         if (!client && plan.receives() > 0) {
-            options.receiveQueue(plan.receives());
+            options.receiveQueue(Math.min(plan.receives(), session.limits().getMaxReceiveQueue()));
         }
         return options.build();
     }
