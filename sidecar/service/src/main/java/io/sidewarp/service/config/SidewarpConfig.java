@@ -240,7 +240,7 @@ public interface SidewarpConfig {
         @WithDefault("64")
         int ord();
 
-        /** Work requests outstanding on one Queue call. */
+        /** Work requests outstanding on one Queue call, and entries of one ring. */
         @WithDefault("8192")
         int queueOutstanding();
 
@@ -372,7 +372,7 @@ public interface SidewarpConfig {
         @WithDefault("256")
         int receiveQueue();
 
-        /** Work requests outstanding on a Queue call. */
+        /** Work requests outstanding on a Queue call, and entries of a completion ring. */
         @WithDefault("256")
         int queueOutstanding();
 
