@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -23,8 +22,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RingWorkQueue implements SessionQueue {
 
-    private static final int SPIN_TURNS = 50;
-
     private final GrpcSession session;
     private final Rings rings;
     private final RingSocket socket;
@@ -32,16 +29,13 @@ final class RingWorkQueue implements SessionQueue {
     private final WorkRing receives;
     private final RingCompletions completions;
     private final RingSlots slots = new RingSlots();
+    private final RingPoster poster;
     private final RingPoller poller;
     private final RingQueueThread thread;
-    private final WaitStrategy strategy;
     private final Consumer<SidewarpException> sessionFailure = this::endWithSession;
 
     /** Completions of signaled requests that were handed out, or are kept for poll. */
     private final AtomicLong completed = new AtomicLong();
-
-    /** Thread whose posts do not look for a sleeping sidecar. */
-    private final AtomicReference<@Nullable Thread> batching = new AtomicReference<>();
 
     // Written under the locks of all rings.
 
@@ -62,13 +56,13 @@ final class RingWorkQueue implements SessionQueue {
     private RingWorkQueue(GrpcSession session, Rings rings, WaitStrategy strategy) {
         this.session = session;
         this.rings = rings;
-        this.strategy = strategy;
         socket = rings.socket();
         TrafficCache traffic = new TrafficCache(session.traffic());
         sends = new WorkRing(rings.sendRing().getId(), rings.sends(), slots, traffic);
         receives = new WorkRing(rings.receiveRing().getId(), rings.receives(), slots, traffic);
         completions = new RingCompletions(
                 rings.completionRing().getId(), rings.completionRing().getEntries(), rings.consumer(), slots);
+        poster = new RingPoster(this, sends, receives, socket, strategy);
         poller = new RingPoller(this, completions, socket, traffic, strategy);
         thread = new RingQueueThread(this, poller, slots);
     }
@@ -116,28 +110,27 @@ final class RingWorkQueue implements SessionQueue {
 
     @Override
     public boolean tryPost(long id, WorkRequest request) {
-        return tryPost(request, id, null);
+        return poster.tryPost(request, id, null);
     }
 
     @Override
     public void post(long id, WorkRequest request) {
-        post(request, id, null, Durations.FOREVER);
+        poster.post(request, id, null, Durations.FOREVER);
     }
 
     @Override
     public void post(long id, WorkRequest request, Duration timeout) {
-        post(request, id, null, timeout);
+        poster.post(request, id, null, timeout);
     }
 
     @Override
     public void batch(Consumer<WorkQueue> posting) {
-        boolean outermost = batching.compareAndSet(null, Thread.currentThread());
+        boolean outermost = poster.beginBatch();
         try {
             posting.accept(this);
         } finally {
             if (outermost) {
-                batching.set(null);
-                sendPosted();
+                poster.endBatch();
             }
         }
     }
@@ -148,7 +141,7 @@ final class RingWorkQueue implements SessionQueue {
             throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
-        post(request, 0, future, Durations.FOREVER);
+        poster.post(request, 0, future, Durations.FOREVER);
         thread.wakeUp();
         return future;
     }
@@ -210,108 +203,9 @@ final class RingWorkQueue implements SessionQueue {
         end(Errors.queueClosed(), End.CLOSED);
     }
 
-    private boolean tryPost(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
-        WorkImage image = request.image();
-        WorkRing ring = image.isReceive() ? receives : sends;
-        boolean posted;
-        boolean wake;
-        ring.lock();
-        try {
-            checkUsable();
-            posted = ring.hasRoom(image.blocks());
-            if (posted) {
-                ring.post(image, request.connection(), request.confirmation(), id, future);
-            }
-            wake = (!posted || !Thread.currentThread().equals(batching.get())) && ring.takeSleeper();
-        } catch (InternalError e) {
-            posted = false;
-            wake = false;
-            socket.fail(RingErrors.fileCutShort(e));
-        } finally {
-            ring.unlock();
-        }
-        if (wake) {
-            socket.wake(ring.ring());
-        }
-        if (!posted) {
-            lookAround();
-        }
-        return posted;
-    }
-
-    private void post(
-            WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future, Duration timeout) {
-        if (tryPost(request, id, future)) {
-            return;
-        }
-        checkMayWait();
-        WorkRing ring = request.image().isReceive() ? receives : sends;
-        int blocks = request.image().blocks();
-        long nanos = Durations.nanos(timeout);
-        long started = System.nanoTime();
-        do {
-            long waited = System.nanoTime() - started;
-            if (waited >= nanos) {
-                throw RingErrors.noRoom(ring.blocks(), blocks, timeout);
-            }
-            awaitRoom(ring, blocks, waited, nanos - waited);
-        } while (!tryPost(request, id, future));
-    }
-
-    @SuppressWarnings("ThreadPriorityCheck") // The application chose to yield.
-    private void awaitRoom(WorkRing ring, int blocks, long waited, long left) {
-        try {
-            switch (strategy.step(waited)) {
-                case SPIN -> {
-                    for (int i = 0; i < SPIN_TURNS && !ring.seemsToHaveRoom(blocks); i++) {
-                        Thread.onSpinWait();
-                    }
-                }
-                case YIELD -> Thread.yield();
-                case SLEEP -> sleepUntilRoom(ring, blocks, left);
-            }
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw Errors.interrupted(e);
-        } catch (InternalError e) {
-            endBySidecar(RingErrors.fileCutShort(e));
-        }
-    }
-
-    private void sleepUntilRoom(WorkRing ring, int blocks, long left) throws InterruptedException {
-        long seen = socket.epoch();
-        boolean room;
-        ring.lock();
-        try {
-            room = end != null || ring.armForRoom(blocks);
-        } finally {
-            ring.unlock();
-        }
-        if (!room) {
-            socket.await(seen, left);
-        }
-    }
-
     @Override
     public void sendPosted() {
-        wakeSleeper(sends);
-        wakeSleeper(receives);
-    }
-
-    private void wakeSleeper(WorkRing ring) {
-        boolean wake;
-        ring.lock();
-        try {
-            wake = end == null && ring.takeSleeper();
-        } finally {
-            ring.unlock();
-        }
-        if (wake) {
-            socket.wake(ring.ring());
-        }
+        poster.wakeSleepers();
     }
 
     @Override
@@ -448,7 +342,8 @@ final class RingWorkQueue implements SessionQueue {
         }
     }
 
-    private void checkUsable() {
+    /** @throws SidewarpException when the queue takes no posts any more */
+    void checkUsable() {
         SidewarpException cause = end;
         if (cause != null) {
             throw cause.again();

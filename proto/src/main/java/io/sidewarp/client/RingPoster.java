@@ -1,0 +1,153 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.client;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Posts requests to the work rings of a queue, and waits for room there. Thread-safe. Makes no objects for a request. */
+final class RingPoster {
+
+    /** Turns of a spinning thread between two looks at the clock. */
+    private static final int SPIN_TURNS = 50;
+
+    private final RingWorkQueue queue;
+    private final WorkRing sends;
+    private final WorkRing receives;
+    private final RingSocket socket;
+    private final WaitStrategy strategy;
+
+    /** Thread whose posts do not look for a sleeping sidecar. */
+    private final AtomicReference<@Nullable Thread> batching = new AtomicReference<>();
+
+    RingPoster(RingWorkQueue queue, WorkRing sends, WorkRing receives, RingSocket socket, WaitStrategy strategy) {
+        this.queue = queue;
+        this.sends = sends;
+        this.receives = receives;
+        this.socket = socket;
+        this.strategy = strategy;
+    }
+
+    /** Returns whether this thread's posts are held together from now on: no batch is under way. */
+    boolean beginBatch() {
+        return batching.compareAndSet(null, Thread.currentThread());
+    }
+
+    void endBatch() {
+        batching.set(null);
+        wakeSleepers();
+    }
+
+    /** Wakes the sidecar if there may be something in a ring that it does not look at. */
+    void wakeSleepers() {
+        wakeSleeper(sends);
+        wakeSleeper(receives);
+    }
+
+    /**
+     * Posts without waiting.
+     *
+     * @param future of a request that is submitted
+     * @return false when there is no room
+     */
+    boolean tryPost(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
+        WorkImage image = request.image();
+        WorkRing ring = image.isReceive() ? receives : sends;
+        boolean posted;
+        boolean wake;
+        ring.lock();
+        try {
+            queue.checkUsable();
+            posted = ring.hasRoom(image.blocks());
+            if (posted) {
+                ring.post(image, request.connection(), request.confirmation(), id, future);
+            }
+            wake = (!posted || !Thread.currentThread().equals(batching.get())) && ring.takeSleeper();
+        } catch (InternalError e) {
+            posted = false;
+            wake = false;
+            socket.fail(RingErrors.fileCutShort(e));
+        } finally {
+            ring.unlock();
+        }
+        if (wake) {
+            socket.wake(ring.ring());
+        }
+        if (!posted) {
+            queue.lookAround();
+        }
+        return posted;
+    }
+
+    /** Posts when there is room, and waits for it at most as long as given. */
+    void post(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future, Duration timeout) {
+        if (tryPost(request, id, future)) {
+            return;
+        }
+        queue.checkMayWait();
+        WorkRing ring = request.image().isReceive() ? receives : sends;
+        int blocks = request.image().blocks();
+        long nanos = Durations.nanos(timeout);
+        long started = System.nanoTime();
+        do {
+            long waited = System.nanoTime() - started;
+            if (waited >= nanos) {
+                throw RingErrors.noRoom(ring.blocks(), blocks, timeout);
+            }
+            awaitRoom(ring, blocks, waited, nanos - waited);
+        } while (!tryPost(request, id, future));
+    }
+
+    @SuppressWarnings("ThreadPriorityCheck") // The application chose to yield.
+    private void awaitRoom(WorkRing ring, int blocks, long waited, long left) {
+        try {
+            switch (strategy.step(waited)) {
+                case SPIN -> {
+                    for (int i = 0; i < SPIN_TURNS && !ring.seemsToHaveRoom(blocks); i++) {
+                        Thread.onSpinWait();
+                    }
+                }
+                case YIELD -> Thread.yield();
+                case SLEEP -> sleepUntilRoom(ring, blocks, left);
+            }
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw Errors.interrupted(e);
+        } catch (InternalError e) {
+            queue.endBySidecar(RingErrors.fileCutShort(e));
+        }
+    }
+
+    private void sleepUntilRoom(WorkRing ring, int blocks, long left) throws InterruptedException {
+        long seen = socket.epoch();
+        boolean room;
+        ring.lock();
+        try {
+            room = queue.end() != null || ring.armForRoom(blocks);
+        } finally {
+            ring.unlock();
+        }
+        if (!room) {
+            socket.await(seen, left);
+        }
+    }
+
+    private void wakeSleeper(WorkRing ring) {
+        boolean wake;
+        ring.lock();
+        try {
+            wake = queue.end() == null && ring.takeSleeper();
+        } finally {
+            ring.unlock();
+        }
+        if (wake) {
+            socket.wake(ring.ring());
+        }
+    }
+}
