@@ -10,7 +10,9 @@ import static org.awaitility.Awaitility.await;
 
 import io.grpc.Status;
 import io.sidewarp.ring.RingRecord;
+import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -265,6 +267,23 @@ class RingQueueEndTest extends RingQueueFixture {
 
         assertThat(posted).isGreaterThan(taken);
         assertThat(traffic.posts()).isEqualTo(taken);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fileThatIsCutShortEndsTheQueue(WaitStrategy strategy) throws Exception {
+        WorkQueue queue = session.openQueue(RINGS.withWaitStrategy(strategy));
+        FakeRing ring = ring();
+        try (FileChannel file =
+                FileChannel.open(sidecar.volume.resolve("ring-" + ring.id()), StandardOpenOption.WRITE)) {
+            file.truncate(0);
+        }
+
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> queue.poll(LONG))
+                .satisfies(failure -> assertThat(failure.code()).isEqualTo(Status.Code.UNAVAILABLE));
+        assertThatExceptionOfType(SidewarpException.class).isThrownBy(() -> queue.post(1, write));
+        queue.close();
     }
 
     private static void keep(AtomicReference<Throwable> failure, Runnable task) {
