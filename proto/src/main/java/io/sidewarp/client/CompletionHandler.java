@@ -4,8 +4,8 @@
 package io.sidewarp.client;
 
 /**
- * Takes completions in the order in which they arrive. Called on the client's event loop: it must not block, and may
- * post to the queue with {@link WorkQueue#tryPost}.
+ * Takes completions in the order in which they arrive. Called on the client's event loop, or for a queue over rings
+ * on the thread of that queue: it must not block, and may post to the queue with {@link WorkQueue#tryPost}.
  */
 @FunctionalInterface
 public interface CompletionHandler {

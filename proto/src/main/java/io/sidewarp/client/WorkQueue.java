@@ -9,24 +9,32 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A pipeline of work requests and completions over one stream to the sidecar, for any connections of its session.
- * Thread-safe. As many requests may be outstanding as {@link #credits()} says; a completion makes room again. Requests
- * of one connection start in the order in which they were posted.
+ * A pipeline of work requests and completions between this process and the sidecar, for any connections of its session.
+ * Thread-safe. As many requests may be outstanding as {@link #credits()} says; a completion makes room again. Send work of
+ * one connection starts in the order in which it was posted, and so do its receives.
  *
- * <p>Requests that are posted close together travel in one message without being asked to; nothing waits for a timer.
+ * <p>Over gRPC, requests that are posted close together travel in one message without being asked to; nothing waits for a
+ * timer. In rings, the sidecar sees each request at once.
  *
- * <p>Completions of posted requests go to the handler, or without one wait for {@link #poll}; those of submitted
- * requests go to their futures, which complete on the client's event loop. All in the order of their arrival.
+ * <p>Completions of posted requests go to the handler, or without one wait for {@link #poll}; those of submitted requests go
+ * to their futures. All in the order of their arrival. Handler and futures run on the client's event loop, or with rings on a
+ * thread of the queue; futures may also complete on a thread that polls.
  */
 public interface WorkQueue extends AutoCloseable {
 
     /** {@link QueuePath#RINGS} or {@link QueuePath#GRPC}. */
     QueuePath path();
 
-    /** Work requests that may be outstanding, as the sidecar granted. */
+    /**
+     * Work requests that may be outstanding, as the sidecar granted. In rings more can be posted, as {@link #available()} tells;
+     * they wait there until completions are taken.
+     */
     int credits();
 
-    /** Work requests that can be posted now without waiting; of receives it may be one fewer, see {@link #tryPost}. */
+    /**
+     * Work requests that can be posted now without waiting. Over gRPC it may be one fewer of receives, see {@link #tryPost}. In
+     * rings these are the free blocks for send work; a request with several local parts takes several.
+     */
     int available();
 
     /**
@@ -39,28 +47,28 @@ public interface WorkQueue extends AutoCloseable {
     /**
      * Posts without waiting.
      *
-     * <p>When all send work that is outstanding is unsignaled, the last credit is not for receives: it is left to work whose
+     * <p>Over gRPC, when all send work that is outstanding is unsignaled, the last credit is not for receives: it is left to work whose
      * completion brings the others back.
      *
      * @param id the caller's own, returned in the completion
-     * @return false when no credit is free for the request; nothing was posted then
+     * @return false when no credit, or no room in the ring, is free for the request; nothing was posted then
      * @throws SidewarpException when the queue or its session ended
      */
     boolean tryPost(long id, WorkRequest request);
 
-    /** Posts like {@link #tryPost}, and waits for a credit as long as it takes. Not on the event loop. */
+    /** Posts like {@link #tryPost}, and waits for room as long as it takes. Neither on the event loop nor in a handler. */
     void post(long id, WorkRequest request);
 
     /**
-     * Posts, and waits for a credit at most as long as given.
+     * Posts, and waits for room at most as long as given.
      *
-     * @throws SidewarpException DEADLINE_EXCEEDED when no credit became free
+     * @throws SidewarpException DEADLINE_EXCEEDED when there was no room in time
      */
     void post(long id, WorkRequest request, Duration timeout);
 
     /**
      * Runs {@code posting}, and hands everything that it posts from this thread to the sidecar in one message, or in
-     * few when it is much.
+     * few when it is much. With rings, a sidecar that sleeps is woken once, at the end.
      */
     void batch(Consumer<WorkQueue> posting);
 
@@ -101,7 +109,8 @@ public interface WorkQueue extends AutoCloseable {
     }
 
     /**
-     * Takes no more posts and waits until all outstanding work is complete.
+     * Takes no more posts and waits until all outstanding work is complete. With rings, where the last request of a connection
+     * is unsignaled, the queue posts an RDMA Write of no bytes behind it, whose completion tells.
      *
      * @return false when it is not complete in time
      */

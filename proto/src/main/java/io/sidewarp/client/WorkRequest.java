@@ -223,9 +223,9 @@ public final class WorkRequest {
     }
 
     /**
-     * A copy that gives no completion when it succeeds. Its place in the queue becomes free with a later completion
+     * A copy that gives no completion when it succeeds. Over gRPC its place in the queue becomes free with a later completion
      * of the connection; the queue asks for one by itself when unsignaled requests hold half of its places, or hardly any
-     * is free.
+     * is free. In rings its place becomes free by itself.
      */
     public WorkRequest unsignaled() {
         return new WorkRequest(

@@ -16,7 +16,6 @@ import io.sidewarp.client.WorkCompletion;
 import io.sidewarp.client.WorkQueue;
 import io.sidewarp.client.WorkRequest;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 
 /** Moves the data of a test over its connections. */
@@ -41,11 +40,6 @@ final class DataPhase {
     static WorkQueue openQueue(Session session, PerftestPlan plan) {
         long wanted = (long) plan.connections() * Math.max(plan.depth(), plan.receives());
         return session.openQueue(Math.clamp(wanted, 1, session.limits().getMaxQueueOutstanding()));
-    }
-
-    /** Returns how many receives a connection begins with: all, or as many as the queue grants beside a Write each. */
-    static int firstReceives(WorkQueue queue, PerftestPlan plan) {
-        return Math.min(plan.receives(), Math.max(1, queue.credits() / plan.connections() - 1));
     }
 
     /** Of single messages: from posting to completion, or half of there and back. */
@@ -112,17 +106,10 @@ final class DataPhase {
     /** The server of Sends: takes as many messages as the plan says, and tells the client by RDMA Writes how many. */
     void receive(List<Destination> peers) {
         SendCredits credits = new SendCredits(plan, buffers);
-        int[] posted = new int[connections.size()];
-        Arrays.fill(posted, firstReceives(queue, plan));
         for (long completed = 0; completed < plan.messages(); ) {
             WorkCompletion completion = next();
             if (completion.opcode() == Opcode.RECEIVE) {
                 completed++;
-                int index = (int) completion.id();
-                if (posted[index] < plan.receives()) {
-                    posted[index]++;
-                    queue.post(index, WorkRequest.receive(connections.get(index), buffers.offeredSlice(index)));
-                }
                 received(completion, credits, peers);
             }
         }

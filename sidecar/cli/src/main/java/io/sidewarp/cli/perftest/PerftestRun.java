@@ -118,8 +118,7 @@ final class PerftestRun {
                 options(),
                 connection -> queue.batch(_ -> {
                     WorkRequest receive = WorkRequest.receive(connection, buffers.offeredSlice(index));
-                    int receives = client ? 0 : DataPhase.firstReceives(queue, plan);
-                    for (int i = 0; i < receives; i++) {
+                    for (int i = 0; !client && i < plan.receives(); i++) {
                         ReceivesFirst.post(queue, index, receive);
                     }
                 }));
@@ -131,7 +130,7 @@ final class PerftestRun {
             options.ird(session.limits().getMaxIrd());
         }
         if (!client && plan.receives() > 0) {
-            options.receiveQueue(Math.min(plan.receives(), session.limits().getMaxReceiveQueue()));
+            options.receiveQueue(plan.receives());
         }
         return options.build();
     }

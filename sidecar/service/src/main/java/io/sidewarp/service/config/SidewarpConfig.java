@@ -240,7 +240,7 @@ public interface SidewarpConfig {
         @WithDefault("64")
         int ord();
 
-        /** Work requests outstanding on one Queue call, and entries of one ring. */
+        /** Work requests outstanding on one Queue call. */
         @WithDefault("8192")
         int queueOutstanding();
 
@@ -372,7 +372,7 @@ public interface SidewarpConfig {
         @WithDefault("256")
         int receiveQueue();
 
-        /** Work requests outstanding on a Queue call, and entries of a completion ring. */
+        /** Work requests outstanding on a Queue call. */
         @WithDefault("256")
         int queueOutstanding();
 
