@@ -205,7 +205,7 @@ final class GrpcSession implements Session {
 
     @Override
     public WorkQueue openQueue(int requests) {
-        return GrpcWorkQueue.open(this, requests);
+        return openQueue(QueueOptions.defaults().withOutstanding(requests));
     }
 
     @Override

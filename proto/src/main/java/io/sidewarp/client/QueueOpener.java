@@ -3,7 +3,6 @@
 
 package io.sidewarp.client;
 
-import io.grpc.Status;
 import java.lang.System.Logger.Level;
 
 /** Opens a queue on the path that its options name, or on the first that is possible. */
@@ -21,10 +20,13 @@ final class QueueOpener {
                 try {
                     yield RingWorkQueue.open(session, options);
                 } catch (SidewarpException e) {
-                    if (e.code() != Status.Code.UNIMPLEMENTED && e.code() != Status.Code.FAILED_PRECONDITION) {
-                        throw e;
-                    }
-                    LOG.log(Level.DEBUG, () -> "a queue uses gRPC instead of rings: " + e.getMessage());
+                    // Rings may be impossible here; or they are possible, and there is no space.
+                    Level level = switch (e.code()) {
+                        case UNIMPLEMENTED, FAILED_PRECONDITION -> Level.DEBUG;
+                        case RESOURCE_EXHAUSTED -> Level.WARNING;
+                        default -> throw e;
+                    };
+                    LOG.log(level, () -> "a queue uses gRPC instead of rings: " + e.getMessage());
                     yield overGrpc(session, options);
                 }
             }

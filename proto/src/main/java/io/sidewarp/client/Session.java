@@ -173,7 +173,7 @@ public interface Session extends AutoCloseable {
     Listener listen(String address, int port, ListenOptions options, Consumer<IncomingConnection> handler);
 
     /**
-     * Opens a pipeline of work requests.
+     * Opens a queue of work requests: over rings in shared memory where they are possible, else over gRPC.
      *
      * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant fewer.
      * @throws IllegalArgumentException when {@code outstanding} is negative

@@ -5,8 +5,6 @@ package io.sidewarp.service.api;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.protobuf.ByteString;
-import com.google.protobuf.UnknownFieldSet;
 import io.grpc.CallOptions;
 import io.grpc.ManagedChannel;
 import io.grpc.Status;
@@ -17,8 +15,6 @@ import io.sidewarp.service.testing.TestSidecar;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.DeviceServiceGrpc;
 import io.sidewarp.v1.ListSessionsRequest;
-import io.sidewarp.v1.WriteRequest;
-import io.sidewarp.v1.WriteWork;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
