@@ -83,7 +83,8 @@ class BenchCommandIT {
 
         JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
         assertThat(programs(parts.get("LATENCY"))).contains("engine", "nio", "grpc-java");
-        assertThat(programs(parts.get("APPLICATION"))).contains("application", "iperf3", "grpc-java");
+        assertThat(programs(parts.get("APPLICATION")))
+                .contains("engine", "application", "application gRPC", "application beside write 64 KiB, depth 16");
         assertThat(programs(parts.get("MOMENTS"))).contains("engine", "application", "iperf3", "nio");
         assertThat(programs(parts.get("STREAMS")))
                 .contains("engine", "application", "limit", "grpc-java", "iperf3 beside 64 KiB");
@@ -95,11 +96,14 @@ class BenchCommandIT {
                         "| write | spin | ",
                         "| limit 64 KiB, no CRC | ",
                         "| 100 | ",
-                        "| write 1 MiB | 8 | ",
+                        "| write 1 MiB, depth 8, Gbit/s | ",
+                        "| files, KiB | ",
                         "| application read 64 KiB | ",
                         "| read 1 MiB, depth 64 | ",
                         "| target | measured | met |")
-                .containsPattern("application: read 64 KiB, depth 16, of iperf3 -l 128K \\| at least 0.800 \\| [0-9]");
+                .containsPattern("application: read 64 KiB, depth 16, of iperf3 -l 128K \\| at least 0.800 \\| [0-9]")
+                .containsPattern(
+                        "application over rings: p50 of an 8-octet write, of engines \\| at most 2.20 \\| [0-9]");
         assertThat(directory.resolve("plots/latency.svg")).content().startsWith("<svg");
     }
 
@@ -151,12 +155,13 @@ class BenchCommandIT {
         assumeTrue(Files.isWritable(Path.of("/sys/fs/cgroup")), "only root can make control groups");
         Path json = directory.resolve("bench.json");
 
-        try (OwnedProcess bench = bench("--quick", "--time", "20ms", "--only", "QUOTA", "--json", json.toString())) {
+        try (OwnedProcess bench =
+                bench("--quick", "--time", "20ms", "--only", "APPLICATION", "--json", json.toString())) {
             assertThat(bench.awaitExit(Patience.LONG_LIMIT)).as(bench.text()).isZero();
         }
 
-        JsonNode part = new ObjectMapper().readTree(json.toFile()).get("parts").get("QUOTA");
-        assertThat(programs(part)).contains("application", "grpc-java");
+        JsonNode part = new ObjectMapper().readTree(json.toFile()).get("parts").get("APPLICATION");
+        assertThat(programs(part)).contains("application on all processors", "application");
         assertThat(part.get("figures").findValuesAsText("quota")).contains("0.0", "1.0");
     }
 

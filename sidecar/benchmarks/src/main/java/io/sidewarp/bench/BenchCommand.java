@@ -4,7 +4,6 @@
 package io.sidewarp.bench;
 
 import io.sidewarp.bench.process.Build;
-import io.sidewarp.bench.process.CpuQuota;
 import io.sidewarp.bench.process.Network;
 import io.sidewarp.bench.process.Pinning;
 import io.sidewarp.bench.process.RunDirectory;
@@ -61,7 +60,7 @@ public final class BenchCommand implements Callable<Integer> {
             split = ",",
             description =
                     "Parts to measure: ${COMPLETION-CANDIDATES}. Default: all but SCTP, COMPARISON and PROFILE, and"
-                            + " without QUOTA where no control group can be made, and NETWORK where no network can.")
+                            + " without NETWORK where no network can be made.")
     private Set<Part> only = EnumSet.noneOf(Part.class);
 
     @Option(
@@ -82,7 +81,8 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--against",
             paramLabel = "DIR",
             description = "Compare with the programs that were built in another checkout, by turns: part COMPARISON,"
-                    + " unless --only names others; BESIDE and PROFILE then are of both.")
+                    + " unless --only names others; BESIDE and PROFILE then are of both. A build without queues in shared"
+                    + " memory is measured over its gRPC queue.")
     private Optional<Path> against = Optional.empty();
 
     @Option(names = "--report", description = "Measure nothing: report what is in the file of --json.")
@@ -202,10 +202,6 @@ public final class BenchCommand implements Callable<Integer> {
             return EnumSet.of(Part.COMPARISON);
         }
         Set<Part> parts = EnumSet.complementOf(EnumSet.of(Part.SCTP, Part.COMPARISON, Part.PROFILE));
-        CpuQuota.obstacle().ifPresent(obstacle -> {
-            parts.remove(Part.QUOTA);
-            spec.commandLine().getErr().println("QUOTA is left out: " + obstacle);
-        });
         Network.obstacle().ifPresent(obstacle -> {
             parts.remove(Part.NETWORK);
             spec.commandLine().getErr().println("NETWORK is left out: " + obstacle);

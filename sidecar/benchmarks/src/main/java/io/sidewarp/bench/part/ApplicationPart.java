@@ -8,46 +8,98 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
-import io.sidewarp.bench.process.IperfKind;
 import io.sidewarp.bench.process.SidecarPair;
 import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.client.QueuePath;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Between two applications through two sidecars: work through the gRPC queue, payload in shared regions, CRC on. Beside
- * iperf3, grpc-java and bare TCP, as between engines.
+ * Between two applications through two sidecars: over rings in shared memory, over the gRPC queue, and engines alone with the
+ * same operations, all by turns. Payload is in shared regions, CRC on. Behind that an idle queue, and a quota.
  */
 public final class ApplicationPart implements PartRunner {
 
-    private static final int KIB64 = 64 << 10;
-    private static final int MIB = 1 << 20;
+    /** The variant whose work goes through the gRPC queue; that of rings has no name. */
+    public static final String GRPC = "gRPC";
+
+    public static final List<Operation> OPERATIONS = List.of(Operation.WRITE, Operation.READ);
+
+    /** Message sizes of throughput, and how many are under way. */
+    public static final List<ThroughputPart.Step> STEPS = SidecarTests.STEPS;
+
+    /** Message sizes of latency. */
+    public static final List<Integer> SIZES = List.of(LatencyPart.SIZE, 64 << 10);
+
+    private static final int TURNS = 2;
+    private static final int QUICK_TURNS = 1;
+
+    /** One message at a time between engines, both of which spin. */
+    public static TransferPlan pingPong(Operation operation, int size) {
+        return TransferPlan.pingPong(operation, size, Waiting.SPIN);
+    }
+
+    /** Two sidecars whose applications use one path of work, and where its samples go. */
+    private record Way(Lab lab, Recorder recorder, SidecarPair pair) {
+
+        void settle() {
+            SidecarTests.settle(lab, () -> {
+                SidecarTests.warm(pair, STEPS, SIZES);
+                BesidePart.warm(pair);
+            });
+        }
+
+        void stream(Operation operation, ThroughputPart.Step step) {
+            SidecarTests.moment(lab, recorder, pair, operation.toString(), step, lab.warmup(), lab.time());
+        }
+
+        void pingPong(Operation operation, int size) {
+            SidecarTests.record(
+                    lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
+        }
+
+        void beside(BesidePart.Stream stream) {
+            BesidePart.measure(lab, recorder, pair, stream);
+        }
+    }
 
     @Override
     public void repeat(Lab lab, Recorder recorder) {
-        TransferPlan echo = TransferPlan.pingPong(Operation.SEND, LatencyPart.SIZE, Waiting.SLEEP);
-        TransferPlan large = Samples.peerStream(MIB);
-        TransferPlan middle = Samples.peerStream(KIB64);
-        try (EndPair nio = lab.start(EndKind.NIO, List.of(echo));
-                EndPair grpc = lab.start(EndKind.GRPC, List.of(large, middle, echo));
-                EndPair line = lab.start(EndKind.LINE, List.of());
-                SidecarPair sidecars = lab.startSidecars("tcp")) {
-            SidecarTests.settle(lab, sidecars);
-            for (ThroughputPart.Step step : SidecarTests.STEPS) {
-                if (step.size() == KIB64) {
-                    List.of(IperfKind.values()).forEach(kind -> Samples.iperf(lab, recorder, kind));
-                    Samples.record(lab, recorder, grpc, middle, Peers.grpcStream(KIB64));
-                } else if (step.size() == MIB) {
-                    Samples.record(lab, recorder, grpc, large, Peers.grpcStream(MIB));
-                }
-                Samples.distance(lab, recorder, line);
-                if (!lab.quick() || step.size() >= KIB64) {
-                    SidecarTests.stream(lab, recorder, sidecars, step);
-                }
+        try (EndPair engine = lab.start(EndKind.ENGINE, plans());
+                SidecarPair rings = lab.startSidecars(QueuePath.RINGS);
+                SidecarPair grpc = lab.startSidecars(QueuePath.GRPC)) {
+            List<Way> ways = List.of(
+                    new Way(lab.saying("rings: "), recorder, rings),
+                    new Way(lab.saying("gRPC: "), recorder.with(GRPC), grpc));
+            ways.forEach(Way::settle);
+            for (int turn = 0; turn < (lab.quick() ? QUICK_TURNS : TURNS); turn++) {
+                measure(lab, recorder, engine, ways);
             }
-            Samples.record(lab, recorder, nio, echo, Peers.nioEcho(LatencyPart.SIZE, Waiting.SLEEP));
-            Samples.record(lab, recorder, grpc, echo, Peers.grpcEcho(LatencyPart.SIZE));
-            SidecarTests.pingPong(
-                    lab, recorder, sidecars, lab.quick() ? List.of(LatencyPart.SIZE) : SidecarTests.LATENCY_SIZES);
+            IdleQueue.measure(lab, recorder, rings.active());
         }
+        Quotas.measure(lab, recorder);
+    }
+
+    private static void measure(Lab lab, Recorder recorder, EndPair engine, List<Way> ways) {
+        for (Operation operation : OPERATIONS) {
+            for (int size : SIZES) {
+                Samples.record(lab, recorder, engine, pingPong(operation, size));
+                ways.forEach(way -> way.pingPong(operation, size));
+            }
+            for (ThroughputPart.Step step : STEPS) {
+                Samples.record(lab, recorder, engine, step.plan(operation));
+                ways.forEach(way -> way.stream(operation, step));
+            }
+        }
+        BesidePart.STREAMS.forEach(stream -> ways.forEach(way -> way.beside(stream)));
+    }
+
+    private static List<TransferPlan> plans() {
+        List<TransferPlan> plans = new ArrayList<>();
+        for (Operation operation : OPERATIONS) {
+            STEPS.forEach(step -> plans.add(step.plan(operation)));
+            SIZES.forEach(size -> plans.add(pingPong(operation, size)));
+        }
+        return plans;
     }
 }

@@ -97,7 +97,7 @@ public final class BesidePart implements PartRunner {
     private static SidecarPair start(Lab lab) {
         SidecarPair pair = lab.startSidecars("tcp");
         try {
-            SidecarTests.settle(lab, () -> STREAMS.forEach(stream -> beside(pair, stream, Duration.ZERO, SETTLING)));
+            SidecarTests.settle(lab, () -> warm(pair));
             return pair;
         } catch (RuntimeException e) {
             pair.close();
@@ -105,15 +105,29 @@ public final class BesidePart implements PartRunner {
         }
     }
 
+    /** Does all of it for a moment each. */
+    static void warm(SidecarPair pair) {
+        STREAMS.forEach(stream -> beside(pair, stream, Duration.ZERO, SETTLING));
+    }
+
     private static void measure(Lab lab, Recorder recorder, SidecarPair pair) {
         Duration warmup = lab.warmup();
-        SidecarTests.record(lab, recorder, alone(), SidecarTests.pingPong(pair, OPERATION, warmup, lab.time()));
+        SidecarTests.record(lab, recorder, pingPong(pair, warmup, lab.time()));
         for (Stream stream : STREAMS) {
             SidecarTests.record(lab, recorder, alone(stream), await(begin(pair, stream, warmup, lab.time())));
-            Both both = beside(pair, stream, warmup, lab.time());
-            SidecarTests.record(lab, recorder, beside(stream), both.messages());
-            SidecarTests.record(lab, recorder, besideMessages(stream), both.stream());
+            measure(lab, recorder, pair, stream);
         }
+    }
+
+    /** Measures messages and a stream beside each other. */
+    static void measure(Lab lab, Recorder recorder, SidecarPair pair, Stream stream) {
+        Both both = beside(pair, stream, lab.warmup(), lab.time());
+        SidecarTests.record(lab, recorder, beside(stream), both.messages());
+        SidecarTests.record(lab, recorder, besideMessages(stream), both.stream());
+    }
+
+    private static PerfReport pingPong(SidecarPair pair, Duration warmup, Duration time) {
+        return SidecarTests.pingPong(pair, OPERATION, LatencyPart.SIZE, warmup, time);
     }
 
     /** Streams for longer than the messages take, which have to end first: else once more, and longer. */
@@ -121,7 +135,7 @@ public final class BesidePart implements PartRunner {
         for (Duration lead : LEADS) {
             CompletableFuture<PerfReport> streaming =
                     begin(pair, stream, warmup, warmup.plus(time).plus(lead));
-            PerfReport messages = SidecarTests.pingPong(pair, OPERATION, warmup.multipliedBy(2), time);
+            PerfReport messages = pingPong(pair, warmup.multipliedBy(2), time);
             boolean overlapped = !streaming.isDone();
             PerfReport streamed = await(streaming);
             if (overlapped) {

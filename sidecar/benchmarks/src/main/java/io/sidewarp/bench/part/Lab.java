@@ -10,6 +10,7 @@ import io.sidewarp.bench.process.EndPair;
 import io.sidewarp.bench.process.Measurement;
 import io.sidewarp.bench.process.Place;
 import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.client.QueuePath;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -66,9 +67,14 @@ public record Lab(
         }
     }
 
-    /** Starts two sidecars with their applications, which connect by {@code tcp} or {@code sctp}. */
+    /** Starts two sidecars with their applications, which connect by {@code tcp} or {@code sctp} and post through rings. */
     SidecarPair startSidecars(String llp) {
-        return SidecarPair.start(build, active, passive, llp);
+        return SidecarPair.start(build, active, passive, llp, QueuePath.RINGS);
+    }
+
+    /** Starts two sidecars with their applications, which connect by TCP. */
+    SidecarPair startSidecars(QueuePath path) {
+        return SidecarPair.start(build, active, passive, "tcp", path);
     }
 
     /** Has ends that are connected do their plan for a moment, again and again, after they did other things. */
@@ -80,15 +86,13 @@ public record Lab(
 
     /** The same for the other build, if there is one. */
     Optional<Lab> before() {
-        return against.map(other -> new Lab(
-                other,
-                Optional.empty(),
-                active,
-                passive,
-                directory,
-                time,
-                quick,
-                line -> progress.accept("before: " + line)));
+        return against.map(other ->
+                new Lab(other, Optional.empty(), active, passive, directory, time, quick, progress).saying("before: "));
+    }
+
+    /** The same with some words before each line of progress. */
+    Lab saying(String prefix) {
+        return new Lab(build, against, active, passive, directory, time, quick, line -> progress.accept(prefix + line));
     }
 
     /** The same with the ends in other places. */

@@ -26,7 +26,6 @@ public interface PartRunner {
             case SIDECAR -> new SidecarPart();
             case APPLICATION -> new ApplicationPart();
             case NETWORK -> new NetworkPart();
-            case QUOTA -> new QuotaPart();
             case SCTP -> new SctpPart();
             case COMPARISON -> new ComparisonPart();
             case PROFILE -> new ProfilePart();

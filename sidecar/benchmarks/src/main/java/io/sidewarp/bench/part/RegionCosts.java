@@ -39,7 +39,7 @@ public final class RegionCosts {
     }
 
     static void measure(Lab lab, Recorder recorder, SidecarPair pair) {
-        try (SidewarpClient client = pair.client();
+        try (SidewarpClient client = pair.active().client();
                 Session session = client.openSession("bench")) {
             for (int count = 0; count < REGIONS; count++) {
                 long begin = System.nanoTime();

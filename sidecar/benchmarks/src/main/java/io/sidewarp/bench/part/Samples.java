@@ -23,7 +23,7 @@ import java.util.Locale;
 public final class Samples {
 
     /** Below it the octets are not what costs. */
-    static final int LEAST_SIZE_FOR_CPU = 1024;
+    public static final int LEAST_SIZE_FOR_CPU = 1024;
 
     private static final Duration DISTANCE_TIME = Duration.ofMillis(20);
 

@@ -48,7 +48,7 @@ public final class SidecarPart implements PartRunner {
         }
         try (SidecarPair pair = lab.at(Place.ANYWHERE, Place.ANYWHERE).startSidecars("tcp")) {
             pair.perf("write", lab.time(), lab.time().multipliedBy(2), "--size", "1M", "--depth", "8");
-            double resident = pair.residentOctets() / MIB;
+            double resident = pair.active().residentOctets() / MIB;
             recorder.add(LOADED, Metric.RESIDENT_MIB, resident);
             lab.progress().accept(String.format(Locale.ROOT, "sidecar under load: %.0f MiB resident", resident));
             RegionCosts.measure(lab, recorder, pair);

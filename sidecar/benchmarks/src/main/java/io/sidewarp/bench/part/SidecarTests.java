@@ -70,16 +70,15 @@ public final class SidecarTests {
 
     /** The same for some of the streams and sizes. */
     static void settle(Lab lab, SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
-        settle(lab, () -> {
-            for (ThroughputPart.Step step : steps) {
-                for (String operation : OPERATIONS) {
-                    pair.perf(operation, Duration.ZERO, SETTLING_STREAM, options(step));
-                }
-            }
-            for (String operation : OPERATIONS) {
-                pair.perf(operation, Duration.ZERO, SETTLING_LATENCY, latencyOptions(sizes));
-            }
-        });
+        settle(lab, () -> warm(pair, steps, sizes));
+    }
+
+    /** Does all of it for a moment each. */
+    static void warm(SidecarPair pair, List<ThroughputPart.Step> steps, List<Integer> sizes) {
+        for (String operation : OPERATIONS) {
+            steps.forEach(step -> pair.perf(operation, Duration.ZERO, SETTLING_STREAM, options(step)));
+            pair.perf(operation, Duration.ZERO, SETTLING_LATENCY, latencyOptions(sizes));
+        }
     }
 
     /** Does something again and again before anything counts. */
@@ -148,13 +147,13 @@ public final class SidecarTests {
         }
     }
 
-    /** Measures latency of messages of 8 octets in a time of its own. */
-    static PerfReport pingPong(SidecarPair pair, String operation, Duration warmup, Duration time) {
-        return pair.perf(operation, warmup, time, latencyOptions(List.of(LatencyPart.SIZE)))
-                .getFirst();
+    /** Measures latency of messages of one size in a time of its own. */
+    static PerfReport pingPong(SidecarPair pair, String operation, int size, Duration warmup, Duration time) {
+        return pair.perf(operation, warmup, time, latencyOptions(List.of(size))).getFirst();
     }
 
-    private static void record(Lab lab, Recorder recorder, PerfReport report) {
+    /** Takes what a report says. */
+    static void record(Lab lab, Recorder recorder, PerfReport report) {
         record(lab, recorder, subject(report.operation(), report.size(), report.depth(), report.signal()), report);
     }
 

@@ -6,6 +6,7 @@ package io.sidewarp.bench.process;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
 import io.sidewarp.cli.Sidewarp;
+import io.sidewarp.cli.perf.ProcessCpu;
 import io.sidewarp.client.ClientOptions;
 import io.sidewarp.client.SidewarpClient;
 import java.io.IOException;
@@ -14,6 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** A sidecar of a build, as {@code ./sidewarp sidecar} starts it, with a socket and a volume of its own. */
 public final class Sidecar implements AutoCloseable {
@@ -79,8 +81,23 @@ public final class Sidecar implements AutoCloseable {
         return Memory.residentOctets(process.pid());
     }
 
+    /** Processor time that the process has used. */
+    public ProcessCpu cpu() {
+        return new ProcessCpu(process.pid());
+    }
+
+    /** Octets of the files in its shared volume. */
+    public long volumeOctets() {
+        try (Stream<Path> files = Files.list(directory.resolve("volume"))) {
+            return files.mapToLong(file -> file.toFile().length()).sum();
+        } catch (IOException e) {
+            throw new Failure(
+                    ExitCode.IO_ERROR, "cannot list the volume of sidecar " + name + ": " + e.getMessage(), e);
+        }
+    }
+
     /** A client in this process; the caller closes it. */
-    SidewarpClient client() {
+    public SidewarpClient client() {
         return SidewarpClient.connect(ClientOptions.defaults()
                 .withTarget("unix://" + directory.resolve("api.sock"))
                 .withSharedVolume(directory.resolve("volume")));
@@ -101,11 +118,11 @@ public final class Sidecar implements AutoCloseable {
     }
 
     /** Starts one command of the sidewarp program as such an application, where this runs. */
-    ChildProcess command(String... arguments) {
-        List<String> command = JvmProcess.command(build, Sidewarp.class, arguments);
+    ChildProcess command(List<String> arguments) {
+        List<String> command = JvmProcess.command(build, Sidewarp.class, arguments.toArray(String[]::new));
         command.addAll(options());
         return ChildProcess.start(
-                arguments[0] + " at " + name, place.wrap(command), Map.of(), directory.resolve("command"));
+                arguments.getFirst() + " at " + name, place.wrap(command), Map.of(), directory.resolve("command"));
     }
 
     private static String script(Build build) {

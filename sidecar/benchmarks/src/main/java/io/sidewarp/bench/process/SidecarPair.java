@@ -3,9 +3,10 @@
 
 package io.sidewarp.bench.process;
 
+import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.cli.ExitCode;
 import io.sidewarp.cli.Failure;
-import io.sidewarp.client.SidewarpClient;
+import io.sidewarp.client.QueuePath;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,24 +31,45 @@ public final class SidecarPair implements AutoCloseable {
     private final String address;
     private final String llp;
     private final Application client;
+    private final List<String> queue;
     private @Nullable Application second;
     private ChildProcess server;
     private List<String> destination;
 
-    private SidecarPair(Path directory, Sidecar passive, Sidecar active, String address, String llp) {
+    private SidecarPair(Path directory, Sidecar passive, Sidecar active, String address, String llp, QueuePath path) {
         this.directory = directory;
         this.passive = passive;
         this.active = active;
         this.address = address;
         this.llp = llp;
-        server = listen();
+        client = active.application("application");
+        ChildProcess started = null;
         try {
+            queue = queueOptions(client.run(List.of("perf", "--help")), path);
+            started = listen();
+            server = started;
             destination = destination(server.awaitLine(LISTENING, LISTEN_PATIENCE), llp);
-            client = active.application("application");
         } catch (RuntimeException e) {
-            server.close();
+            client.close();
+            if (started != null) {
+                started.close();
+            }
             throw e;
         }
+    }
+
+    /**
+     * Returns options of {@code sidewarp perf} for a path of work.
+     *
+     * @param help what {@code perf --help} prints; a build whose perf has no {@code --queue} has the gRPC queue only
+     */
+    static List<String> queueOptions(String help, QueuePath path) {
+        if (!help.contains("--queue")) {
+            return List.of();
+        }
+        return path == QueuePath.GRPC
+                ? List.of("--queue", "grpc")
+                : List.of("--queue", "rings", "--wait", Waiting.YIELD.toString());
     }
 
     /**
@@ -55,15 +77,16 @@ public final class SidecarPair implements AutoCloseable {
      *
      * @param activePlace where the end that measures runs, application and sidecar
      * @param llp tcp or sctp
+     * @param path how work reaches the sidecars, where the build has more than the gRPC queue
      */
-    public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp) {
+    public static SidecarPair start(Build build, Place activePlace, Place passivePlace, String llp, QueuePath path) {
         Path directory = createDirectory();
         Sidecar passive = null;
         Sidecar active = null;
         try {
             passive = Sidecar.start(build, "b", passivePlace, directory);
             active = Sidecar.start(build, "a", activePlace, directory);
-            return new SidecarPair(directory, passive, active, passivePlace.address(), llp);
+            return new SidecarPair(directory, passive, active, passivePlace.address(), llp, path);
         } catch (RuntimeException e) {
             close(active, passive);
             throw e;
@@ -71,7 +94,9 @@ public final class SidecarPair implements AutoCloseable {
     }
 
     private ChildProcess listen() {
-        return passive.command("perf", "--listen", address + ":0", "--llp", llp);
+        List<String> arguments = new ArrayList<>(List.of("perf", "--listen", address + ":0", "--llp", llp));
+        arguments.addAll(queue);
+        return passive.command(arguments);
     }
 
     /** Listens anew: a listener's connections have the congestion control that was there when it began. */
@@ -111,20 +136,16 @@ public final class SidecarPair implements AutoCloseable {
             Application application, String operation, Duration warmup, Duration time, String... options) {
         List<String> arguments = new ArrayList<>(List.of("perf", operation));
         arguments.addAll(destination);
+        arguments.addAll(queue);
         arguments.addAll(List.of(options));
         arguments.addAll(List.of("--json", "--warmup", warmup.toMillis() + "ms", "--time", time.toMillis() + "ms"));
         arguments.addAll(active.options());
         return PerfReport.parse(application.run(arguments));
     }
 
-    /** A client of the sidecar that asks, in this process; the caller closes it. */
-    public SidewarpClient client() {
-        return active.client();
-    }
-
-    /** Resident octets of the sidecar that asks. */
-    public long residentOctets() {
-        return active.residentOctets();
+    /** The sidecar that asks. */
+    public Sidecar active() {
+        return active;
     }
 
     /** What perf prints: "listening on 127.0.0.1:7471", and over SCTP " in UDP port 9899" behind it. */

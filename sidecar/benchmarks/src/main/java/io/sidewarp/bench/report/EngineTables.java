@@ -34,7 +34,7 @@ final class EngineTables {
     }
 
     /** One stream of iperf3, and copies. */
-    static String peers(Cells cells) {
+    private static String peers(Cells cells) {
         List<List<String>> rows = new ArrayList<>();
         for (IperfKind kind : IperfKind.values()) {
             rows.add(peer(cells, kind.toString(), Peers.iperf(kind)));

@@ -29,7 +29,8 @@ final class Markdown {
         return row(header) + rule + rows.stream().map(Markdown::row).collect(Collectors.joining());
     }
 
-    private static String row(List<String> cells) {
+    /** A row of a table. */
+    static String row(List<String> cells) {
         return cells.stream().collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 
@@ -39,14 +40,29 @@ final class Markdown {
      * @throws Failure when it has no such marks
      */
     static String replace(String document, String name, String content) {
-        String begin = "<!-- begin: bench " + name + " -->\n";
+        String old = content(document, name);
+        int from = document.indexOf(begin(name)) + begin(name).length();
+        return document.substring(0, from) + content + document.substring(from + old.length());
+    }
+
+    /**
+     * Returns what a document has between these marks.
+     *
+     * @throws Failure when it has no such marks
+     */
+    static String content(String document, String name) {
         String end = "<!-- end: bench " + name + " -->";
-        int from = document.indexOf(begin);
+        int from = document.indexOf(begin(name));
         int to = document.indexOf(end);
         if (from < 0 || to < from) {
-            throw new Failure(ExitCode.NO_INPUT, "the document has no " + begin.strip() + " ... " + end);
+            throw new Failure(
+                    ExitCode.NO_INPUT, "the document has no " + begin(name).strip() + " ... " + end);
         }
-        return document.substring(0, from + begin.length()) + content + document.substring(to);
+        return document.substring(from + begin(name).length(), to);
+    }
+
+    private static String begin(String name) {
+        return "<!-- begin: bench " + name + " -->\n";
     }
 
     static String read(Path file) {

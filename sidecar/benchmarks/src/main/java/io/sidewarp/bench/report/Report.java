@@ -26,7 +26,7 @@ public final class Report {
         results.parts()
                 .forEach((part, result) ->
                         text.append("## ").append(part).append("\n\n").append(part(part, result)));
-        return text.append("## TARGETS\n\n").append(Targets.table(results)).toString();
+        return text.append("## TARGETS\n\n").append(Targets.table(results, "")).toString();
     }
 
     /**
@@ -44,7 +44,7 @@ public final class Report {
 
     /**
      * Puts tables into a document, between the marks {@code <!-- begin: bench PART -->} and {@code <!-- end: bench
-     * PART -->}, and the targets between those of {@code targets}; draws the plots into the directory {@code plots}
+     * PART -->}, and the targets between those of {@code targets}, where what was not measured keeps its row; draws the plots into the directory {@code plots}
      * beside it.
      */
     public static void write(Results results, Path document) {
@@ -52,7 +52,8 @@ public final class Report {
         for (Map.Entry<Part, PartResult> part : results.parts().entrySet()) {
             text = Markdown.replace(text, name(part.getKey()), part(part.getKey(), part.getValue()));
         }
-        Markdown.write(document, Markdown.replace(text, TARGETS, Targets.table(results)));
+        String targets = Targets.table(results, Markdown.content(text, TARGETS));
+        Markdown.write(document, Markdown.replace(text, TARGETS, targets));
         Plots.write(results, document.resolveSibling("plots"));
     }
 
@@ -68,11 +69,10 @@ public final class Report {
             case RATE -> EngineTables.rate(result);
             case LATENCY -> EngineTables.latency(result);
             case CONNECTIONS -> EngineTables.connections(result);
-            case APPLICATION -> SidecarTables.application(result);
+            case APPLICATION -> ApplicationTables.application(result);
             case BESIDE -> SidecarTables.beside(result);
             case SIDECAR -> SidecarTables.sidecar(result);
             case NETWORK -> NetworkTables.network(result);
-            case QUOTA -> SidecarTables.quota(result);
             case SCTP -> SidecarTables.sctp(result);
             case COMPARISON -> ChangeTables.comparison(result);
             case PROFILE -> ChangeTables.profile(result);

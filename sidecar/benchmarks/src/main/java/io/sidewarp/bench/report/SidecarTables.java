@@ -3,11 +3,7 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.BesidePart;
-import io.sidewarp.bench.part.LatencyPart;
-import io.sidewarp.bench.part.Peers;
-import io.sidewarp.bench.part.QuotaPart;
 import io.sidewarp.bench.part.RegionCosts;
 import io.sidewarp.bench.part.SctpPart;
 import io.sidewarp.bench.part.SidecarPart;
@@ -25,51 +21,6 @@ import java.util.function.UnaryOperator;
 final class SidecarTables {
 
     private SidecarTables() {}
-
-    static String application(PartResult part) {
-        Cells cells = new Cells(part);
-        List<List<String>> rows = new ArrayList<>();
-        for (String operation : SidecarTests.OPERATIONS) {
-            for (Step step : SidecarTests.STEPS) {
-                Subject subject = SidecarTests.stream(operation, step);
-                rows.add(List.of(
-                        operation + " " + Sizes.format(step.size()),
-                        String.valueOf(step.depth()),
-                        cells.spread(subject, Metric.GIGABITS_PER_SECOND),
-                        cells.value(Peers.grpcStream(step.size()), Metric.GIGABITS_PER_SECOND),
-                        cells.value(subject, Metric.MESSAGES_PER_SECOND),
-                        cells.value(subject, Metric.ACTIVE_CPU_SECONDS_PER_GIB),
-                        cells.value(subject, Metric.PASSIVE_CPU_SECONDS_PER_GIB)));
-            }
-        }
-        return EngineTables.peers(cells)
-                + "\n"
-                + Markdown.table(
-                        1,
-                        List.of(
-                                "throughput",
-                                "depth",
-                                "Gbit/s",
-                                "grpc-java Gbit/s",
-                                "messages/s",
-                                "CPU s/GiB, asking end",
-                                "other end"),
-                        rows)
-                + "\n"
-                + latency(cells);
-    }
-
-    private static String latency(Cells cells) {
-        List<List<String>> rows = new ArrayList<>();
-        rows.add(latency(cells, "bare TCP 8 B", Peers.nioEcho(LatencyPart.SIZE, Waiting.SLEEP)));
-        rows.add(latency(cells, "grpc-java 8 B", Peers.grpcEcho(LatencyPart.SIZE)));
-        for (String operation : SidecarTests.OPERATIONS) {
-            for (int size : SidecarTests.LATENCY_SIZES) {
-                rows.add(latency(cells, operation + " " + Sizes.format(size), SidecarTests.pingPong(operation, size)));
-            }
-        }
-        return Markdown.table(1, List.of("latency", "p50 us", "p99 us", "p99.9 us"), rows);
-    }
 
     private static List<String> latency(Cells cells, String name, Subject subject) {
         return List.of(
@@ -155,41 +106,6 @@ final class SidecarTables {
                         rows)
                 + "\n"
                 + Markdown.table(1, List.of("latency", "p50 us", "p99 us", "p99.9 us"), latencies);
-    }
-
-    static String quota(PartResult part) {
-        Cells cells = new Cells(part);
-        List<List<String>> latencies = new ArrayList<>();
-        latencies.add(quotaLatency(cells, "grpc-java", Peers.grpcEcho(QuotaPart.SIZE)));
-        List<List<String>> streams = new ArrayList<>();
-        streams.add(quotaStream(cells, "grpc-java", Peers.grpcStream(QuotaPart.STEP.size())));
-        for (String operation : SidecarTests.OPERATIONS) {
-            latencies.add(quotaLatency(cells, operation, SidecarTests.pingPong(operation, QuotaPart.SIZE)));
-            streams.add(quotaStream(cells, operation, SidecarTests.stream(operation, QuotaPart.STEP)));
-        }
-        return Markdown.table(
-                        1,
-                        List.of("8 octets", "p50 us", "p99 us", "p99.9 us", "under a quota", "p99 us", "p99.9 us"),
-                        latencies)
-                + "\n"
-                + Markdown.table(1, List.of("64 KiB", "Gbit/s", "under a quota"), streams)
-                + "\nThe quota of the asking application and its sidecar was used up in "
-                + cells.value(QuotaPart.USE.withQuota(QuotaPart.QUOTA), Metric.THROTTLED_PERCENT)
-                + " % of the periods of 100 ms.\n";
-    }
-
-    private static List<String> quotaLatency(Cells cells, String name, Subject subject) {
-        List<String> row = new ArrayList<>(latency(cells, name, subject));
-        List<String> limited = latency(cells, name, subject.withQuota(QuotaPart.QUOTA));
-        row.addAll(limited.subList(1, limited.size()));
-        return row;
-    }
-
-    private static List<String> quotaStream(Cells cells, String name, Subject subject) {
-        return List.of(
-                name,
-                cells.spread(subject, Metric.GIGABITS_PER_SECOND),
-                cells.spread(subject.withQuota(QuotaPart.QUOTA), Metric.GIGABITS_PER_SECOND));
     }
 
     static String sidecar(PartResult part) {

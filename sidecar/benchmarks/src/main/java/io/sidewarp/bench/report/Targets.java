@@ -6,7 +6,10 @@ package io.sidewarp.bench.report;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.ApplicationPart;
+import io.sidewarp.bench.part.BesidePart;
 import io.sidewarp.bench.part.ConnectionsPart;
+import io.sidewarp.bench.part.IdleQueue;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.RatePart;
@@ -29,12 +32,16 @@ import java.util.OptionalDouble;
 /** What Sidewarp has to reach, most of it as ratios to peers in the same run, of streams turn by turn. */
 final class Targets {
 
+    private static final Step SMALL = new Step(64, 128);
     private static final Step MIDDLE = new Step(64 << 10, 16);
     private static final Step LARGE = new Step(1 << 20, 8);
     private static final int RATE_DEPTH = 128;
 
     /** What counts as no loss: medians of a shared machine differ that much. */
     private static final double NO_LOSS = 0.95;
+
+    /** What counts as idle: less is what a JVM does by itself. */
+    private static final double IDLE_PERCENT = 1;
 
     /** Less is the bookkeeping of the measurement itself. */
     private static final double NO_ALLOCATION = 1;
@@ -45,11 +52,24 @@ final class Targets {
         this.results = results;
     }
 
-    static String table(Results results) {
-        return Markdown.table(
-                1,
-                List.of("figure", "target", "measured", "met"),
-                new Targets(results).all().stream().map(Target::row).toList());
+    /** @param earlier table whose rows stay where there is no result; may be empty */
+    static String table(Results results, String earlier) {
+        List<String> header = List.of("figure", "target", "measured", "met");
+        StringBuilder table = new StringBuilder(Markdown.table(1, header, List.of()));
+        for (Target target : new Targets(results).all()) {
+            String row = Markdown.row(target.row());
+            table.append(
+                    target.measured().isPresent() ? row : row(earlier, target).orElse(row));
+        }
+        return table.toString();
+    }
+
+    private static Optional<String> row(String table, Target target) {
+        String begin = "| " + target.figure() + " | ";
+        return table.lines()
+                .filter(line -> line.startsWith(begin))
+                .map(line -> line + "\n")
+                .findFirst();
     }
 
     List<Target> all() {
@@ -78,6 +98,7 @@ final class Targets {
                         Peers.nioEcho(LatencyPart.SIZE, Waiting.SPIN),
                         Metric.P50_MICROSECONDS)));
         connections(targets);
+        queues(targets);
         targets.add(Target.atMost(
                 120, "sidecar: MiB resident when idle", median(Part.SIDECAR, SidecarPart.IDLE, Metric.RESIDENT_MIB)));
         targets.add(Target.atMost(
@@ -120,9 +141,11 @@ final class Targets {
     }
 
     private OptionalDouble ofEachTurn(Subject own, Subject peer) {
-        return cells(Part.STREAMS)
-                .map(cells -> cells.medianOfTurns(own, peer, Metric.GIGABITS_PER_SECOND))
-                .orElse(OptionalDouble.empty());
+        return ofEachTurn(Part.STREAMS, own, peer, Metric.GIGABITS_PER_SECOND);
+    }
+
+    private OptionalDouble ofEachTurn(Part part, Subject own, Subject peer, Metric metric) {
+        return cells(part).map(cells -> cells.medianOfTurns(own, peer, metric)).orElse(OptionalDouble.empty());
     }
 
     private void connections(List<Target> targets) {
@@ -140,6 +163,59 @@ final class Targets {
                 NO_LOSS,
                 "engine: throughput of one among " + most + " connections, of one alone",
                 median(Part.CONNECTIONS, subject, Metric.OF_ONE_ALONE)));
+    }
+
+    /** Targets of rings in shared memory. */
+    private void queues(List<Target> targets) {
+        for (Operation operation : ApplicationPart.OPERATIONS) {
+            targets.add(Target.atMost(
+                    operation == Operation.WRITE ? 2.2 : 1.6,
+                    "application over rings: p50 of an 8-octet " + operation + ", of engines",
+                    ofApplications(
+                            SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE),
+                            Samples.engine(ApplicationPart.pingPong(operation, LatencyPart.SIZE)),
+                            Metric.P50_MICROSECONDS)));
+        }
+        for (Operation operation : ApplicationPart.OPERATIONS) {
+            targets.add(Target.atLeast(
+                    0.6,
+                    "application over rings: " + operation + " 64 B, depth " + SMALL.depth()
+                            + ", of engines (aim 0.75)",
+                    ofApplications(
+                            application(operation, SMALL), engine(operation, SMALL), Metric.MESSAGES_PER_SECOND)));
+        }
+        for (Step step : List.of(MIDDLE, LARGE)) {
+            targets.add(Target.atLeast(
+                    NO_LOSS,
+                    "application over rings: write " + Sizes.format(step.size()) + ", of engines",
+                    ofApplications(
+                            application(Operation.WRITE, step),
+                            engine(Operation.WRITE, step),
+                            Metric.GIGABITS_PER_SECOND)));
+        }
+        for (BesidePart.Stream stream : BesidePart.STREAMS) {
+            Subject rings = BesidePart.beside(stream);
+            targets.add(Target.atMost(
+                    1,
+                    "application over rings: p99 of an 8-octet read beside " + stream + ", of the gRPC queue",
+                    ofApplications(rings, rings.with(ApplicationPart.GRPC), Metric.P99_MICROSECONDS)));
+        }
+        targets.add(Target.atMost(
+                IDLE_PERCENT,
+                "sidecar: % of a processor beside an idle queue over rings",
+                median(Part.APPLICATION, IdleQueue.SUBJECT, Metric.SIDECAR_CPU_PERCENT)));
+        targets.add(Target.atMost(
+                IDLE_PERCENT,
+                "application: % of a processor with an idle queue over rings",
+                median(Part.APPLICATION, IdleQueue.SUBJECT, Metric.APPLICATION_CPU_PERCENT)));
+        targets.add(Target.atMost(
+                64,
+                "application: KiB of files of a queue over rings",
+                median(Part.APPLICATION, IdleQueue.SUBJECT, Metric.FILES_KIB)));
+    }
+
+    private OptionalDouble ofApplications(Subject subject, Subject reference, Metric metric) {
+        return ofEachTurn(Part.APPLICATION, subject, reference, metric);
     }
 
     private static OptionalDouble kib(OptionalDouble octets) {

@@ -49,6 +49,12 @@ public enum Metric {
     READY_MILLISECONDS,
     /** Memory of a process that is in use. */
     RESIDENT_MIB,
+    /** Processor time of a sidecar, of that of one processor. */
+    SIDECAR_CPU_PERCENT,
+    /** The same of an application. */
+    APPLICATION_CPU_PERCENT,
+    /** Files in a shared volume. */
+    FILES_KIB,
     /** A container image as a file. */
     IMAGE_MIB,
     /** Of the samples of a process, those in which the kernel copied between memory and sockets. */

@@ -20,12 +20,13 @@ public enum Part {
     LATENCY,
     /** Engine to engine, 1 to 10,000 connections. */
     CONNECTIONS,
-    /** Application to application through two sidecars, beside iperf3, bare TCP and grpc-java. */
+    /**
+     * Application to application through two sidecars, over rings and over the gRPC queue, beside engines alone; under a quota
+     * of processor time, where control groups can be made.
+     */
     APPLICATION,
     /** Engines and applications on two hosts of a network, beside iperf3 and bare TCP. Takes network namespaces. */
     NETWORK,
-    /** Application to application under a quota of processor time, beside grpc-java. Takes control groups. */
-    QUOTA,
     /** Application to application, messages of 8 octets one at a time beside a stream, of this build and of another one if given. */
     BESIDE,
     /** What a sidecar takes to start, and of memory. */

@@ -35,9 +35,9 @@ public final class Recorder {
         return new Recorder(samples, Subject::before);
     }
 
-    /** Takes the samples of what has another congestion control than the machine's, to the others. */
-    public Recorder with(String congestionControl) {
-        return new Recorder(samples, subject -> subject.with(congestionControl));
+    /** Takes the samples of a variant, to the others: see {@link Subject#with}. */
+    public Recorder with(String variant) {
+        return new Recorder(samples, subject -> subject.with(variant));
     }
 
     public void add(Subject subject, Metric metric, double sample) {

@@ -8,7 +8,8 @@ package io.sidewarp.bench.result;
  *
  * @param program who moves the octets: {@code engine}, {@code application} (through two sidecars), or a peer;
  *     {@code active end} and {@code passive end} of a profile; what is of the build that is compared with ends with {@code
- *     before}, what had another congestion control than the machine's with the name of that;
+ *     before}, what had another congestion control than the machine's with the name of that, an application whose work
+ *     goes through the gRPC queue with {@code gRPC}, and one with all processors with {@code on all processors};
  *     iperf3 by turns with messages of a size ends with {@code beside} and that size, and an application beside another
  *     one's work with {@code beside} and that
  * @param operation {@code write}, {@code read}, {@code send}; of peers {@code stream}, {@code echo} or {@code copy}
@@ -43,9 +44,9 @@ public record Subject(
         return of(program + " before");
     }
 
-    /** The same with a congestion control of TCP that is not the machine's. */
-    public Subject with(String congestionControl) {
-        return of(program + " " + congestionControl);
+    /** The same in another variant: a congestion control of TCP that is not the machine's, or another path of work. */
+    public Subject with(String variant) {
+        return of(program + " " + variant);
     }
 
     /** The same of another program. */

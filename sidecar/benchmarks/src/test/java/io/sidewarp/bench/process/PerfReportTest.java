@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
 import io.sidewarp.cli.Failure;
+import io.sidewarp.client.QueuePath;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -54,5 +55,15 @@ class PerfReportTest {
         assertThat(Memory.residentOctets(List.of("Name:\tjava", "VmRSS:\t   2048 kB")))
                 .isEqualTo(2 << 20);
         assertThat(Memory.residentOctets(List.of("Name:\tjava"))).isZero();
+    }
+
+    @Test
+    void aBuildWithoutRingsIsMeasuredOverItsOnlyQueue() {
+        String help = "  --queue any|rings|grpc";
+
+        assertThat(SidecarPair.queueOptions(help, QueuePath.RINGS))
+                .containsExactly("--queue", "rings", "--wait", "yield");
+        assertThat(SidecarPair.queueOptions(help, QueuePath.GRPC)).containsExactly("--queue", "grpc");
+        assertThat(SidecarPair.queueOptions("  --busy-poll", QueuePath.RINGS)).isEmpty();
     }
 }

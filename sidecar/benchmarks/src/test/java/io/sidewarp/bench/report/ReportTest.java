@@ -9,12 +9,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
+import io.sidewarp.bench.part.ApplicationPart;
 import io.sidewarp.bench.part.BesidePart;
 import io.sidewarp.bench.part.ConnectionsPart;
+import io.sidewarp.bench.part.IdleQueue;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Peers;
 import io.sidewarp.bench.part.ProfilePart;
-import io.sidewarp.bench.part.QuotaPart;
+import io.sidewarp.bench.part.Quotas;
 import io.sidewarp.bench.part.RatePart;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarPart;
@@ -136,6 +138,88 @@ class ReportTest {
         assertThat(target.row()).contains("not measured");
     }
 
+    /** Two turns, in which rings have so many times the time of engines and a share of their rate. */
+    private static PartResult applications(double factor) {
+        Recorder recorder = new Recorder();
+        Subject engine = Samples.engine(ApplicationPart.pingPong(Operation.READ, LatencyPart.SIZE));
+        Subject read = SidecarTests.pingPong("read", LatencyPart.SIZE);
+        add(recorder, engine, Metric.P50_MICROSECONDS, 10, 30);
+        add(recorder, read, Metric.P50_MICROSECONDS, 10 * factor, 30 * factor);
+        add(recorder.with(ApplicationPart.GRPC), read, Metric.P50_MICROSECONDS, 40, 120);
+        Subject write = SidecarTests.stream("write", LARGE);
+        add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, 20, 40);
+        add(recorder, write, Metric.GIGABITS_PER_SECOND, 20 / factor, 40 / factor);
+        add(recorder, WRITE, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.1);
+        add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.1);
+        add(recorder, write, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.2);
+        add(recorder, write, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.1);
+        Subject beside = BesidePart.beside(BesidePart.STREAMS.getFirst());
+        add(recorder, beside, Metric.P99_MICROSECONDS, 100, 200);
+        add(recorder.with(ApplicationPart.GRPC), beside, Metric.P99_MICROSECONDS, 200, 400);
+        add(recorder, IdleQueue.SUBJECT, Metric.SIDECAR_CPU_PERCENT, 0.2);
+        add(recorder, IdleQueue.SUBJECT, Metric.FILES_KIB, 60);
+        add(recorder.with(Quotas.FREE), read, Metric.P50_MICROSECONDS, 60);
+        add(recorder.under(Quotas.QUOTA), read, Metric.P50_MICROSECONDS, 240);
+        add(recorder, Quotas.USE, Metric.THROTTLED_PERCENT, 30);
+        return part(recorder);
+    }
+
+    @Test
+    void ringsAreComparedWithEnginesAndTheGrpcQueueTurnByTurn() {
+        Results fast = Results.empty().with(Part.APPLICATION, applications(1.5));
+        Results slow = Results.empty().with(Part.APPLICATION, applications(2));
+
+        assertThat(target(fast, "application over rings: p50 of an 8-octet read")
+                        .isMet())
+                .isTrue();
+        assertThat(target(slow, "application over rings: p50 of an 8-octet read")
+                        .isMet())
+                .isFalse();
+        assertThat(target(slow, "application over rings: write 1 MiB").measured())
+                .hasValue(0.5);
+        assertThat(target(slow, "application over rings: p99 of an 8-octet read")
+                        .measured())
+                .hasValue(0.5);
+        assertThat(target(slow, "application: KiB of files").isMet()).isTrue();
+    }
+
+    @Test
+    void applicationsHaveTablesOfBothPathsOfIdleQueuesAndOfAQuota() {
+        assertThat(Report.text(Results.empty().with(Part.APPLICATION, applications(2))))
+                .contains(
+                        "| by turns | engine | rings | gRPC | rings / engine | gRPC / engine |",
+                        "| read 8 B, p50 us | 20.0 (10.0–30.0) | 40.0 (20.0–60.0) | 80.0 (40.0–120) |"
+                                + " 2.00 (2.00–2.00) | 4.00 (4.00–4.00) |",
+                        "| write 1 MiB, depth 8, Gbit/s | 30.0 (20.0–40.0) | 15.0 (10.0–20.0) |  | 0.500 (0.500–0.500) |  |",
+                        "| write 1 MiB, depth 8, CPU s/GiB | 0.200 | 0.300 |  | 1.50 |  |",
+                        "| write 64 KiB, depth 16 |  | 150 (100–200) |  |  | 300 (200–400) |  | 0.500 (0.500–0.500) |",
+                        "| files, KiB | 60.0 |",
+                        "| read 8 B, p50 us | 60.0 | 240 | 4.00 |",
+                        "was used up in 30.0 % of the periods");
+    }
+
+    @Test
+    void aTargetThatWasNotMeasuredKeepsItsRowInTheDocument() throws Exception {
+        Path document = Files.writeString(directory.resolve("performance.md"), """
+                <!-- begin: bench application -->
+                <!-- end: bench application -->
+                <!-- begin: bench targets -->
+                | figure | target | measured | met |
+                |---|--:|--:|--:|
+                | sidecar: MiB resident when idle | at most 120 | 103 | yes |
+                | application: KiB of files of a queue over rings | at most 64.0 | 99.0 | no |
+                <!-- end: bench targets -->
+                """);
+
+        Report.write(Results.empty().with(Part.APPLICATION, applications(2)), document);
+
+        assertThat(Files.readString(document))
+                .contains(
+                        "| sidecar: MiB resident when idle | at most 120 | 103 | yes |",
+                        "| application: KiB of files of a queue over rings | at most 64.0 | 60.0 | yes |",
+                        "| sidecar: ms from the start of the process until ready | at most 1000 | not measured |  |");
+    }
+
     /** One figure of each part. */
     private static Results everything() {
         Recorder rate = new Recorder();
@@ -162,17 +246,11 @@ class ReportTest {
         add(connections, ConnectionsPart.subject(10_000), Metric.GIGABITS_PER_SECOND, 30);
         add(connections, ConnectionsPart.subject(10_000), Metric.ALONE_GIGABITS_PER_SECOND, 40);
         add(connections, ConnectionsPart.subject(10_000), Metric.OF_ONE_ALONE, 0.7, 0.75, 0.8);
-        Recorder application = new Recorder();
-        add(application, SidecarTests.stream("write", LARGE), Metric.GIGABITS_PER_SECOND, 11);
         Recorder network = new Recorder();
         add(network, WRITE, Metric.GIGABITS_PER_SECOND, 30);
         add(network, Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 10);
         add(network.with("cubic"), WRITE, Metric.GIGABITS_PER_SECOND, 36);
         add(network.with("cubic"), Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 72);
-        Recorder quota = new Recorder();
-        Subject echo = SidecarTests.pingPong("read", QuotaPart.SIZE);
-        add(quota, echo, Metric.P50_MICROSECONDS, 60);
-        add(quota.under(QuotaPart.QUOTA), echo, Metric.P50_MICROSECONDS, 240);
         Recorder sidecar = new Recorder();
         add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
         Recorder beside = new Recorder();
@@ -196,9 +274,8 @@ class ReportTest {
                 .with(Part.MOMENTS, part(moments))
                 .with(Part.LATENCY, part(latency))
                 .with(Part.CONNECTIONS, part(connections))
-                .with(Part.APPLICATION, part(application))
+                .with(Part.APPLICATION, applications(2))
                 .with(Part.NETWORK, part(network))
-                .with(Part.QUOTA, part(quota))
                 .with(Part.BESIDE, part(beside))
                 .with(Part.SIDECAR, part(sidecar))
                 .with(Part.SCTP, part(sctp))
@@ -224,13 +301,11 @@ class ReportTest {
                 .contains(
                         "| engine write 1 MiB | 20.0 (20.0–30.0) |  | 0.600 (0.400–0.800) |  | 2.00 (1.00–3.00) | 0.300 | 0.200 | 0.125 |")
                 .contains("| engine write 1 MiB | 20.0 (20.0–30.0) | 1.00 (0.500–1.00) |")
-                .contains(
-                        "| write 1 MiB | 8 | 11.0 |", "| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
+                .contains("| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
                 .contains("| nothing | 40.0 (40.0–40.0) |  |  |  |  |")
                 .contains("| write 64 KiB, depth 16 | 300 (200–400) |  |  | 18.0 (18.0–18.0) | 20.0 (20.0–20.0) |")
                 .contains("| before: write 64 KiB, depth 16 | 900 (900–900) |  |  |  |  |")
-                .contains("| read | 60.0 |  |  | 240 |  |  |")
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(
                         "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
