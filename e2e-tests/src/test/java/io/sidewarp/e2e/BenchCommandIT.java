@@ -62,8 +62,6 @@ class BenchCommandIT {
                 <!-- end: bench connections -->
                 <!-- begin: bench application -->
                 <!-- end: bench application -->
-                <!-- begin: bench beside -->
-                <!-- end: bench beside -->
                 <!-- begin: bench targets -->
                 <!-- end: bench targets -->
                 """);
@@ -73,7 +71,7 @@ class BenchCommandIT {
                 "--time",
                 "20ms",
                 "--only",
-                "LATENCY,APPLICATION,MOMENTS,STREAMS,CONNECTIONS,BESIDE",
+                "LATENCY,APPLICATION,MOMENTS,STREAMS,CONNECTIONS",
                 "--json",
                 json.toString(),
                 "--write",
@@ -89,8 +87,6 @@ class BenchCommandIT {
         assertThat(programs(parts.get("STREAMS")))
                 .contains("engine", "application", "limit", "grpc-java", "iperf3 beside 64 KiB");
         assertThat(programs(parts.get("CONNECTIONS"))).contains("engine");
-        assertThat(programs(parts.get("BESIDE")))
-                .contains("application", "application beside write 1 MiB, depth 64", "application beside read 8 B");
         assertThat(Files.readString(document))
                 .contains(
                         "| write | spin | ",
@@ -119,7 +115,13 @@ class BenchCommandIT {
 
         JsonNode parts = new ObjectMapper().readTree(json.toFile()).get("parts");
         assertThat(programs(parts.get("COMPARISON")))
-                .contains("engine before", "engine", "application before", "application");
+                .contains(
+                        "engine before",
+                        "engine",
+                        "application before",
+                        "application",
+                        "application beside write 1 MiB, depth 64",
+                        "application beside read 8 B before");
         JsonNode facts = parts.get("COMPARISON").get("facts");
         assertThat(facts.get("before")).isEqualTo(facts.get("commit"));
     }

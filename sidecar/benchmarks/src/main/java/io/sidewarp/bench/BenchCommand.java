@@ -81,7 +81,7 @@ public final class BenchCommand implements Callable<Integer> {
             names = "--against",
             paramLabel = "DIR",
             description = "Compare with the programs that were built in another checkout, by turns: part COMPARISON,"
-                    + " unless --only names others; BESIDE and PROFILE then are of both. A build without queues in shared"
+                    + " unless --only names others; PROFILE then is of both. A build without queues in shared"
                     + " memory is measured over its gRPC queue.")
     private Optional<Path> against = Optional.empty();
 

@@ -45,7 +45,7 @@ public final class ApplicationPart implements PartRunner {
         void settle() {
             SidecarTests.settle(lab, () -> {
                 SidecarTests.warm(pair, STEPS, SIZES);
-                BesidePart.warm(pair);
+                BesideTests.warm(pair);
             });
         }
 
@@ -58,8 +58,8 @@ public final class ApplicationPart implements PartRunner {
                     lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
         }
 
-        void beside(BesidePart.Stream stream) {
-            BesidePart.measure(lab, recorder, pair, stream);
+        void beside(BesideTests.Stream stream) {
+            BesideTests.measure(lab, recorder, pair, stream);
         }
     }
 
@@ -91,7 +91,7 @@ public final class ApplicationPart implements PartRunner {
                 ways.forEach(way -> way.stream(operation, step));
             }
         }
-        BesidePart.STREAMS.forEach(stream -> ways.forEach(way -> way.beside(stream)));
+        BesideTests.STREAMS.forEach(stream -> ways.forEach(way -> way.beside(stream)));
     }
 
     private static List<TransferPlan> plans() {

@@ -62,8 +62,8 @@ public final class ComparisonPart implements PartRunner {
         try (SidecarPair other = before.startSidecars("tcp");
                 SidecarPair own = lab.startSidecars("tcp")) {
             List<Integer> sizes = List.of(LatencyPart.SIZE);
-            SidecarTests.settle(before, other, STEPS, sizes);
-            SidecarTests.settle(lab, own, STEPS, sizes);
+            settle(before, other);
+            settle(lab, own);
             for (int turn = 0; turn < turns; turn++) {
                 for (ThroughputPart.Step step : STEPS) {
                     SidecarTests.stream(before, old, other, step);
@@ -71,7 +71,18 @@ public final class ComparisonPart implements PartRunner {
                 }
                 SidecarTests.pingPong(before, old, other, sizes);
                 SidecarTests.pingPong(lab, recorder, own, sizes);
+                for (BesideTests.Stream stream : BesideTests.STREAMS) {
+                    BesideTests.measure(before, old, other, stream);
+                    BesideTests.measure(lab, recorder, own, stream);
+                }
             }
         }
+    }
+
+    private static void settle(Lab lab, SidecarPair pair) {
+        SidecarTests.settle(lab, () -> {
+            SidecarTests.warm(pair, STEPS, List.of(LatencyPart.SIZE));
+            BesideTests.warm(pair);
+        });
     }
 }

@@ -22,7 +22,6 @@ public interface PartRunner {
             case RATE -> new RatePart();
             case LATENCY -> new LatencyPart();
             case CONNECTIONS -> new ConnectionsPart();
-            case BESIDE -> new BesidePart();
             case SIDECAR -> new SidecarPart();
             case APPLICATION -> new ApplicationPart();
             case NETWORK -> new NetworkPart();

@@ -5,7 +5,7 @@ package io.sidewarp.bench.report;
 
 import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.part.ApplicationPart;
-import io.sidewarp.bench.part.BesidePart;
+import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.IdleQueue;
 import io.sidewarp.bench.part.Quotas;
 import io.sidewarp.bench.part.Samples;
@@ -89,10 +89,10 @@ final class ApplicationTables {
 
     private String beside() {
         List<List<String>> rows = new ArrayList<>();
-        for (BesidePart.Stream stream : BesidePart.STREAMS) {
-            Subject rings = BesidePart.beside(stream);
+        for (BesideTests.Stream stream : BesideTests.STREAMS) {
+            Subject rings = BesideTests.beside(stream);
             Subject grpc = rings.with(ApplicationPart.GRPC);
-            Subject streamed = BesidePart.besideMessages(stream);
+            Subject streamed = BesideTests.besideMessages(stream);
             rows.add(List.of(
                     stream.toString(),
                     cells.value(rings, Metric.P50_MICROSECONDS),

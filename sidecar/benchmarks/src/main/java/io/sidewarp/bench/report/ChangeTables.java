@@ -5,6 +5,7 @@ package io.sidewarp.bench.report;
 
 import io.sidewarp.bench.end.Mode;
 import io.sidewarp.bench.end.TransferPlan;
+import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.ComparisonPart;
 import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.ProfilePart;
@@ -21,6 +22,10 @@ import java.util.List;
 /** Tables of the parts that tell what a change brings. */
 final class ChangeTables {
 
+    private static final Metric RATE = Metric.GIGABITS_PER_SECOND;
+    private static final Metric LATENCY = Metric.P50_MICROSECONDS;
+    private static final Metric TAIL = Metric.P99_MICROSECONDS;
+
     private static final List<Metric> KINDS = List.of(
             Metric.KERNEL_COPY_PERCENT,
             Metric.KERNEL_PERCENT,
@@ -36,32 +41,37 @@ final class ChangeTables {
         List<List<String>> rows = new ArrayList<>();
         for (TransferPlan plan : ComparisonPart.plans()) {
             boolean latency = plan.mode() == Mode.PING_PONG;
-            rows.add(row(cells, "engine " + name(plan), latency, Samples.engine(plan)));
+            rows.add(row(cells, "engine " + name(plan), Samples.engine(plan), latency ? LATENCY : RATE));
         }
         for (String operation : SidecarTests.OPERATIONS) {
             for (ThroughputPart.Step step : ComparisonPart.STEPS) {
                 rows.add(row(
                         cells,
                         "application " + operation + " " + Sizes.format(step.size()),
-                        false,
-                        SidecarTests.stream(operation, step)));
+                        SidecarTests.stream(operation, step),
+                        RATE));
             }
             rows.add(row(
                     cells,
                     "application " + operation + " " + Sizes.format(LatencyPart.SIZE),
-                    true,
-                    SidecarTests.pingPong(operation, LatencyPart.SIZE)));
+                    SidecarTests.pingPong(operation, LatencyPart.SIZE),
+                    LATENCY));
+        }
+        for (BesideTests.Stream stream : BesideTests.STREAMS) {
+            String name = "application read " + Sizes.format(LatencyPart.SIZE) + " beside " + stream;
+            rows.add(row(cells, name, BesideTests.beside(stream), LATENCY));
+            rows.add(row(cells, name, BesideTests.beside(stream), TAIL));
+            rows.add(row(cells, "that " + stream, BesideTests.besideMessages(stream), RATE));
         }
         return Markdown.table(1, List.of("by turns", "before", "after", "unit", "after / before, turn by turn"), rows);
     }
 
-    private static List<String> row(Cells cells, String name, boolean latency, Subject subject) {
-        Metric metric = latency ? Metric.P50_MICROSECONDS : Metric.GIGABITS_PER_SECOND;
+    private static List<String> row(Cells cells, String name, Subject subject, Metric metric) {
         return List.of(
                 name,
                 cells.quartiles(subject.before(), metric),
                 cells.quartiles(subject, metric),
-                latency ? "us, p50" : "Gbit/s",
+                metric == RATE ? "Gbit/s" : metric == TAIL ? "us, p99" : "us, p50",
                 cells.ofEachTurn(subject, subject.before(), metric));
     }
 

@@ -70,7 +70,6 @@ public final class Report {
             case LATENCY -> EngineTables.latency(result);
             case CONNECTIONS -> EngineTables.connections(result);
             case APPLICATION -> ApplicationTables.application(result);
-            case BESIDE -> SidecarTables.beside(result);
             case SIDECAR -> SidecarTables.sidecar(result);
             case NETWORK -> NetworkTables.network(result);
             case SCTP -> SidecarTables.sctp(result);

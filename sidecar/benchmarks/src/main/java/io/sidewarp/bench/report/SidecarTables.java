@@ -3,7 +3,6 @@
 
 package io.sidewarp.bench.report;
 
-import io.sidewarp.bench.part.BesidePart;
 import io.sidewarp.bench.part.RegionCosts;
 import io.sidewarp.bench.part.SctpPart;
 import io.sidewarp.bench.part.SidecarPart;
@@ -15,7 +14,6 @@ import io.sidewarp.bench.result.Subject;
 import io.sidewarp.cli.text.Sizes;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.UnaryOperator;
 
 /** Tables of the parts that measure sidecars. */
 final class SidecarTables {
@@ -28,37 +26,6 @@ final class SidecarTables {
                 cells.spread(subject, Metric.P50_MICROSECONDS),
                 cells.spread(subject, Metric.P99_MICROSECONDS),
                 cells.spread(subject, Metric.P99_9_MICROSECONDS));
-    }
-
-    static String beside(PartResult part) {
-        Cells cells = new Cells(part);
-        List<List<String>> rows = new ArrayList<>();
-        for (boolean before : List.of(true, false)) {
-            String prefix = before ? "before: " : "";
-            UnaryOperator<Subject> build = before ? Subject::before : UnaryOperator.identity();
-            rows.add(beside(cells, prefix + "nothing", build.apply(BesidePart.alone())));
-            for (BesidePart.Stream stream : BesidePart.STREAMS) {
-                List<String> row =
-                        new ArrayList<>(beside(cells, prefix + stream, build.apply(BesidePart.beside(stream))));
-                row.set(4, cells.quartiles(build.apply(BesidePart.besideMessages(stream)), Metric.GIGABITS_PER_SECOND));
-                row.set(5, cells.quartiles(build.apply(BesidePart.alone(stream)), Metric.GIGABITS_PER_SECOND));
-                rows.add(row);
-            }
-        }
-        return Markdown.table(
-                1,
-                List.of("read 8 B beside", "p50 us", "p99 us", "p99.9 us", "stream, Gbit/s", "stream alone"),
-                rows.stream().filter(row -> !row.get(1).isEmpty()).toList());
-    }
-
-    private static List<String> beside(Cells cells, String name, Subject subject) {
-        return List.of(
-                name,
-                cells.quartiles(subject, Metric.P50_MICROSECONDS),
-                cells.quartiles(subject, Metric.P99_MICROSECONDS),
-                cells.quartiles(subject, Metric.P99_9_MICROSECONDS),
-                "",
-                "");
     }
 
     static String sctp(PartResult part) {

@@ -7,7 +7,7 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ApplicationPart;
-import io.sidewarp.bench.part.BesidePart;
+import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.IdleQueue;
 import io.sidewarp.bench.part.LatencyPart;
@@ -193,8 +193,8 @@ final class Targets {
                             engine(Operation.WRITE, step),
                             Metric.GIGABITS_PER_SECOND)));
         }
-        for (BesidePart.Stream stream : BesidePart.STREAMS) {
-            Subject rings = BesidePart.beside(stream);
+        for (BesideTests.Stream stream : BesideTests.STREAMS) {
+            Subject rings = BesideTests.beside(stream);
             targets.add(Target.atMost(
                     1,
                     "application over rings: p99 of an 8-octet read beside " + stream + ", of the gRPC queue",

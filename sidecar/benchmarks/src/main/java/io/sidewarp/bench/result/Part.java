@@ -21,14 +21,12 @@ public enum Part {
     /** Engine to engine, 1 to 10,000 connections. */
     CONNECTIONS,
     /**
-     * Application to application through two sidecars, over rings and over the gRPC queue, beside engines alone; under a quota
-     * of processor time, where control groups can be made.
+     * Application to application through two sidecars, over rings and over the gRPC queue, beside engines alone; messages beside
+     * a stream; under a quota of processor time, where control groups can be made.
      */
     APPLICATION,
     /** Engines and applications on two hosts of a network, beside iperf3 and bare TCP. Takes network namespaces. */
     NETWORK,
-    /** Application to application, messages of 8 octets one at a time beside a stream, of this build and of another one if given. */
-    BESIDE,
     /** What a sidecar takes to start, and of memory. */
     SIDECAR,
     /** Application to application through two sidecars over SCTP, beside usrsctp alone. Takes a C compiler. */
@@ -40,7 +38,7 @@ public enum Part {
 
     /** Whether it measures another build too, if one is given. */
     public boolean compares() {
-        return this == COMPARISON || this == PROFILE || this == BESIDE;
+        return this == COMPARISON || this == PROFILE;
     }
 
     /** Whether its measurements take the time that the user gives; others have times of their own. */

@@ -10,7 +10,7 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.part.ApplicationPart;
-import io.sidewarp.bench.part.BesidePart;
+import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.ConnectionsPart;
 import io.sidewarp.bench.part.IdleQueue;
 import io.sidewarp.bench.part.LatencyPart;
@@ -153,7 +153,7 @@ class ReportTest {
         add(recorder, WRITE, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.1);
         add(recorder, write, Metric.ACTIVE_CPU_SECONDS_PER_GIB, 0.2);
         add(recorder, write, Metric.PASSIVE_CPU_SECONDS_PER_GIB, 0.1);
-        Subject beside = BesidePart.beside(BesidePart.STREAMS.getFirst());
+        Subject beside = BesideTests.beside(BesideTests.STREAMS.getFirst());
         add(recorder, beside, Metric.P99_MICROSECONDS, 100, 200);
         add(recorder.with(ApplicationPart.GRPC), beside, Metric.P99_MICROSECONDS, 200, 400);
         add(recorder, IdleQueue.SUBJECT, Metric.SIDECAR_CPU_PERCENT, 0.2);
@@ -253,16 +253,12 @@ class ReportTest {
         add(network.with("cubic"), Peers.iperf(IperfKind.LARGE), Metric.GIGABITS_PER_SECOND, 72);
         Recorder sidecar = new Recorder();
         add(sidecar, SidecarPart.IDLE, Metric.RESIDENT_MIB, 100);
-        Recorder beside = new Recorder();
-        BesidePart.Stream stream = BesidePart.STREAMS.getFirst();
-        add(beside, BesidePart.alone(), Metric.P50_MICROSECONDS, 40);
-        add(beside, BesidePart.beside(stream), Metric.P50_MICROSECONDS, 200, 300, 400);
-        add(beside, BesidePart.alone(stream), Metric.GIGABITS_PER_SECOND, 20);
-        add(beside, BesidePart.besideMessages(stream), Metric.GIGABITS_PER_SECOND, 18);
-        add(beside.before(), BesidePart.beside(stream), Metric.P50_MICROSECONDS, 900);
         Recorder comparison = new Recorder();
         add(comparison.before(), WRITE, Metric.GIGABITS_PER_SECOND, 10, 20);
         add(comparison, WRITE, Metric.GIGABITS_PER_SECOND, 30, 30);
+        Subject beside = BesideTests.beside(BesideTests.STREAMS.getFirst());
+        add(comparison.before(), beside, Metric.P99_MICROSECONDS, 900);
+        add(comparison, beside, Metric.P99_MICROSECONDS, 300);
         Recorder profile = new Recorder();
         add(profile, WRITE, Metric.GIGABITS_PER_SECOND, 12);
         add(profile, ProfilePart.activeEnd(LARGE.plan(Operation.WRITE)), Metric.CRC_PERCENT, 9);
@@ -276,7 +272,6 @@ class ReportTest {
                 .with(Part.CONNECTIONS, part(connections))
                 .with(Part.APPLICATION, applications(2))
                 .with(Part.NETWORK, part(network))
-                .with(Part.BESIDE, part(beside))
                 .with(Part.SIDECAR, part(sidecar))
                 .with(Part.SCTP, part(sctp))
                 .with(Part.COMPARISON, part(comparison))
@@ -303,13 +298,12 @@ class ReportTest {
                 .contains("| engine write 1 MiB | 20.0 (20.0–30.0) | 1.00 (0.500–1.00) |")
                 .contains("| resident when idle, MiB | 100 |", "| read 1 MiB | 8 | 6.00 |")
                 .contains("| write 1 MiB | 30.0 | 3.00 |", "| write 1 MiB, cubic | 36.0 | 0.500 |")
-                .contains("| nothing | 40.0 (40.0–40.0) |  |  |  |  |")
-                .contains("| write 64 KiB, depth 16 | 300 (200–400) |  |  | 18.0 (18.0–18.0) | 20.0 (20.0–20.0) |")
-                .contains("| before: write 64 KiB, depth 16 | 900 (900–900) |  |  |  |  |")
                 .contains("| iperf3 -l 1024K | 20.0 (10.0–30.0) |  | 30.0 (30.0–30.0) |  |  |  | 1, 0, 3 |")
                 .contains(
                         "| engine write 1 MiB, adaptive | 16.5 (9.00–24.0) | 0.825 | 24.0 (24.0–24.0) | 0.800 |  |  | 1, 0, 2 |")
                 .contains("| engine write 1 MiB | 15.0 (10.0–20.0) | 30.0 (30.0–30.0) | Gbit/s | 2.25 (1.50–3.00) |")
+                .contains(
+                        "| application read 8 B beside write 64 KiB, depth 16 | 900 (900–900) | 300 (300–300) | us, p99 |")
                 .contains("| write 1 MiB, asking end | 12.0 |  |  |  | 9.00 |  |  |")
                 .contains("Commit abcdef, before: fedcba, ");
         assertThat(directory.resolve("plots")).isDirectoryContaining("glob:**/throughput.svg");

@@ -21,7 +21,7 @@ import java.util.concurrent.TimeoutException;
  * Reads of 8 octets, one at a time, beside the stream of another application through the same two sidecars: what a small
  * message waits for a large one. Where each end has one processor, its sidecar has one event loop for both.
  */
-public final class BesidePart implements PartRunner {
+public final class BesideTests {
 
     /** What streams. */
     public static final List<Stream> STREAMS = List.of(
@@ -30,9 +30,6 @@ public final class BesidePart implements PartRunner {
             new Stream("read", new ThroughputPart.Step(1 << 20, 64)));
 
     private static final String OPERATION = "read";
-    private static final int TURNS = 2;
-    private static final int QUICK_TURNS = 1;
-
     private static final Duration SETTLING = Duration.ofMillis(250);
 
     /** How long a stream goes on beyond what is measured beside it, which has to connect meanwhile; by attempts. */
@@ -50,73 +47,22 @@ public final class BesidePart implements PartRunner {
         }
     }
 
-    /** Messages with nothing beside them. */
-    public static Subject alone() {
-        return SidecarTests.pingPong(OPERATION, LatencyPart.SIZE);
-    }
-
     /** Messages beside a stream. */
     public static Subject beside(Stream stream) {
-        return alone().of("application beside " + stream);
-    }
-
-    /** A stream with nothing beside it. */
-    public static Subject alone(Stream stream) {
-        return SidecarTests.stream(stream.operation(), stream.step());
+        return SidecarTests.pingPong(OPERATION, LatencyPart.SIZE).of("application beside " + stream);
     }
 
     /** A stream beside messages. */
     public static Subject besideMessages(Stream stream) {
-        return alone(stream).of("application beside " + OPERATION + " " + Sizes.format(LatencyPart.SIZE));
+        return SidecarTests.stream(stream.operation(), stream.step())
+                .of("application beside " + OPERATION + " " + Sizes.format(LatencyPart.SIZE));
     }
 
-    @Override
-    public void repeat(Lab lab, Recorder recorder) {
-        if (lab.before().isEmpty()) {
-            try (SidecarPair pair = start(lab)) {
-                for (int turn = 0; turn < turns(lab); turn++) {
-                    measure(lab, recorder, pair);
-                }
-            }
-            return;
-        }
-        Lab before = lab.before().get();
-        try (SidecarPair other = start(before);
-                SidecarPair own = start(lab)) {
-            for (int turn = 0; turn < turns(lab); turn++) {
-                measure(before, recorder.before(), other);
-                measure(lab, recorder, own);
-            }
-        }
-    }
-
-    private static int turns(Lab lab) {
-        return lab.quick() ? QUICK_TURNS : TURNS;
-    }
-
-    private static SidecarPair start(Lab lab) {
-        SidecarPair pair = lab.startSidecars("tcp");
-        try {
-            SidecarTests.settle(lab, () -> warm(pair));
-            return pair;
-        } catch (RuntimeException e) {
-            pair.close();
-            throw e;
-        }
-    }
+    private BesideTests() {}
 
     /** Does all of it for a moment each. */
     static void warm(SidecarPair pair) {
         STREAMS.forEach(stream -> beside(pair, stream, Duration.ZERO, SETTLING));
-    }
-
-    private static void measure(Lab lab, Recorder recorder, SidecarPair pair) {
-        Duration warmup = lab.warmup();
-        SidecarTests.record(lab, recorder, pingPong(pair, warmup, lab.time()));
-        for (Stream stream : STREAMS) {
-            SidecarTests.record(lab, recorder, alone(stream), await(begin(pair, stream, warmup, lab.time())));
-            measure(lab, recorder, pair, stream);
-        }
     }
 
     /** Measures messages and a stream beside each other. */
