@@ -89,8 +89,7 @@ public final class RingConsumer {
         told = position;
         RingLayout.LONG.setRelease(file, (long) RingLayout.CONSUMED_OFFSET, position);
         VarHandle.fullFence();
-        return (int) RingLayout.INT.get(file, (long) RingLayout.PRODUCER_WAITS_OFFSET) != 0
-                && (int) RingLayout.INT.getAndSet(file, (long) RingLayout.PRODUCER_WAITS_OFFSET, 0) != 0;
+        return RingLayout.takeWish(file, RingLayout.PRODUCER_WAITS_OFFSET);
     }
 
     /**

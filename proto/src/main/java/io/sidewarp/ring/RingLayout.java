@@ -121,6 +121,19 @@ public final class RingLayout {
         }
     }
 
+    /**
+     * Takes the wish of the other side to be woken, when there is one. A wish of the same moment may be taken with it: the wake-up
+     * that follows serves both. A load and a store instead of an exchange: HotSpot's interpreter survives an exchange on a
+     * file that was cut short by nothing but luck.
+     */
+    static boolean takeWish(MemorySegment file, int offset) {
+        if ((int) INT.getAcquire(file, (long) offset) == WAITS_NOT) {
+            return false;
+        }
+        INT.setRelease(file, (long) offset, WAITS_NOT);
+        return true;
+    }
+
     /** Returns whether the sidecar has ended the ring. */
     public static boolean isEnded(MemorySegment file) {
         return (int) INT.getAcquire(file, (long) STATE_OFFSET) == STATE_ENDED;

@@ -163,11 +163,10 @@ public final class RingProducer {
     public boolean takeSleeper(boolean urgent) {
         VarHandle.fullFence();
         int waits = (int) RingLayout.INT.get(file, (long) RingLayout.CONSUMER_WAITS_OFFSET);
-        if (waits == RingLayout.WAITS_NOT || waits == RingLayout.WAITS_FOR_SOLICITED && !urgent) {
+        if (waits == RingLayout.WAITS_FOR_SOLICITED && !urgent) {
             return false;
         }
-        return (int) RingLayout.INT.getAndSet(file, (long) RingLayout.CONSUMER_WAITS_OFFSET, RingLayout.WAITS_NOT)
-                != RingLayout.WAITS_NOT;
+        return RingLayout.takeWish(file, RingLayout.CONSUMER_WAITS_OFFSET);
     }
 
     private long at(long block) {
