@@ -77,10 +77,19 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         if (current == null) {
             hello(context, in, start, length, type);
         } else if (type == RingRecord.WAKE) {
-            current.onWake(getLong(in, start + RingRecord.VALUE_OFFSET));
+            wake(current, getLong(in, start + RingRecord.VALUE_OFFSET));
         }
         if (in.isReadable()) {
             in.readerIndex(start + length);
+        }
+    }
+
+    /** A record that came together with HELLO is read before the socket has moved to the loop of its ring. */
+    private static void wake(CompletionRing ring, long id) {
+        if (ring.loop().inEventLoop()) {
+            ring.onWake(id);
+        } else {
+            ring.loop().execute(() -> ring.onWake(id));
         }
     }
 
@@ -112,7 +121,7 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         });
     }
 
-    /** Has a channel served by another loop from now on. Nothing was read behind the first record, or it waits there. */
+    /** Has a channel served by another loop from now on. */
     private static void moveTo(Channel channel, EventLoop loop, Runnable then) {
         if (channel.eventLoop().equals(loop)) {
             then.run();

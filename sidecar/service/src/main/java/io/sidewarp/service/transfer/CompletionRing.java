@@ -90,6 +90,7 @@ public final class CompletionRing {
 
     /** The application asks to look at a ring. */
     public void onWake(long ring) {
+        assert loop.inEventLoop();
         if (ring == id) {
             resumeWaiting();
             return;
@@ -239,11 +240,19 @@ public final class CompletionRing {
                             completion.getError().getCode(),
                             completion.getError().getRemote());
         }
-        // Reserved room is for other completions.
-        int free = producer.blocks() - reserved - producer.refresh();
-        entry.text(completion.getMessage(), Math.clamp(free, 0, CompletionEntryFlyweight.MAX_BLOCKS - 1));
+        entry.text(completion.getMessage(), Math.clamp(unreserved(), 0, CompletionEntryFlyweight.MAX_BLOCKS - 1));
         urgent |= completion.getStatus() != CompletionStatus.COMPLETION_STATUS_SUCCESS;
         publish(entry.blocks());
+    }
+
+    /** Returns the blocks that are free and not reserved for other completions. */
+    private int unreserved() {
+        try {
+            return producer.blocks() - reserved - refresh();
+        } catch (InternalError e) {
+            onEnd.run();
+            return 0;
+        }
     }
 
     private void publish(int blocks) {

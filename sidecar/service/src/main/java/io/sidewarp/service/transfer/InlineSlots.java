@@ -71,6 +71,11 @@ final class InlineSlots {
         return slot;
     }
 
+    /** The ring has ended, and waits for no slot any more. */
+    void forget(WorkRing ring) {
+        waiting.remove(ring);
+    }
+
     /** Gives the memory back. No work uses it any more. */
     CompletableFuture<Void> release() {
         MemoryRegion memory = region;

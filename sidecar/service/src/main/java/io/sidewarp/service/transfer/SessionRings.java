@@ -5,6 +5,7 @@ package io.sidewarp.service.transfer;
 
 import io.netty.channel.EventLoop;
 import io.sidewarp.engine.memory.CreateMode;
+import io.sidewarp.engine.memory.LateFaults;
 import io.sidewarp.engine.memory.SharedBacking;
 import io.sidewarp.engine.memory.SharedVolume;
 import io.sidewarp.ring.RingLayout;
@@ -35,7 +36,11 @@ public final class SessionRings {
     private final SessionTransfers transfers;
     private final InlineSlots inline;
     private final List<Queue> queues = new ArrayList<>();
-    private int creations;
+    /** Files that are being created or closed. */
+    private int unsettled;
+
+    private final CompletableFuture<Void> settled = new CompletableFuture<>();
+    private boolean finishing;
     private boolean ended;
 
     /** A completion ring, its token, and what it takes of the quotas; so with each of its work rings. */
@@ -126,9 +131,8 @@ public final class SessionRings {
             }
             for (WorkRing ring : queue.completions.workRings()) {
                 if (ring.id() == id) {
-                    CompletableFuture<Void> gone = new CompletableFuture<>();
-                    ring.drainThen(() -> close(queue, ring, gone));
-                    return gone;
+                    ring.drainThen(() -> close(queue, ring));
+                    return ring.gone();
                 }
             }
         }
@@ -150,7 +154,7 @@ public final class SessionRings {
     /** Posts what stands in rings. A graceful end of the session comes behind it. */
     public void takeAll() {
         for (Queue queue : List.copyOf(queues)) {
-            for (WorkRing ring : queue.completions.workRings()) {
+            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
                 drain(ring);
             }
         }
@@ -174,8 +178,9 @@ public final class SessionRings {
     }
 
     private void takeReceives() {
-        for (Queue queue : queues) {
-            for (WorkRing ring : queue.completions.workRings()) {
+        // A ring may end meanwhile.
+        for (Queue queue : List.copyOf(queues)) {
+            for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
                 if (ring.kind() == WorkRingKind.WORK_RING_KIND_RECEIVE) {
                     drain(ring);
                 }
@@ -204,16 +209,22 @@ public final class SessionRings {
 
     /** Complete when nothing is left. The connections are gone. */
     public CompletableFuture<Void> finish() {
-        List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (Queue queue : List.copyOf(queues)) {
-            ends.add(queue.gone);
             for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
                 // There is no connection that could take its work.
-                close(queue, ring, new CompletableFuture<>());
+                close(queue, ring);
             }
             finishEnd(queue);
         }
-        return CompletableFuture.allOf(ends.toArray(CompletableFuture[]::new)).thenCompose(ignored -> inline.release());
+        finishing = true;
+        settle();
+        return settled.thenCompose(ignored -> inline.release());
+    }
+
+    private void settle() {
+        if (finishing && unsettled == 0) {
+            settled.complete(null);
+        }
     }
 
     /** The application is gone, or a ring cannot be used any more. */
@@ -242,7 +253,7 @@ public final class SessionRings {
             CompletionRing.markEnded(ring.file());
         }
         for (WorkRing ring : rings) {
-            ring.drainThen(() -> close(queue, ring, new CompletableFuture<>()));
+            ring.drainThen(() -> close(queue, ring));
         }
         finishEnd(queue);
         return queue.gone;
@@ -256,20 +267,27 @@ public final class SessionRings {
         closeLater(queue.completions.file(), queue.grant).whenComplete((ignored, failure) -> queue.gone.complete(null));
     }
 
-    private void close(Queue queue, WorkRing ring, CompletableFuture<Void> gone) {
+    private void close(Queue queue, WorkRing ring) {
         if (!queue.completions.workRings().remove(ring)) {
             return;
         }
         ring.close();
         CompletionRing.markEnded(ring.file());
-        closeLater(ring.file(), ring.grant()).whenComplete((ignored, failure) -> gone.complete(null));
+        closeLater(ring.file(), ring.grant()).whenComplete((ignored, failure) -> ring.gone().complete(null));
         finishEnd(queue);
     }
 
     /** Closing a file blocks. Its memory counts until it is gone. */
     private CompletableFuture<Void> closeLater(SharedBacking file, Grant grant) {
+        unsettled++;
         return CompletableFuture.runAsync(file::close, context.workers())
-                .whenCompleteAsync((ignored, failure) -> grant.close(), context.loop());
+                .whenCompleteAsync(
+                        (ignored, failure) -> {
+                            grant.close();
+                            unsettled--;
+                            settle();
+                        },
+                        context.loop());
     }
 
     private Queue require(long id) {
@@ -323,14 +341,15 @@ public final class SessionRings {
             throw e;
         }
         SharedVolume volume = context.sharedVolume().orElseThrow();
-        creations++;
+        unsettled++;
         return CompletableFuture.supplyAsync(
                         () -> open(volume, id, kind, blocks, length, completionRing), context.workers())
                 .handleAsync(
                         (file, failure) -> {
-                            creations--;
+                            unsettled--;
                             if (failure != null) {
                                 grant.close();
+                                settle();
                                 throw ApiError.from(failure);
                             }
                             if (ended) {
@@ -353,11 +372,17 @@ public final class SessionRings {
         Peer caller = context.peer();
         SharedVolume.Holder holder = new SharedVolume.Holder(caller.uid(), "ring " + id);
         SharedBacking file = volume.open(path, 0, length, CreateMode.MUST_BE_NEW, holder, (octets, access) -> {});
-        if (caller.uid() != Peer.UNKNOWN) {
-            file.giveTo(caller.uid(), caller.gid());
+        try {
+            if (caller.uid() != Peer.UNKNOWN) {
+                file.giveTo(caller.uid(), caller.gid());
+            }
+            RingLayout.initialize(file.segment(), kind, blocks, id, completionRing);
+            LateFaults.raisePending();
+            return file;
+        } catch (RuntimeException | Error e) {
+            file.close();
+            throw e;
         }
-        RingLayout.initialize(file.segment(), kind, blocks, id, completionRing);
-        return file;
     }
 
     private static RingFile toProto(SharedBacking file) {

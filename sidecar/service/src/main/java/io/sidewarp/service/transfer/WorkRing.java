@@ -14,7 +14,9 @@ import io.sidewarp.ring.WorkEntryFlyweight;
 import io.sidewarp.service.quota.Grant;
 import io.sidewarp.v1.WorkRingKind;
 import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,8 @@ final class WorkRing implements PolledSources.Source {
 
     /** After arming, the loop looks once more: a producer without fences may have missed the wish. */
     private static final long SECOND_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final Logger LOG = Logger.getLogger(WorkRing.class);
 
     private final long id;
     private final WorkRingKind kind;
@@ -61,7 +65,11 @@ final class WorkRing implements PolledSources.Source {
     private boolean awaitsRoom;
     private boolean broken;
     private boolean closed;
+    /** Entries that are taken before the ring ends, once it is to end. A producer may go on for ever. */
+    private int left = Integer.MAX_VALUE;
+
     private @Nullable Runnable whenEmpty;
+    private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
     /** @param onFailure runs when the ring cannot be used any more */
     WorkRing(
@@ -112,6 +120,11 @@ final class WorkRing implements PolledSources.Source {
         return grant;
     }
 
+    /** Complete when the ring has ended and its file is gone. */
+    CompletableFuture<Void> gone() {
+        return gone;
+    }
+
     /** Whether entries wait for room, or for space on a send queue. */
     boolean isHeldBack() {
         return awaitsRoom || awaitsSpace;
@@ -121,7 +134,8 @@ final class WorkRing implements PolledSources.Source {
 
     @Override
     public PolledSources.Outcome poll() {
-        if (closed) {
+        if (closed || isHeldBack()) {
+            polled = false;
             return PolledSources.Outcome.LEAVES;
         }
         int taken = drain(MAX_PER_TURN);
@@ -208,15 +222,23 @@ final class WorkRing implements PolledSources.Source {
     public void fail(Throwable failure) {
         polled = false;
         broken = true;
-        onFailure.run();
+        if (!(failure instanceof InternalError)) {
+            LOG.errorf(failure, "event=ring-failed ring=%d", id);
+        }
+        if (whenEmpty == null) {
+            onFailure.run();
+        } else {
+            end();
+        }
     }
 
     // Taking entries.
 
     /** Takes what there is, as far as it has room, and tells the producer. */
     int drain(int limit) {
+        int most = Math.min(limit, left);
         int taken = 0;
-        while (taken < limit && !broken && consumer.isReady() && take()) {
+        while (taken < most && !broken && consumer.isReady() && take()) {
             taken++;
         }
         boolean producerWaits = consumer.release();
@@ -227,12 +249,21 @@ final class WorkRing implements PolledSources.Source {
         if (taken > 0) {
             completions.flush();
         }
-        Runnable done = whenEmpty;
-        if (done != null && !isHeldBack() && taken < limit) {
-            whenEmpty = null;
-            done.run();
+        if (whenEmpty != null) {
+            left -= taken;
+            if (!isHeldBack() && (taken < most || left == 0)) {
+                end();
+            }
         }
         return taken;
+    }
+
+    private void end() {
+        Runnable done = whenEmpty;
+        whenEmpty = null;
+        if (done != null) {
+            done.run();
+        }
     }
 
     /** Takes the oldest entry, which is there; false when it has to wait. */
@@ -263,6 +294,10 @@ final class WorkRing implements PolledSources.Source {
         Refusal refusal = decoder.decode(item, kind);
         if (refusal != null) {
             refuse(sink, refusal);
+            ConnectionWork work = find(item.connection);
+            if (work != null) {
+                work.onPosted();
+            }
             return true;
         }
         if (item.sharedReceives != 0) {
@@ -359,21 +394,19 @@ final class WorkRing implements PolledSources.Source {
 
     // The end.
 
-    /** Takes what is in the ring, without completions, and then runs the task. The completion ring has ended. */
+    /** Takes what is in the ring, and then runs the task, unless another call replaces it before. */
     void drainThen(Runnable done) {
         whenEmpty = done;
+        left = blocks;
         awaitsRoom = false;
         if (broken || closed) {
-            whenEmpty = null;
-            done.run();
+            end();
         } else if (!awaitsSpace) {
             try {
                 drain(blocks);
                 wake();
             } catch (InternalError e) {
-                broken = true;
-                whenEmpty = null;
-                done.run();
+                fail(e);
             }
         }
     }
@@ -382,5 +415,6 @@ final class WorkRing implements PolledSources.Source {
     void close() {
         closed = true;
         polled = false;
+        inline.forget(this);
     }
 }

@@ -9,7 +9,7 @@ import static io.sidewarp.service.testing.Works.send;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
-import io.sidewarp.service.testing.TestQueue;
+import io.sidewarp.service.testing.PostedWork;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.Waiting;
 import io.sidewarp.v1.Access;
@@ -34,14 +34,14 @@ import org.junit.jupiter.api.Test;
 /** Semantics of a work queue, whatever carries it. transfer.proto has the text. */
 abstract class QueueSemanticsSuite extends TwoSidecars {
 
-    private static final int SIZE = 64;
+    static final int SIZE = 64;
 
-    private Region source;
+    Region source;
+    Region inbox;
+    long connection;
+    long accepted;
     private Region sink;
     private Region target;
-    private Region inbox;
-    private long connection;
-    private long accepted;
 
     @BeforeEach
     void connect() {
@@ -54,41 +54,36 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
         accepted = pair.there().getId();
     }
 
-    /** Opens a queue that grants as many credits. */
-    abstract TestQueue open(TestSession session, int credits);
+    /** Opens a queue that takes as much work at a time, or more. */
+    abstract PostedWork open(TestSession session, int credits);
 
-    private WorkRequest.Builder write(long id) {
+    WorkRequest.Builder write(long id) {
         return write(id, connection);
     }
 
-    private WorkRequest.Builder write(long id, long on) {
+    WorkRequest.Builder write(long id, long on) {
         return io.sidewarp.service.testing.Works.write(id, on, source, target, 8);
     }
 
-    private WorkRequest silent(long id, long on) {
+    WorkRequest silent(long id, long on) {
         return write(id, on).setUnsignaled(true).build();
     }
 
-    private WorkRequest inboxReceive(long id) {
+    WorkRequest inboxReceive(long id) {
         return receive(id, accepted, inbox, 0, 16).build();
     }
 
-    private static void assertSucceeded(List<WorkCompletion> completions) {
+    static void assertSucceeded(List<WorkCompletion> completions) {
         assertThat(completions)
                 .extracting(WorkCompletion::getStatus)
                 .containsOnly(CompletionStatus.COMPLETION_STATUS_SUCCESS);
-    }
-
-    private static void assertRefusedWithAdviceToSignal(WorkCompletion completion) {
-        assertThat(completion.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST);
-        assertThat(completion.getMessage()).contains("last credit").contains("unsignaled = false");
     }
 
     // Order and credits.
 
     @Test
     void sendWorkCompletesInTheOrderOfPosting() {
-        try (TestQueue queue = open(client, 8)) {
+        try (PostedWork queue = open(client, 8)) {
             queue.post(
                     write(1).build(),
                     read(2, connection, sink, target, 8).build(),
@@ -101,7 +96,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void moreWorkThanCreditsIsHeldBackAndCarriedOutInOrder() {
-        try (TestQueue queue = open(client, 3)) {
+        try (PostedWork queue = open(client, 3)) {
             List<WorkRequest> work = new ArrayList<>();
             for (int i = 0; i < 500; i++) {
                 work.add(write(i).build());
@@ -120,7 +115,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void moreRefusedWorkThanCreditsIsTold() {
-        try (TestQueue queue = open(client, 2)) {
+        try (PostedWork queue = open(client, 2)) {
             queue.post(Collections.nCopies(100, write(7, 4711).build()));
 
             assertThat(queue.next(100))
@@ -131,8 +126,8 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void workBehindReceivesThatHoldAllCreditsWaitsForTheirMessages() {
-        try (TestQueue queue = open(server, 2);
-                TestQueue sender = open(client, 2)) {
+        try (PostedWork queue = open(server, 2);
+                PostedWork sender = open(client, 2)) {
             queue.post(inboxReceive(1), inboxReceive(2), inboxReceive(3));
             sender.post(send(1, connection, source, 8).build());
             assertThat(queue.next().getId()).isEqualTo(1);
@@ -145,18 +140,8 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
     }
 
     @Test
-    void aHalfCloseEndsTheQueueWhenWorkBeyondTheCreditsIsCompleteToo() {
-        TestQueue queue = open(client, 2);
-        queue.post(Collections.nCopies(50, write(1).build()));
-        queue.halfClose();
-
-        assertSucceeded(queue.next(50));
-        Waiting.join(queue.completed());
-    }
-
-    @Test
     void refusedWorkCompletesAheadAndTheRestGoesOn() {
-        try (TestQueue queue = open(client, 4)) {
+        try (PostedWork queue = open(client, 4)) {
             queue.post(
                     write(1, 4711).build(),
                     WorkRequest.newBuilder().setId(2).setConnection(connection).build(),
@@ -170,7 +155,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void aCompletionBringsTheCreditsOfUnsignaledWorkBack() {
-        try (TestQueue queue = open(client, 4)) {
+        try (PostedWork queue = open(client, 4)) {
             for (int round = 0; round < 50; round++) {
                 queue.post(silent(1, connection), silent(2, connection), silent(3, connection), write(4).build());
                 assertThat(queue.next().getId()).isEqualTo(4);
@@ -180,73 +165,9 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
     }
 
     @Test
-    void unsignaledWorkThatWouldTakeTheLastCreditIsRefused() {
-        try (TestQueue queue = open(client, 4)) {
-            queue.post(Collections.nCopies(3, silent(1, connection)));
-            queue.post(silent(2, connection));
-
-            WorkCompletion refused = queue.next();
-            assertThat(refused.getId()).isEqualTo(2);
-            assertRefusedWithAdviceToSignal(refused);
-            queue.post(write(3).build());
-            assertSucceeded(queue.next(1));
-            queue.post(Collections.nCopies(3, silent(1, connection)));
-            queue.post(write(4).build());
-            assertThat(queue.next().getId()).isEqualTo(4);
-        }
-    }
-
-    @Test
-    void theOnlyCreditIsNotForUnsignaledWork() {
-        try (TestQueue queue = open(client, 1)) {
-            queue.post(silent(1, connection));
-
-            assertRefusedWithAdviceToSignal(queue.next());
-        }
-    }
-
-    @Test
-    void unsignaledWorkMayNotTakeTheLastCreditBesideAReceive() {
-        try (TestQueue queue = open(server, 3);
-                TestQueue sender = open(client, 2)) {
-            sender.post(write(1).build());
-            queue.post(inboxReceive(1));
-            Region outbox = server.managed(SIZE);
-            Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
-            WorkRequest answer = io.sidewarp.service.testing.Works.write(2, accepted, outbox, there, 8)
-                    .setUnsignaled(true)
-                    .build();
-            queue.post(answer, answer);
-
-            // The peer may wait for this side before it sends, so the receive may not complete.
-            assertThat(queue.next().getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST);
-            sender.post(send(2, connection, source, 8).build());
-            WorkCompletion received = queue.next();
-            assertThat(received.getId()).isEqualTo(1);
-            assertThat(received.getStatus()).isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
-        }
-    }
-
-    @Test
-    void aCompletionOfOneConnectionDoesNotBringCreditsOfAnotherBack() {
-        long other = client.connectTo(server).here().getId();
-        try (TestQueue queue = open(client, 4)) {
-            queue.post(silent(1, connection), silent(2, connection), silent(3, other));
-            queue.post(write(4, other).build());
-            assertThat(queue.next().getId()).isEqualTo(4);
-
-            queue.post(silent(5, other), silent(6, other));
-
-            WorkCompletion refused = queue.next();
-            assertThat(refused.getId()).isEqualTo(6);
-            assertRefusedWithAdviceToSignal(refused);
-        }
-    }
-
-    @Test
     void anyCompletionBringsTheCreditsOfAConnectionThatEndedBack() {
         long other = client.connectTo(server).here().getId();
-        try (TestQueue queue = open(client, 4)) {
+        try (PostedWork queue = open(client, 4)) {
             queue.post(Collections.nCopies(3, silent(1, connection)));
             disconnect(3);
             queue.post(write(2, other).build());
@@ -261,7 +182,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void unsignaledWorkBeyondTheCreditsIsCarriedOutWhereOneOfAsManyIsSignaled() {
-        try (TestQueue queue = open(client, 4)) {
+        try (PostedWork queue = open(client, 4)) {
             List<WorkRequest> work = new ArrayList<>();
             for (int i = 0; i < 400; i++) {
                 work.add(i % 4 == 3 ? write(i).build() : silent(i, connection));
@@ -285,8 +206,8 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void eventsSayHowManyCompletionsComeBeforeThem() {
-        try (TestQueue queue = open(server, 20);
-                TestQueue sender = open(client, 20)) {
+        try (PostedWork queue = open(server, 20);
+                PostedWork sender = open(client, 20)) {
             for (int i = 0; i < 12; i++) {
                 queue.post(inboxReceive(i));
             }
@@ -313,8 +234,8 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void theEventOfAnErrorComesBehindTheMessagesThatWereReceived() {
-        try (TestQueue queue = open(server, 20);
-                TestQueue sender = open(client, 20)) {
+        try (PostedWork queue = open(server, 20);
+                PostedWork sender = open(client, 20)) {
             queue.post(inboxReceive(0), inboxReceive(1), inboxReceive(2));
             server.listConnections();
             sender.post(
@@ -341,7 +262,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void refusedWorkCountsAsCompletedForEvents() {
-        try (TestQueue queue = open(server, 4)) {
+        try (PostedWork queue = open(server, 4)) {
             queue.post(WorkRequest.newBuilder().setId(1).setConnection(accepted).build());
             queue.next();
             disconnect(0);
@@ -373,7 +294,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void disconnectComesBehindTheWorkThatItNames() {
-        try (TestQueue queue = open(client, 8)) {
+        try (PostedWork queue = open(client, 8)) {
             queue.post(write(1).build());
             CompletableFuture<Void> closing =
                     CompletableFuture.runAsync(() -> disconnect(3), Thread::startVirtualThread);
@@ -390,7 +311,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void disconnectFailsAndLeavesTheConnectionOpenWhenPostsStayOut() {
-        try (TestQueue queue = open(client, 8)) {
+        try (PostedWork queue = open(client, 8)) {
             queue.post(write(1).build());
 
             Status status = Waiting.status(() -> disconnect(2));
@@ -405,7 +326,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
 
     @Test
     void refusedWorkAndReceivesCountAsPosted() {
-        try (TestQueue queue = open(client, 8)) {
+        try (PostedWork queue = open(client, 8)) {
             queue.post(
                     WorkRequest.newBuilder().setId(1).setConnection(connection).build(),
                     receive(2, connection, sink, 0, 8).build());
@@ -429,7 +350,7 @@ abstract class QueueSemanticsSuite extends TwoSidecars {
     @Test
     void disconnectWaitsForWorkThatAFullSendQueueHoldsBack() {
         TestSession.Pair narrow = client.connectTo(server, ConnectionOptions.getDefaultInstance());
-        try (TestQueue queue = open(client, 2)) {
+        try (PostedWork queue = open(client, 2)) {
             queue.post(Collections.nCopies(100, write(1, narrow.here().getId()).build()));
 
             client.connections()

@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** A Queue call on the plain stub. */
-public final class TestQueue implements AutoCloseable {
+public final class TestQueue implements PostedWork {
 
     private final BlockingQueue<QueueResponse> responses = new LinkedBlockingQueue<>();
     private final List<WorkCompletion> left = new ArrayList<>();
@@ -59,10 +59,7 @@ public final class TestQueue implements AutoCloseable {
         return TestSession.take(responses).getOpened().getCredits();
     }
 
-    public void post(WorkRequest... work) {
-        post(List.of(work));
-    }
-
+    @Override
     public void post(List<WorkRequest> work) {
         send(QueueRequest.newBuilder()
                 .setPost(QueuePost.newBuilder().addAllWork(work))
@@ -73,6 +70,7 @@ public final class TestQueue implements AutoCloseable {
         requests.onNext(request);
     }
 
+    @Override
     public WorkCompletion next() {
         while (left.isEmpty()) {
             QueueCompletions completions = TestSession.take(responses).getCompletions();
@@ -82,20 +80,12 @@ public final class TestQueue implements AutoCloseable {
         return left.removeFirst();
     }
 
-    public List<WorkCompletion> next(int count) {
-        List<WorkCompletion> all = new ArrayList<>();
-        while (all.size() < count) {
-            all.add(next());
-        }
-        return all;
-    }
-
     /** Messages with completions that were looked at. */
     public int messages() {
         return messages;
     }
 
-    /** Whether completions are there that nobody looked at. */
+    @Override
     public boolean isEmpty() {
         return left.isEmpty() && responses.isEmpty();
     }

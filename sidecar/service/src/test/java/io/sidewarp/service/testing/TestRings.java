@@ -155,10 +155,21 @@ public final class TestRings implements AutoCloseable {
     /** Posts work with signs for the sidecar where it sleeps. */
     public void post(WorkRequest... work) {
         for (WorkRequest request : work) {
-            encode(request);
-            publish(request.hasReceive());
+            publish(request);
         }
         wakeSidecar();
+    }
+
+    /** Writes work into its ring, when there is room. */
+    public void publish(WorkRequest request) {
+        encode(request);
+        publish(request.hasReceive());
+    }
+
+    /** Returns whether there is room for work now. */
+    public boolean hasRoom(WorkRequest request) {
+        encode(request);
+        return (request.hasReceive() ? receives : sends).hasRoom(entry.blocks());
     }
 
     /** Writes the entry into a ring, when there is room. */
@@ -247,7 +258,8 @@ public final class TestRings implements AutoCloseable {
             case IMMEDIATE ->
                 work.opcode(WorkEntryFlyweight.OPCODE_IMMEDIATE)
                         .remoteOffset(request.getImmediate().getData());
-            case COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE, WORK_NOT_SET ->
+            case WORK_NOT_SET -> work.opcode(0);
+            case COMPARE_SWAP, LOCAL_INVALIDATE, ENABLE ->
                 throw new IllegalArgumentException("not encoded here: " + request.getWorkCase());
         }
         for (int i = 0; i < local.size(); i++) {
