@@ -1,0 +1,100 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.fuzz;
+
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import java.util.Locale;
+import java.util.Random;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+
+/**
+ * What `./sidewarp fuzz rings` runs. Exit status 0 says that nothing was found, 1 that something was, 2 that the arguments are
+ * wrong.
+ */
+final class RingFuzzCommand {
+
+    private static final String USAGE = """
+            Usage: ./sidewarp fuzz rings [--time 1h] [--seed N] [--round N]
+
+            Changes the rings of a running sidecar at random, --time long (default 1m; 90s, 10m, 2h).
+              --seed N    another seed than a random one
+              --round N   the first round; a failure prints its seed and its round
+            """;
+
+    private static final int FOUND = 1;
+    private static final int WRONG_USE = 2;
+    private static final int ROUNDS_PER_SIDECAR = 500;
+
+    private Duration time = Duration.ofMinutes(1);
+    private long seed = new Random().nextInt(1_000_000);
+    private long round;
+
+    private RingFuzzCommand() {}
+
+    /** @param arguments what the user said behind "rings" */
+    public static void main(String[] arguments) {
+        RingFuzzCommand command = new RingFuzzCommand();
+        try {
+            command.parse(arguments);
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.err.print(USAGE);
+            System.exit(WRONG_USE);
+        }
+        System.exit(command.run());
+    }
+
+    private void parse(String[] arguments) {
+        for (int i = 0; i < arguments.length; i += 2) {
+            if (i + 1 == arguments.length) {
+                throw new IllegalArgumentException(arguments[i] + " is unknown, or needs a value");
+            }
+            String value = arguments[i + 1];
+            switch (arguments[i]) {
+                case "--time" -> time = duration(value);
+                case "--seed" -> seed = Long.parseLong(value);
+                case "--round" -> round = Long.parseLong(value);
+                default -> throw new IllegalArgumentException("unknown argument: " + arguments[i]);
+            }
+        }
+    }
+
+    private static Duration duration(String text) {
+        try {
+            return Duration.parse("PT" + text.toUpperCase(Locale.ROOT));
+        } catch (DateTimeParseException e) {
+            throw new IllegalArgumentException("not a duration: " + text, e);
+        }
+    }
+
+    private int run() {
+        System.out.printf("rings: %d s, seed %d, from round %d%n", time.toSeconds(), seed, round);
+        Logger.getLogger("").setLevel(Level.WARNING);
+        for (var handler : Logger.getLogger("").getHandlers()) {
+            handler.setLevel(Level.OFF);
+        }
+        long end = System.nanoTime() + time.toNanos();
+        long rounds = 0;
+        long changes = 0;
+        while (System.nanoTime() - end < 0) {
+            try (RingFuzzer fuzzer = new RingFuzzer(seed)) {
+                try {
+                    while (fuzzer.rounds() < ROUNDS_PER_SIDECAR && System.nanoTime() - end < 0) {
+                        fuzzer.round(round++);
+                    }
+                    fuzzer.checkMemory();
+                } catch (AssertionError e) {
+                    e.printStackTrace(System.out);
+                    return FOUND;
+                }
+                rounds += fuzzer.rounds();
+                changes += fuzzer.changes();
+                System.out.printf("rings: %,d rounds, %,d changes, no findings%n", rounds, changes);
+            }
+        }
+        return 0;
+    }
+}

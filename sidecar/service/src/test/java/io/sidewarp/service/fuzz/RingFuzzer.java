@@ -1,0 +1,254 @@
+// Copyright The Sidewarp Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package io.sidewarp.service.fuzz;
+
+import io.grpc.StatusRuntimeException;
+import io.sidewarp.service.testing.TestSession;
+import io.sidewarp.service.testing.TestSidecar;
+import io.sidewarp.v1.ConnectionOptions;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import javax.management.JMException;
+import javax.management.ObjectName;
+
+/**
+ * Arbitrary contents of rings under a running sidecar. A round has two sessions that are connected; they write right entries,
+ * wrong entries and random bytes, cut files, misuse sockets and end objects. A third pair of sessions, the canary, has to go on.
+ */
+final class RingFuzzer implements AutoCloseable {
+
+    private static final int MIN_CHANGES = 20;
+    private static final int MORE_CHANGES = 200;
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(20);
+    private static final List<String> COUNTED = List.of(
+            "io.sidewarp.service.session.Session",
+            "io.sidewarp.service.transfer.CompletionRing",
+            "io.sidewarp.service.transfer.WorkRing",
+            "io.sidewarp.service.transfer.ConnectionWork");
+    /** Objects of one class that the canary has. */
+    private static final int MAX_COUNT = 4;
+
+    private final long seed;
+    private final TestSidecar sidecar;
+    private final Canary canary;
+    private final LogWatch log = new LogWatch();
+    private long rounds;
+    private long changes;
+
+    RingFuzzer(long seed) {
+        this.seed = seed;
+        sidecar = TestSidecar.start("sidewarp.event-loops", "2");
+        canary = new Canary(sidecar);
+    }
+
+    long rounds() {
+        return rounds;
+    }
+
+    /** Returns how many changes were made so far; those of threads that wrote beside count too. */
+    long changes() {
+        return changes;
+    }
+
+    /** Runs one round, which depends on its number and the seed alone, but for the moments. */
+    void round(long number) {
+        try {
+            rounds++;
+            run(new Random(seed * 0x9E3779B97F4A7C15L + number));
+        } catch (RuntimeException | AssertionError e) {
+            throw new AssertionError("seed " + seed + ", round " + number + ": " + e.getMessage(), e);
+        }
+    }
+
+    private void run(Random random) {
+        Attacker first = new Attacker(sidecar, "first", canary);
+        Attacker second = new Attacker(sidecar, "second", canary);
+        try {
+            TestSession.Pair pair = first.session()
+                    .connectTo(
+                            second.session(),
+                            ConnectionOptions.newBuilder()
+                                    .setSendQueue(random.nextInt(3) == 0 ? 2 : 0)
+                                    .build());
+            first.meet(second, pair.here().getId(), random);
+            second.meet(first, pair.there().getId(), random);
+            attack(first, second, random);
+            first.checkRegions();
+            second.checkRegions();
+            if (random.nextInt(3) == 0) {
+                first.closeSockets();
+            }
+            first.closeSession();
+            second.closeSession();
+            first.awaitCalls();
+            second.awaitCalls();
+            first.checkRegions();
+            second.checkRegions();
+        } finally {
+            first.close();
+            second.close();
+        }
+        await("sessions are left", () -> sidecar.sidecar().sessions().count() == Canary.sessions());
+        await("files of rings are left", () -> ringFiles() == Canary.files());
+        canary.check();
+        log.check();
+    }
+
+    private void attack(Attacker first, Attacker second, Random random) {
+        int count = MIN_CHANGES + random.nextInt(MORE_CHANGES);
+        try (Scribbler scribbler = new Scribbler(
+                random.nextInt(3) == 0 ? (random.nextBoolean() ? first : second).file(random) : null,
+                random.nextLong())) {
+            for (int i = 0; i < count; i++) {
+                Attacker attacker = random.nextBoolean() ? first : second;
+                try {
+                    attacker.change(random);
+                } catch (StatusRuntimeException e) {
+                    // The session has ended, or its limits are reached.
+                }
+                changes++;
+                if (random.nextInt(16) == 0) {
+                    LockSupport.parkNanos(random.nextInt(2_000_000));
+                }
+            }
+            changes += scribbler.changes;
+        }
+        canary.check();
+    }
+
+    private long ringFiles() {
+        String[] names = sidecar.sharedVolume().toFile().list((directory, name) -> name.contains("sidewarp-ring"));
+        return names == null ? -1 : names.length;
+    }
+
+    private static void await(String otherwise, BooleanSupplier condition) {
+        long end = System.nanoTime() + PATIENCE_NANOS;
+        while (!condition.getAsBoolean()) {
+            if (System.nanoTime() - end > 0) {
+                throw new AssertionError(otherwise);
+            }
+            LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        }
+    }
+
+    /** Checks that nothing of the sessions that ended is still in memory. */
+    void checkMemory() {
+        try {
+            await("objects of sessions that ended are left: " + COUNTED, RingFuzzer::isClean);
+        } catch (AssertionError e) {
+            throw new AssertionError("seed " + seed + ", after " + rounds + " rounds: " + e.getMessage(), e);
+        }
+    }
+
+    private static boolean isClean() {
+        String histogram;
+        try {
+            histogram = (String) ManagementFactory.getPlatformMBeanServer()
+                    .invoke(
+                            new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                            "gcClassHistogram",
+                            new Object[] {new String[0]},
+                            new String[] {String[].class.getName()});
+        } catch (JMException e) {
+            throw new IllegalStateException(e);
+        }
+        return histogram.lines().map(line -> line.trim().split("\\s+")).noneMatch(columns ->
+                columns.length >= 4 && COUNTED.contains(columns[3]) && Integer.parseInt(columns[1]) > MAX_COUNT);
+    }
+
+    @Override
+    public void close() {
+        log.close();
+        canary.close();
+        sidecar.close();
+    }
+
+    /** Writes into a file while others use it, if there is one. */
+    private static final class Scribbler implements AutoCloseable {
+
+        private final Thread thread;
+        private volatile boolean stopped;
+        private volatile long changes;
+
+        Scribbler(@org.jspecify.annotations.Nullable FuzzedFile file, long seed) {
+            thread = Thread.ofPlatform().daemon().unstarted(() -> run(file, new Random(seed)));
+            if (file != null) {
+                thread.start();
+            }
+        }
+
+        private void run(FuzzedFile file, Random random) {
+            long count = 0;
+            while (!stopped) {
+                Attacker.scribble(file, random);
+                changes = ++count;
+                if (random.nextInt(50) == 0) {
+                    LockSupport.parkNanos(100_000);
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            stopped = true;
+            try {
+                thread.join();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
+
+    /** Collects what the sidecar logs and must not: errors, and exceptions of any level. */
+    private static final class LogWatch extends Handler {
+
+        private static final Logger ROOT = Logger.getLogger("");
+
+        private final List<String> found = new CopyOnWriteArrayList<>();
+
+        LogWatch() {
+            setLevel(Level.WARNING);
+            ROOT.addHandler(this);
+        }
+
+        @Override
+        public void publish(LogRecord line) {
+            if (isLoggable(line) && (line.getThrown() != null || line.getLevel().intValue() >= Level.SEVERE.intValue())) {
+                StringWriter text = new StringWriter();
+                text.append(line.getLoggerName()).append(": ").append(line.getMessage());
+                if (line.getThrown() != null) {
+                    line.getThrown().printStackTrace(new PrintWriter(text.append('\n'), true));
+                }
+                found.add(text.toString());
+            }
+        }
+
+        void check() {
+            if (!found.isEmpty()) {
+                List<String> all = List.copyOf(found);
+                found.clear();
+                throw new AssertionError("the log has " + all.size() + " errors, the first: " + all.getFirst());
+            }
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {
+            ROOT.removeHandler(this);
+        }
+    }
+}
