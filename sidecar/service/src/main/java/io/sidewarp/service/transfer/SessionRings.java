@@ -273,7 +273,8 @@ public final class SessionRings {
         }
         ring.close();
         CompletionRing.markEnded(ring.file());
-        closeLater(ring.file(), ring.grant()).whenComplete((ignored, failure) -> ring.gone().complete(null));
+        closeLater(ring.file(), ring.grant())
+                .whenComplete((ignored, failure) -> ring.gone().complete(null));
         finishEnd(queue);
     }
 

@@ -82,8 +82,8 @@ final class RingEndTest extends TwoSidecars {
     }
 
     private static void cutShort(TestSidecar sidecar, RingFile file) {
-        try (RandomAccessFile access =
-                new RandomAccessFile(sidecar.sharedVolume().resolve(file.getPath()).toFile(), "rw")) {
+        try (RandomAccessFile access = new RandomAccessFile(
+                sidecar.sharedVolume().resolve(file.getPath()).toFile(), "rw")) {
             access.setLength(0);
         } catch (IOException e) {
             throw new IllegalStateException(e);
@@ -156,10 +156,16 @@ final class RingEndTest extends TwoSidecars {
     void aRingThatIsFilledForEverCanBeDestroyed() throws InterruptedException {
         try (TestRings rings = new TestRings(left, client, ENTRIES)) {
             MemorySegment file = rings.sends().file();
-            rings.entry().opcode(WorkEntryFlyweight.OPCODE_FLUSH).connection(4711).blocks(1);
+            rings.entry()
+                    .opcode(WorkEntryFlyweight.OPCODE_FLUSH)
+                    .connection(4711)
+                    .blocks(1);
             for (int i = 0; i < ENTRIES; i++) {
                 MemorySegment.copy(
-                        rings.entry().opcode(WorkEntryFlyweight.OPCODE_FLUSH).blocks(1).segment(),
+                        rings.entry()
+                                .opcode(WorkEntryFlyweight.OPCODE_FLUSH)
+                                .blocks(1)
+                                .segment(),
                         0,
                         file,
                         RingLayout.DATA_OFFSET + (long) i * RingLayout.BLOCK_SIZE,
@@ -283,11 +289,8 @@ final class RingEndTest extends TwoSidecars {
             }
             Awaitility.await().until(() -> left.sidecar().sessions().count() == 1);
             Awaitility.await()
-                    .until(() -> left.sharedVolume()
-                                    .toFile()
-                                    .list((directory, name) -> name.contains("ring"))
-                                    .length
-                            == 0);
+                    .until(() ->
+                            left.sharedVolume().toFile().list((directory, name) -> name.contains("ring")).length == 0);
             assertThat(lines.all()).isEmpty();
         }
     }

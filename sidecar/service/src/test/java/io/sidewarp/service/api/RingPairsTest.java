@@ -124,8 +124,8 @@ final class RingPairsTest extends SharedReceiveFixture {
 
     @Test
     void messagesOfTwoConnectionsTakeSharedReceivesOfARing() {
-        SharedReceiveQueue queue = create(
-                server, CreateSharedReceiveQueueRequest.newBuilder().setCapacity(8));
+        SharedReceiveQueue queue =
+                create(server, CreateSharedReceiveQueueRequest.newBuilder().setCapacity(8));
         TestSession.Pair first = client.connectTo(server, using(queue));
         TestSession.Pair second = client.connectTo(server, using(queue));
         try (TestRings rings = new TestRings(right, server, ENTRIES)) {
@@ -140,8 +140,7 @@ final class RingPairsTest extends SharedReceiveFixture {
                         .as(received.getMessage())
                         .isEqualTo(CompletionStatus.COMPLETION_STATUS_SUCCESS);
                 assertThat(received.getId()).isEqualTo(i % 8);
-                assertThat(received.getConnection())
-                        .isEqualTo(sender.there().getId());
+                assertThat(received.getConnection()).isEqualTo(sender.there().getId());
             }
             for (int i = 0; i < 9; i++) {
                 rings.post(receive(i, queue));

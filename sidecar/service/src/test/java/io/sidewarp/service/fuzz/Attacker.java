@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** A session whose application does to its rings whatever it can. */
 final class Attacker implements AutoCloseable {
@@ -38,6 +39,11 @@ final class Attacker implements AutoCloseable {
     private final List<FuzzedQueue> queues = new ArrayList<>();
     private final List<GuardedRegion> regions = new ArrayList<>();
     private final List<Thread> calls = new ArrayList<>();
+    /** Queues that are not used any more. */
+    private final List<FuzzedQueue> retired = new ArrayList<>();
+
+    private Attacker peer = this;
+    private boolean calm;
     private boolean closed;
 
     Attacker(TestSidecar sidecar, String name, Canary canary) {
@@ -63,13 +69,20 @@ final class Attacker implements AutoCloseable {
     }
 
     /** Creates rings and a shared receive queue; they work with the peer. */
-    void meet(Attacker peer, long connection, Random random) {
-        entries.connections.add(connection);
-        entries.remote.addAll(peer.entries.regions);
+    void meet(Attacker other, long connection, Random random) {
+        peer = other;
+        calm = random.nextInt(3) > 0;
+        connected(connection);
+        entries.remote.addAll(other.entries.regions);
         createSharedReceives();
         for (int i = random.nextInt(2); i >= 0; i--) {
             createQueue(random);
         }
+    }
+
+    /** Uses a connection from now on. */
+    void connected(long connection) {
+        entries.connections.add(connection);
     }
 
     private void createSharedReceives() {
@@ -83,6 +96,11 @@ final class Attacker implements AutoCloseable {
     }
 
     private void createQueue(Random random) {
+        if (queues.size() == MAX_QUEUES) {
+            FuzzedQueue old = queues.removeFirst();
+            old.closeSockets();
+            retired.add(old);
+        }
         FuzzedQueue queue = new FuzzedQueue(sidecar, session, random);
         queues.add(queue);
         if (random.nextInt(10) > 0) {
@@ -101,8 +119,11 @@ final class Attacker implements AutoCloseable {
     /** Makes one change. */
     void change(Random random) {
         int kind = random.nextInt(200);
+        if (calm && random.nextInt(16) > 0) {
+            kind = random.nextInt(4) == 0 ? 80 : kind % 40;
+        }
         if (kind < 80) {
-            entry(random, kind < 35);
+            entry(random, kind < 40);
         } else if (kind < 110) {
             consume(random);
         } else if (kind < 160) {
@@ -123,12 +144,20 @@ final class Attacker implements AutoCloseable {
         if (!right) {
             entries.mutate(random);
         }
+        if (entries.takesReceive() && random.nextInt(16) > 0) {
+            peer.receive(random);
+        }
         FuzzedQueue queue = queue(random);
         boolean receive = entries.isReceive() != (random.nextInt(40) == 0);
         queue.publish(receive, entries.bytes(), entries.blocks(), right || random.nextInt(3) > 0);
         if (random.nextInt(8) > 0) {
             queue.wake();
         }
+    }
+
+    private void receive(Random random) {
+        entries.receive(random);
+        queue(random).publish(true, entries.bytes(), entries.blocks(), true);
     }
 
     private void consume(Random random) {
@@ -145,7 +174,8 @@ final class Attacker implements AutoCloseable {
             case 0, 1 -> scribble(file(random), random);
             case 2 ->
                 file(random)
-                        .putLong(HEADER_WORDS[random.nextInt(HEADER_WORDS.length)], WORDS[random.nextInt(WORDS.length)]);
+                        .putLong(
+                                HEADER_WORDS[random.nextInt(HEADER_WORDS.length)], WORDS[random.nextInt(WORDS.length)]);
             case 3 -> queue(random).sequence(random);
             default -> queue(random).jump(random);
         }
@@ -209,7 +239,8 @@ final class Attacker implements AutoCloseable {
                                 .build()));
             }
             case 3 -> {
-                long region = regions.get(random.nextInt(regions.size())).region().getId();
+                long region =
+                        regions.get(random.nextInt(regions.size())).region().getId();
                 background(() -> session.memory()
                         .deregisterRegion(DeregisterRegionRequest.newBuilder()
                                 .setSession(token)
@@ -224,13 +255,8 @@ final class Attacker implements AutoCloseable {
                                 .setSharedReceiveQueue(queue)
                                 .build()));
             }
-            default -> {
-                if (queues.size() < MAX_QUEUES) {
-                    createQueue(random);
-                } else {
-                    background(session::listConnections);
-                }
-            }
+            case 5 -> background(session::listConnections);
+            default -> createQueue(random);
         }
     }
 
@@ -244,9 +270,20 @@ final class Attacker implements AutoCloseable {
         }));
     }
 
+    boolean isClosed() {
+        return closed;
+    }
+
     void closeSession() {
         closed = true;
         session.close();
+    }
+
+    /** Returns the completions of work that succeeded. */
+    long succeeded() {
+        return Stream.concat(queues.stream(), retired.stream())
+                .mapToLong(FuzzedQueue::succeeded)
+                .sum();
     }
 
     void closeSockets() {
@@ -274,6 +311,7 @@ final class Attacker implements AutoCloseable {
     public void close() {
         closeSession();
         queues.forEach(FuzzedQueue::close);
+        retired.forEach(FuzzedQueue::close);
         regions.forEach(GuardedRegion::close);
     }
 }

@@ -50,13 +50,15 @@ final class FuzzedEntries {
     /** Makes an entry that keeps all rules, as far as the objects are still there. */
     void valid(Random random) {
         entry.segment().fill((byte) 0);
-        int opcode = 1 + random.nextInt(11);
+        int opcode = random.nextInt(4) == 0
+                ? WorkEntryFlyweight.OPCODE_SEND
+                : 1 + random.nextInt(WorkEntryFlyweight.OPCODE_FLUSH);
         entry.opcode(opcode)
                 .id(random.nextLong())
                 .tag(random.nextInt(256))
-                .connection(one(connections, random))
+                .connection(connection(random))
                 .flags(flags(random));
-        Region far = one(remote, random);
+        Region far = random.nextInt(10) == 0 ? one(remote, random) : remote.getFirst();
         entry.remoteStag(far.getStag()).remoteOffset(far.getBaseTaggedOffset() + random.nextInt(4) * 8L);
         if (WorkEntryFlyweight.hasOperands(opcode)) {
             entry.operands(random.nextLong(), -1, random.nextInt(2), -1);
@@ -69,6 +71,35 @@ final class FuzzedEntries {
         } else {
             elements(random, opcode);
         }
+    }
+
+    /** Makes a receive for any message that a right entry of the peer may send. */
+    void receive(Random random) {
+        entry.segment().fill((byte) 0);
+        entry.opcode(WorkEntryFlyweight.OPCODE_RECEIVE)
+                .id(random.nextLong())
+                .connection(connections.getLast())
+                .element(0, regions.getFirst().getId(), 0, GuardedRegion.LENGTH)
+                .elements(1)
+                .blocks(1);
+    }
+
+    /** Returns the newest connection, as a rule. */
+    private long connection(Random random) {
+        return random.nextInt(8) == 0 ? one(connections, random) : connections.getLast();
+    }
+
+    /** Returns a region that may be written, as a rule. */
+    private long local(Random random) {
+        return (random.nextInt(10) == 0 ? one(regions, random) : regions.get(random.nextInt(2))).getId();
+    }
+
+    /** Returns whether the entry takes a receive of the peer. */
+    boolean takesReceive() {
+        int opcode = entry.opcode();
+        return opcode == WorkEntryFlyweight.OPCODE_SEND
+                || opcode == WorkEntryFlyweight.OPCODE_IMMEDIATE
+                || opcode == WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE;
     }
 
     private static int flags(Random random) {
@@ -94,26 +125,22 @@ final class FuzzedEntries {
     }
 
     private void elements(Random random, int opcode) {
-        int count =
-                switch (opcode) {
-                    case WorkEntryFlyweight.OPCODE_WRITE,
-                            WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE,
-                            WorkEntryFlyweight.OPCODE_SEND,
-                            WorkEntryFlyweight.OPCODE_RECEIVE ->
-                        random.nextInt(4) == 0 ? random.nextInt(WorkEntryFlyweight.MAX_ELEMENTS + 1) : 1;
-                    case WorkEntryFlyweight.OPCODE_READ,
-                            WorkEntryFlyweight.OPCODE_FETCH_ADD,
-                            WorkEntryFlyweight.OPCODE_COMPARE_SWAP -> 1;
-                    default -> 0;
-                };
-        boolean atomic = opcode == WorkEntryFlyweight.OPCODE_FETCH_ADD
-                || opcode == WorkEntryFlyweight.OPCODE_COMPARE_SWAP;
+        int count = switch (opcode) {
+            case WorkEntryFlyweight.OPCODE_WRITE,
+                    WorkEntryFlyweight.OPCODE_WRITE_WITH_IMMEDIATE,
+                    WorkEntryFlyweight.OPCODE_SEND,
+                    WorkEntryFlyweight.OPCODE_RECEIVE ->
+                random.nextInt(4) == 0 ? random.nextInt(WorkEntryFlyweight.MAX_ELEMENTS + 1) : 1;
+            case WorkEntryFlyweight.OPCODE_READ,
+                    WorkEntryFlyweight.OPCODE_FETCH_ADD,
+                    WorkEntryFlyweight.OPCODE_COMPARE_SWAP -> 1;
+            default -> 0;
+        };
+        boolean atomic =
+                opcode == WorkEntryFlyweight.OPCODE_FETCH_ADD || opcode == WorkEntryFlyweight.OPCODE_COMPARE_SWAP;
         for (int i = 0; i < count; i++) {
             entry.element(
-                    i,
-                    one(regions, random).getId(),
-                    random.nextInt(8) * 8L,
-                    atomic ? Long.BYTES : random.nextInt(64));
+                    i, local(random), random.nextInt(8) * 8L, atomic ? Long.BYTES : random.nextInt(64));
         }
         entry.elements(count).blocks(WorkEntryFlyweight.blocks(opcode, count));
     }

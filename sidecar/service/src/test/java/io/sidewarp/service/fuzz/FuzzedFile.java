@@ -76,11 +76,15 @@ final class FuzzedFile implements AutoCloseable {
     }
 
     long getLong(long at) {
-        return ByteBuffer.wrap(get(at, Long.BYTES)).order(ByteOrder.nativeOrder()).getLong();
+        return ByteBuffer.wrap(get(at, Long.BYTES))
+                .order(ByteOrder.nativeOrder())
+                .getLong();
     }
 
     int getInt(long at) {
-        return ByteBuffer.wrap(get(at, Integer.BYTES)).order(ByteOrder.nativeOrder()).getInt();
+        return ByteBuffer.wrap(get(at, Integer.BYTES))
+                .order(ByteOrder.nativeOrder())
+                .getInt();
     }
 
     void cut(long to) {

@@ -3,6 +3,7 @@
 
 package io.sidewarp.service.fuzz;
 
+import io.sidewarp.ring.CompletionEntryFlyweight;
 import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingRecord;
 import io.sidewarp.service.testing.TestSession;
@@ -30,7 +31,6 @@ final class FuzzedQueue implements AutoCloseable {
 
     private static final int SEND = 0;
     private static final int RECEIVE = 1;
-    private static final int MAX_COMPLETION_BLOCKS = 9;
 
     private final CompletionRing completionRing;
     private final FuzzedFile completions;
@@ -40,6 +40,7 @@ final class FuzzedQueue implements AutoCloseable {
     private final Path path;
     private final List<SocketChannel> sockets = new ArrayList<>();
     private long consumed;
+    private long succeeded;
 
     FuzzedQueue(TestSidecar sidecar, TestSession session, Random random) {
         RingServiceGrpc.RingServiceBlockingStub service =
@@ -74,6 +75,11 @@ final class FuzzedQueue implements AutoCloseable {
         return completionRing;
     }
 
+    /** Returns the completions of work that succeeded. */
+    long succeeded() {
+        return succeeded;
+    }
+
     /** Returns the id of one of the rings. */
     long ring(Random random) {
         int which = random.nextInt(3);
@@ -98,10 +104,7 @@ final class FuzzedQueue implements AutoCloseable {
         for (int i = blocks - 1; i >= 0; i--) {
             long at = file.at(position + i);
             file.put(
-                    at + Long.BYTES,
-                    entry,
-                    i * RingLayout.BLOCK_SIZE + Long.BYTES,
-                    RingLayout.BLOCK_SIZE - Long.BYTES);
+                    at + Long.BYTES, entry, i * RingLayout.BLOCK_SIZE + Long.BYTES, RingLayout.BLOCK_SIZE - Long.BYTES);
             file.putLong(at, position + i + 1);
         }
         positions[ring] = position + blocks;
@@ -129,8 +132,11 @@ final class FuzzedQueue implements AutoCloseable {
             if (ByteBuffer.wrap(block).order(java.nio.ByteOrder.nativeOrder()).getLong() != consumed + 1) {
                 break;
             }
-            int blocks = block[25] & 0xFF;
-            consumed += blocks < 1 || blocks > MAX_COMPLETION_BLOCKS ? 1 : blocks;
+            int blocks = block[CompletionEntryFlyweight.BLOCKS_OFFSET] & 0xFF;
+            if (block[CompletionEntryFlyweight.STATUS_OFFSET] == CompletionEntryFlyweight.STATUS_SUCCESS) {
+                succeeded++;
+            }
+            consumed += blocks < 1 || blocks > CompletionEntryFlyweight.MAX_BLOCKS ? 1 : blocks;
         }
         completions.putLong(RingLayout.CONSUMED_OFFSET, consumed);
         if (wake && completions.getInt(RingLayout.PRODUCER_WAITS_OFFSET) != 0) {
@@ -141,14 +147,13 @@ final class FuzzedQueue implements AutoCloseable {
 
     /** Says that other completions were taken. */
     void pretendToConsume(Random random) {
-        long value =
-                switch (random.nextInt(5)) {
-                    case 0 -> consumed + random.nextInt(64);
-                    case 1 -> consumed - random.nextInt(64);
-                    case 2 -> 0;
-                    case 3 -> Long.MAX_VALUE;
-                    default -> random.nextLong();
-                };
+        long value = switch (random.nextInt(5)) {
+            case 0 -> consumed + random.nextInt(64);
+            case 1 -> consumed - random.nextInt(64);
+            case 2 -> 0;
+            case 3 -> Long.MAX_VALUE;
+            default -> random.nextLong();
+        };
         completions.putLong(RingLayout.CONSUMED_OFFSET, value);
     }
 
@@ -197,15 +202,15 @@ final class FuzzedQueue implements AutoCloseable {
 
     /** Writes records that are wrong, or strange. */
     void garbage(Random random) {
-        ByteBuffer record =
-                switch (random.nextInt(6)) {
-                    case 0 -> ByteBuffer.wrap(bytes(random, 1 + random.nextInt(64)));
-                    case 1 -> RingRecord.of(random.nextInt(8), random.nextLong(), bytes(random, random.nextInt(300)));
-                    case 2 -> RingRecord.of(RingRecord.WAKE, random.nextLong());
-                    case 3 -> RingRecord.of(RingRecord.WAKE, ring(random), bytes(random, random.nextInt(4080)));
-                    case 4 -> RingRecord.of(RingRecord.WAKE, ring(random)).putInt(0, random.nextInt());
-                    default -> RingRecord.of(RingRecord.HELLO, 0, completionRing.getToken().toByteArray());
-                };
+        ByteBuffer record = switch (random.nextInt(6)) {
+            case 0 -> ByteBuffer.wrap(bytes(random, 1 + random.nextInt(64)));
+            case 1 -> RingRecord.of(random.nextInt(8), random.nextLong(), bytes(random, random.nextInt(300)));
+            case 2 -> RingRecord.of(RingRecord.WAKE, random.nextLong());
+            case 3 -> RingRecord.of(RingRecord.WAKE, ring(random), bytes(random, random.nextInt(4080)));
+            case 4 -> RingRecord.of(RingRecord.WAKE, ring(random)).putInt(0, random.nextInt());
+            default ->
+                RingRecord.of(RingRecord.HELLO, 0, completionRing.getToken().toByteArray());
+        };
         write(record.limit(random.nextInt(4) == 0 ? random.nextInt(record.limit() + 1) : record.limit()));
     }
 

@@ -79,6 +79,7 @@ final class RingFuzzCommand {
         long end = System.nanoTime() + time.toNanos();
         long rounds = 0;
         long changes = 0;
+        long succeeded = 0;
         while (System.nanoTime() - end < 0) {
             try (RingFuzzer fuzzer = new RingFuzzer(seed)) {
                 try {
@@ -92,7 +93,10 @@ final class RingFuzzCommand {
                 }
                 rounds += fuzzer.rounds();
                 changes += fuzzer.changes();
-                System.out.printf("rings: %,d rounds, %,d changes, no findings%n", rounds, changes);
+                succeeded += fuzzer.succeeded();
+                System.out.printf(
+                        "rings: %,d rounds, %,d changes, %,d work requests succeeded, no findings%n",
+                        rounds, changes, succeeded);
             }
         }
         return 0;
