@@ -122,9 +122,9 @@ public final class RingLayout {
     }
 
     /**
-     * Takes the wish of the other side to be woken, when there is one. A wish of the same moment may be taken with it: the wake-up
-     * that follows serves both. A load and a store instead of an exchange: HotSpot's interpreter survives an exchange on a
-     * file that was cut short by nothing but luck.
+     * Takes the wish of the other side to be woken, when there is one. A later wish may be taken with it: the wake-up that
+     * follows serves both. Uses a load and a store: HotSpot's interpreter crashes the process in a compare-and-set on a
+     * file that was cut short.
      */
     static boolean takeWish(MemorySegment file, int offset) {
         if ((int) INT.getAcquire(file, (long) offset) == WAITS_NOT) {

@@ -107,7 +107,8 @@ final class FuzzedEntries {
                 | WorkEntryFlyweight.FLAG_LOCAL_FENCE
                 | WorkEntryFlyweight.FLAG_UNSIGNALED
                 | WorkEntryFlyweight.FLAG_SOLICITED;
-        return random.nextInt() & random.nextInt() & all;
+        int some = random.nextInt() & all;
+        return some & random.nextInt();
     }
 
     private static boolean takesInline(int opcode) {
@@ -155,7 +156,7 @@ final class FuzzedEntries {
     private void mutateOnce(Random random) {
         switch (random.nextInt(12)) {
             case 0, 1 -> {
-                long at = Long.BYTES + random.nextInt(blocks() * RingLayout.BLOCK_SIZE - Long.BYTES);
+                int at = Long.BYTES + random.nextInt(blocks() * RingLayout.BLOCK_SIZE - Long.BYTES);
                 byte old = entry.segment().get(ValueLayout.JAVA_BYTE, at);
                 entry.segment().set(ValueLayout.JAVA_BYTE, at, (byte) (old ^ 1 << random.nextInt(8)));
             }

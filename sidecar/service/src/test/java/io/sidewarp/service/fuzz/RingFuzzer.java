@@ -201,10 +201,12 @@ final class RingFuzzer implements AutoCloseable {
         private volatile long changes;
 
         Scribbler(@org.jspecify.annotations.Nullable FuzzedFile file, long seed) {
-            thread = Thread.ofPlatform().daemon().unstarted(() -> run(file, new Random(seed)));
-            if (file != null) {
-                thread.start();
-            }
+            thread = Thread.ofPlatform().daemon().unstarted(() -> {
+                if (file != null) {
+                    run(file, new Random(seed));
+                }
+            });
+            thread.start();
         }
 
         private void run(FuzzedFile file, Random random) {
