@@ -43,7 +43,7 @@ class RingProgramsIT {
     private static SidecarProcess left;
     private static SidecarProcess right;
 
-    private enum Language {
+    enum Language {
         C,
         PYTHON
     }
