@@ -140,8 +140,7 @@ final class FuzzedEntries {
         boolean atomic =
                 opcode == WorkEntryFlyweight.OPCODE_FETCH_ADD || opcode == WorkEntryFlyweight.OPCODE_COMPARE_SWAP;
         for (int i = 0; i < count; i++) {
-            entry.element(
-                    i, local(random), random.nextInt(8) * 8L, atomic ? Long.BYTES : random.nextInt(64));
+            entry.element(i, local(random), random.nextInt(8) * 8L, atomic ? Long.BYTES : random.nextInt(64));
         }
         entry.elements(count).blocks(WorkEntryFlyweight.blocks(opcode, count));
     }

@@ -74,7 +74,14 @@ final class RingFuzzer implements AutoCloseable {
             rounds++;
             run(new Random(seed * 0x9E3779B97F4A7C15L + number));
         } catch (RuntimeException | AssertionError e) {
-            throw new AssertionError("seed " + seed + ", round " + number + ": " + e.getMessage(), e);
+            AssertionError failure =
+                    new AssertionError("seed " + seed + ", round " + number + ": " + e.getMessage() + log.text(), e);
+            Thread.getAllStackTraces().forEach((thread, stack) -> {
+                Throwable where = new Throwable("thread " + thread.getName());
+                where.setStackTrace(stack);
+                failure.addSuppressed(where);
+            });
+            throw failure;
         }
     }
 
@@ -250,7 +257,7 @@ final class RingFuzzer implements AutoCloseable {
         @Override
         public void publish(LogRecord line) {
             boolean bad = line.getThrown() != null || line.getLevel().intValue() >= Level.SEVERE.intValue();
-            if (bad && isLoggable(line) && !String.valueOf(line.getLoggerName()).startsWith(GRPC)) {
+            if (bad && isLoggable(line) && !isOfClosedTransport(line)) {
                 StringWriter text = new StringWriter();
                 text.append(line.getLoggerName()).append(": ").append(line.getMessage());
                 if (line.getThrown() != null) {
@@ -258,6 +265,17 @@ final class RingFuzzer implements AutoCloseable {
                 }
                 found.add(text.toString());
             }
+        }
+
+        private static boolean isOfClosedTransport(LogRecord line) {
+            return String.valueOf(line.getLoggerName()).startsWith(GRPC)
+                    && line.getLevel().intValue() < Level.SEVERE.intValue()
+                    && !(line.getThrown() instanceof Error);
+        }
+
+        /** Returns what was found beside a failure. */
+        String text() {
+            return found.isEmpty() ? "" : "; the log has " + found;
         }
 
         void check() {

@@ -321,7 +321,12 @@ public final class TestSession implements AutoCloseable {
 
         /** Where it listens. */
         public io.sidewarp.v1.Listening address() {
-            return take(responses).getListening();
+            failure.thenRun(() -> responses.add(ListenResponse.getDefaultInstance()));
+            ListenResponse first = take(responses);
+            if (!first.hasListening()) {
+                Waiting.join(failure.<ListenResponse>thenCompose(CompletableFuture::failedFuture));
+            }
+            return first.getListening();
         }
 
         public ConnectionRequest next() {
