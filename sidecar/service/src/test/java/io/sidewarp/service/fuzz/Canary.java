@@ -7,6 +7,7 @@ import static io.sidewarp.service.testing.Works.receive;
 import static io.sidewarp.service.testing.Works.send;
 import static io.sidewarp.service.testing.Works.write;
 
+import io.sidewarp.ring.RingLayout;
 import io.sidewarp.service.testing.TestRings;
 import io.sidewarp.service.testing.TestSession;
 import io.sidewarp.service.testing.TestSidecar;
@@ -14,6 +15,9 @@ import io.sidewarp.v1.Access;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.Region;
 import io.sidewarp.v1.WorkCompletion;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 import java.util.concurrent.TimeUnit;
 
 /** Two sessions that nobody attacks: their connection and their rings have to work whatever others do. */
@@ -84,7 +88,7 @@ final class Canary implements AutoCloseable {
         expect(sends, 3);
         expect(receives, 1);
         for (Region region : new Region[] {target, inbox}) {
-            if (!java.util.Arrays.equals(there.load(region.getId(), 0, data.length), data)) {
+            if (!Arrays.equals(there.load(region.getId(), 0, data.length), data)) {
                 throw new AssertionError("the canary's data did not arrive");
             }
         }
@@ -95,11 +99,29 @@ final class Canary implements AutoCloseable {
         guard.check();
     }
 
-    private static void expect(TestRings rings, long id) {
-        WorkCompletion completion = rings.next();
+    private void expect(TestRings rings, long id) {
+        WorkCompletion completion;
+        try {
+            completion = rings.next();
+        } catch (AssertionError e) {
+            throw new AssertionError(
+                    "the canary waits for completion " + id + "; send ring: "
+                            + text(sends.sends().file()) + "; its completions: "
+                            + text(sends.completions().file()) + "; receive ring: "
+                            + text(receives.receives().file()) + "; its completions: "
+                            + text(receives.completions().file()),
+                    e);
+        }
         if (completion.getId() != id || completion.getStatus() != CompletionStatus.COMPLETION_STATUS_SUCCESS) {
             throw new AssertionError("the canary expected completion " + id + ", and got " + completion);
         }
+    }
+
+    private static String text(MemorySegment file) {
+        return "consumed " + file.get(ValueLayout.JAVA_LONG, RingLayout.CONSUMED_OFFSET) + ", producer_waits "
+                + file.get(ValueLayout.JAVA_INT, RingLayout.PRODUCER_WAITS_OFFSET) + ", consumer_waits "
+                + file.get(ValueLayout.JAVA_INT, RingLayout.CONSUMER_WAITS_OFFSET) + ", state "
+                + file.get(ValueLayout.JAVA_INT, RingLayout.STATE_OFFSET);
     }
 
     @Override
