@@ -12,6 +12,7 @@ import io.sidewarp.ring.RingLayout;
 import io.sidewarp.ring.RingProducer;
 import io.sidewarp.v1.CompletionStatus;
 import io.sidewarp.v1.WorkCompletion;
+import io.sidewarp.v1.WorkRingKind;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,7 @@ public final class CompletionRing {
     private final Runnable onEnd;
     private RingWaker waker = RingWaker.NONE;
     private int reserved;
+    private boolean servesSends;
     private boolean awaitsRoom;
     private boolean published;
     private boolean urgent;
@@ -67,6 +69,12 @@ public final class CompletionRing {
 
     int entries() {
         return producer.blocks();
+    }
+
+    /** Has a work ring complete here. */
+    void add(WorkRing ring) {
+        workRings.add(ring);
+        servesSends |= ring.kind() == WorkRingKind.WORK_RING_KIND_SEND;
     }
 
     List<WorkRing> workRings() {
@@ -114,16 +122,26 @@ public final class CompletionRing {
 
     // Room.
 
-    /** Reserves room for a completion; false when there is none. */
-    boolean reserve() {
+    /**
+     * Reserves room for a completion; false when there is none.
+     *
+     * @param receive whether it is that of a receive, which leaves the last place to send work: the peer may wait for a
+     *     message before it sends one
+     */
+    boolean reserve(boolean receive) {
         if (ended) {
             return true;
         }
-        if (reserved + producer.unconsumed() >= producer.blocks() && reserved + refresh() >= producer.blocks()) {
+        int room = room(receive);
+        if (reserved + producer.unconsumed() >= room && reserved + refresh() >= room) {
             return false;
         }
         reserved++;
         return true;
+    }
+
+    private int room(boolean receive) {
+        return receive && servesSends ? producer.blocks() - 1 : producer.blocks();
     }
 
     private int refresh() {
@@ -144,9 +162,9 @@ public final class CompletionRing {
      *
      * @return false when there is room already
      */
-    boolean awaitRoom() {
+    boolean awaitRoom(boolean receive) {
         producer.armForRoom();
-        if (reserved + refresh() < producer.blocks()) {
+        if (reserved + refresh() < room(receive)) {
             producer.disarm();
             return false;
         }

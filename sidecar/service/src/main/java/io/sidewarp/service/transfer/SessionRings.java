@@ -110,7 +110,7 @@ public final class SessionRings {
             }
             WorkRing ring = new WorkRing(
                     id, kind, file, blocks, queue.completions, transfers, inline, grant, () -> lost(queue.completions));
-            queue.completions.workRings().add(ring);
+            queue.completions.add(ring);
             ring.wake();
             return io.sidewarp.v1.WorkRing.newBuilder()
                     .setId(id)

@@ -268,8 +268,9 @@ final class WorkRing implements PolledSources.Source {
 
     /** Takes the oldest entry, which is there; false when it has to wait. */
     private boolean take() {
-        if (!completions.reserve()) {
-            awaitsRoom = completions.awaitRoom();
+        boolean receive = kind == WorkRingKind.WORK_RING_KIND_RECEIVE;
+        if (!completions.reserve(receive)) {
+            awaitsRoom = completions.awaitRoom(receive);
             return false;
         }
         int count = consumer.copy(entry.segment());

@@ -98,6 +98,29 @@ final class RingTest extends TwoSidecars {
     }
 
     @Test
+    void receivesLeaveRoomForSendWork() {
+        try (TestRings rings = new TestRings(right, server, 16)) {
+            for (int i = 0; i < 16; i++) {
+                rings.post(receive(i, accepted, inbox, 0, 64).build());
+            }
+            Awaitility.await().until(() -> rings.receives().refresh() == 1);
+
+            Region outbox = server.managed(SIZE);
+            Region there = client.managed(SIZE, Access.ACCESS_REMOTE_WRITE);
+            // The peer's first message permits the accepting side to send.
+            client.transfer()
+                    .write(io.sidewarp.v1.WriteRequest.newBuilder()
+                            .setSession(client.token())
+                            .setConnection(connection)
+                            .setWork(write(0, connection, source, target, 8).getWrite())
+                            .build());
+            rings.post(write(100, accepted, outbox, there, 8).build());
+
+            assertThat(rings.next().getId()).isEqualTo(100);
+        }
+    }
+
+    @Test
     void aMessageTakesAReceiveThatStandsInTheRing() {
         try (TestRings receiver = new TestRings(right, server, 16);
                 TestRings sender = new TestRings(left, client, 16)) {
