@@ -32,7 +32,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Control messages over a connection, by Sends. Each side posts {@value #RECEIVES} receives before the peer can send,
+ * Control messages over a connection, by Sends. Each side posts up to {@value #RECEIVES} receives before the peer can send,
  * and posts one again before it hands a message out; so a protocol on top never has more than so many messages
  * unanswered. Other work of the connection goes through {@link #submit}.
  */
@@ -63,7 +63,9 @@ public final class Channel implements AutoCloseable {
             freeSends.add(slot);
         }
         queue.onCompletion(new Completions());
-        for (int slot = 0; slot < RECEIVES; slot++) {
+        // Receives hold their credits for as long as no message comes: half of a small queue is for what is sent.
+        int receives = Math.min(RECEIVES, queue.credits() / 2);
+        for (int slot = 0; slot < receives; slot++) {
             ReceivesFirst.post(queue, slot, receive(slot));
         }
     }
