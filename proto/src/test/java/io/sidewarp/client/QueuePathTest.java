@@ -27,8 +27,12 @@ class QueuePathTest extends RingQueueFixture {
     @Test
     void grpcIsUsedWhenItIsAskedFor() {
         assertThat(session.openQueue(ANY.withPath(QueuePath.GRPC)).path()).isEqualTo(QueuePath.GRPC);
-        assertThat(session.openQueue(4).path()).isEqualTo(QueuePath.GRPC);
         assertThat(sidecar.rings.created).isEmpty();
+    }
+
+    @Test
+    void ringsAreUsedWhenTheCallerNamesNoPath() {
+        assertThat(session.openQueue(4).path()).isEqualTo(QueuePath.RINGS);
     }
 
     @Test
@@ -44,12 +48,22 @@ class QueuePathTest extends RingQueueFixture {
     }
 
     @Test
-    void otherFailuresAreTold() {
+    void anyPathIsGrpcWhereThereIsNoSpaceForRings() {
         sidecar.rings.refusal = Status.RESOURCE_EXHAUSTED.withDescription("the shared volume is full");
+
+        assertThat(session.openQueue(ANY).path()).isEqualTo(QueuePath.GRPC);
+        assertThatExceptionOfType(SidewarpException.class)
+                .isThrownBy(() -> session.openQueue(RINGS))
+                .withMessageContaining("the shared volume is full");
+    }
+
+    @Test
+    void otherFailuresAreTold() {
+        sidecar.rings.refusal = Status.PERMISSION_DENIED.withDescription("another user's session");
 
         assertThatExceptionOfType(SidewarpException.class)
                 .isThrownBy(() -> session.openQueue(ANY))
-                .withMessageContaining("the shared volume is full");
+                .withMessageContaining("another user's session");
     }
 
     @Test
