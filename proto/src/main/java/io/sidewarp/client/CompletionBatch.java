@@ -18,7 +18,7 @@ final class CompletionBatch {
     private int size;
     private int next;
 
-    /** Of requests that complete in any case. */
+    /** Completions of requests that complete in any case. */
     private int signaled;
 
     CompletionBatch() {

@@ -28,7 +28,7 @@ public interface Connection extends AutoCloseable {
     /** The peer's private data; may be empty, and is until the connection is established. */
     byte[] privateData();
 
-    /** What the set-up agreed on, without asking the sidecar again. Before the set-up: what the connection was created as. */
+    /** Returns what the set-up agreed on, without asking the sidecar again; before the set-up, the connection as created. */
     io.sidewarp.v1.Connection established();
 
     /** The connection's present description and counters, asked of the sidecar. NOT_FOUND when it is gone. */

@@ -485,7 +485,7 @@ final class GrpcWorkQueue implements SessionQueue {
         } catch (SidewarpException e) {
             broken = e;
         } finally {
-            // What the handler posts is sent when all completions have been handed out.
+            // Posts of the handler are sent when all completions have been handed out.
             flushAfterwards = !flushing;
             flushing = true;
             lock.unlock();

@@ -4,7 +4,7 @@
 package io.sidewarp.client;
 
 /**
- * What is asked of a queue. Immutable; the {@code with} methods return changed copies.
+ * Options of a queue. Immutable; the {@code with} methods return changed copies.
  *
  * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant another number.
  * @param path how requests reach the sidecar

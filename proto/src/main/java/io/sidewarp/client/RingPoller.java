@@ -77,7 +77,7 @@ final class RingPoller {
     private int takeOrFail(CompletionTaker taker, int limit) {
         SidewarpException end = queue.end();
         int told = take(taker, limit);
-        // What the ring had at the end is in the backlog, and was looked for after that.
+        // The end moves the rest of the ring into the backlog, so nothing is left behind this look.
         if (told == 0 && end != null) {
             throw end.again();
         }

@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has to be kept of some outstanding requests, besides the id that comes back by itself: those with a future, and those
+ * State that is kept for some outstanding requests, besides the id that comes back by itself: those with a future, and those
  * whose success tells of an answer of the peer. The ring entry has the number of the place instead of the id. Thread-safe.
  */
 final class RingSlots {

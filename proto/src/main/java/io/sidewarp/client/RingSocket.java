@@ -163,7 +163,7 @@ final class RingSocket implements AutoCloseable {
     private void writeFailed(IOException cause) {
         lock.lock();
         try {
-            // What the sidecar has sent before it closed the socket is a better reason.
+            // A record that the sidecar sent before it closed the socket is a better reason.
             read();
             if (!closed) {
                 fail(RingErrors.socketFailed(cause));

@@ -181,8 +181,8 @@ public interface Session extends AutoCloseable {
     WorkQueue openQueue(int outstanding);
 
     /**
-     * Opens a queue of work requests on the path that the options name: rings in shared memory, which reach the speed of the
-     * engine, or gRPC.
+     * Opens a queue of work requests on the path that the options name: rings in shared memory, or
+     * gRPC.
      *
      * @throws SidewarpException FAILED_PRECONDITION or UNIMPLEMENTED when the options want rings and they are not possible; the
      *     message says why, and what to do

@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-/** What a session tells its queues. */
+/** A queue as its session sees it. */
 interface SessionQueue extends WorkQueue {
 
     /** Sends what a batch keeps back: a call that follows waits for it. */

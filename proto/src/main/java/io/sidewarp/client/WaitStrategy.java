@@ -26,7 +26,7 @@ public enum WaitStrategy {
     private static final long SPIN_NANOS = ONE_PROCESSOR ? 0 : TimeUnit.MICROSECONDS.toNanos(20);
     private static final long YIELD_NANOS = SPIN_NANOS + TimeUnit.MICROSECONDS.toNanos(60);
 
-    /** What a thread does next. */
+    /** The next step of a thread that waits. */
     enum Step {
         SPIN,
         YIELD,

@@ -40,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class FakeRing {
 
-    /** What becomes of a work request. */
+    /** Decides what becomes of a work request. */
     @FunctionalInterface
     interface Work {
 

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -23,7 +24,7 @@ class RingQueueThreadsTest extends RingQueueFixture {
 
     @ParameterizedTest
     @EnumSource
-    void eachRequestCompletesOnceWhileManyThreadsWait(WaitStrategy strategy) throws Exception {
+    void eachRequestCompletesOnceWhileManyThreadsWait(WaitStrategy strategy) {
         WorkQueue queue = session.openQueue(RINGS.withWaitStrategy(strategy));
         AtomicInteger[] completed = IntStream.range(0, THREADS * REQUESTS)
                 .mapToObj(i -> new AtomicInteger())
@@ -37,13 +38,13 @@ class RingQueueThreadsTest extends RingQueueFixture {
             threads.add(builder.start(() -> keep(() -> poll(queue, completed, left))));
         }
 
-        while (threads.stream().anyMatch(Thread::isAlive)) {
+        Awaitility.await().atMost(LONG).until(() -> {
             // Wakes pollers whose completions others have taken.
             if (left.get() == 0) {
                 queue.post(THREADS * REQUESTS, write, LONG);
             }
-            Thread.sleep(1);
-        }
+            return threads.stream().noneMatch(Thread::isAlive);
+        });
 
         assertThat(failures).isEmpty();
         assertThat(completed).allMatch(count -> count.get() == 1);

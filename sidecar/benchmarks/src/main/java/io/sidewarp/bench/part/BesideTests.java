@@ -23,7 +23,7 @@ import java.util.concurrent.TimeoutException;
  */
 public final class BesideTests {
 
-    /** What streams. */
+    /** The stream beside the messages. */
     public static final List<Stream> STREAMS = List.of(
             new Stream("write", new ThroughputPart.Step(64 << 10, 16)),
             new Stream("write", new ThroughputPart.Step(1 << 20, 64)),

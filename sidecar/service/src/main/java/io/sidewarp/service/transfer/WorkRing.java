@@ -66,7 +66,7 @@ final class WorkRing implements PolledSources.Source {
     private boolean broken;
     private boolean closed;
     /** Entries that are taken before the ring ends, once it is to end. A producer may go on for ever. */
-    private int left = Integer.MAX_VALUE;
+    private int entriesLeft = Integer.MAX_VALUE;
 
     private @Nullable Runnable whenEmpty;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
@@ -181,10 +181,10 @@ final class WorkRing implements PolledSources.Source {
         if (closed || polled || isHeldBack()) {
             return;
         }
-        long left = SECOND_LOOK_NANOS - (System.nanoTime() - armedNanos);
-        if (left > 0) {
+        long early = SECOND_LOOK_NANOS - (System.nanoTime() - armedNanos);
+        if (early > 0) {
             secondLookDue = true;
-            loop.schedule(secondLook, left, TimeUnit.NANOSECONDS);
+            loop.schedule(secondLook, early, TimeUnit.NANOSECONDS);
         } else if (isReady()) {
             wake();
         }
@@ -236,7 +236,7 @@ final class WorkRing implements PolledSources.Source {
 
     /** Takes what there is, as far as it has room, and tells the producer. */
     int drain(int limit) {
-        int most = Math.min(limit, left);
+        int most = Math.min(limit, entriesLeft);
         int taken = 0;
         while (taken < most && !broken && consumer.isReady() && take()) {
             taken++;
@@ -250,8 +250,8 @@ final class WorkRing implements PolledSources.Source {
             completions.flush();
         }
         if (whenEmpty != null) {
-            left -= taken;
-            if (!isHeldBack() && (taken < most || left == 0)) {
+            entriesLeft -= taken;
+            if (!isHeldBack() && (taken < most || entriesLeft == 0)) {
                 end();
             }
         }
@@ -398,7 +398,7 @@ final class WorkRing implements PolledSources.Source {
     /** Takes what is in the ring, and then runs the task, unless another call replaces it before. */
     void drainThen(Runnable done) {
         whenEmpty = done;
-        left = blocks;
+        entriesLeft = blocks;
         awaitsRoom = false;
         if (broken || closed) {
             end();
