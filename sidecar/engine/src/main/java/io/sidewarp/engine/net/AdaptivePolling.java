@@ -30,6 +30,7 @@ final class AdaptivePolling implements SelectStrategy {
     private long budgetNanos;
     private boolean polling;
     private boolean slept;
+    private boolean skipped;
     private long idleSinceNanos;
 
     /**
@@ -57,9 +58,12 @@ final class AdaptivePolling implements SelectStrategy {
             adapt(now - idleSinceNanos);
         }
         RecentInput recent = RecentInput.ofThisLoop();
-        boolean selects = !recent.isKnown() || recent.isSelectDue(now);
+        // The first turn with work from a source carries it out before it asks the kernel for input.
+        boolean asks = !polled || skipped;
+        skipped = !asks;
+        boolean selects = asks && (!recent.isKnown() || recent.isSelectDue(now));
         int ready = selects ? selectNow.get() : NOTHING_READY;
-        boolean taken = !selects && recent.take(limitNanos);
+        boolean taken = asks && !selects && recent.take(limitNanos);
         if (hasTasks || polled || taken || ready > 0) {
             if (polling) {
                 polling = false;

@@ -24,8 +24,11 @@ final class RecentInput {
         boolean takeInput();
     }
 
-    /** How long epoll is not asked for the other sockets of the loop, at most. */
+    /** Time between two looks at the other sockets of the loop, once it has made {@link #ALONE_TURNS}. */
     static final long ALONE_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
+
+    /** Turns between two looks: a turn in which other threads had the processor takes longer than {@link #ALONE_NANOS}. */
+    static final int ALONE_TURNS = 4;
 
     /**
      * Octets, beyond which they are those of a stream: it is better to read that in large pieces, and not to take the lock
@@ -46,6 +49,7 @@ final class RecentInput {
     private long nowNanos;
     private long inputNanos;
     private long selectedNanos;
+    private int turns = ALONE_TURNS;
 
     /** Of the loop that calls. */
     static RecentInput ofThisLoop() {
@@ -79,9 +83,10 @@ final class RecentInput {
     /** Whether it is time to ask epoll, which the caller then does. */
     boolean isSelectDue(long nanoTime) {
         nowNanos = nanoTime;
-        if (nanoTime - selectedNanos < ALONE_NANOS) {
+        if (++turns < ALONE_TURNS || nanoTime - selectedNanos < ALONE_NANOS) {
             return false;
         }
+        turns = 0;
         selectedNanos = nanoTime;
         return true;
     }
@@ -107,5 +112,6 @@ final class RecentInput {
         last = null;
         small = false;
         known = false;
+        turns = ALONE_TURNS;
     }
 }

@@ -134,6 +134,34 @@ class AdaptivePollingTest {
     }
 
     @Test
+    void loopCarriesOutWorkOfASourceBeforeItAsksEpoll() throws Exception {
+        AtomicInteger work = new AtomicInteger(3);
+        PolledSources.ofThisLoop().add(new PolledSources.Source() {
+            @Override
+            public PolledSources.Outcome poll() {
+                return work.getAndDecrement() > 0 ? PolledSources.Outcome.WORKED : PolledSources.Outcome.LEAVES;
+            }
+
+            @Override
+            public boolean arm() {
+                return true;
+            }
+
+            @Override
+            public void fail(Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+
+        assertThat(polling.calculateStrategy(UNWANTED, false)).as("work").isZero();
+        assertThat(polling.calculateStrategy(() -> 2, false)).as("work again").isEqualTo(2);
+        assertThat(polling.calculateStrategy(UNWANTED, false))
+                .as("work once more")
+                .isZero();
+        assertThat(polling.calculateStrategy(() -> 1, false)).as("no work").isEqualTo(1);
+    }
+
+    @Test
     void aLoopThatSleepsHasNoRecentInput() throws Exception {
         RecentInput recent = RecentInput.ofThisLoop();
         RecentInput.Source source = () -> false;

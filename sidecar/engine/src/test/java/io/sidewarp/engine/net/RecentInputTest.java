@@ -54,10 +54,19 @@ class RecentInputTest {
     }
 
     @Test
-    void epollIsAskedAgainAfterAMoment() {
-        assertThat(recent.isSelectDue(RecentInput.ALONE_NANOS)).isTrue();
-        assertThat(recent.isSelectDue(2 * RecentInput.ALONE_NANOS - 1)).isFalse();
-        assertThat(recent.isSelectDue(2 * RecentInput.ALONE_NANOS)).isTrue();
+    void epollIsAskedAgainAfterSomeTurnsAndAMoment() {
+        long now = RecentInput.ALONE_NANOS;
+        assertThat(recent.isSelectDue(now)).as("at first").isTrue();
+
+        for (int turn = 1; turn < RecentInput.ALONE_TURNS; turn++) {
+            assertThat(recent.isSelectDue(2 * now)).as("turn %d", turn).isFalse();
+        }
+        assertThat(recent.isSelectDue(2 * now)).isTrue();
+
+        for (int turn = 1; turn <= RecentInput.ALONE_TURNS; turn++) {
+            assertThat(recent.isSelectDue(3 * now - 1)).as("too early").isFalse();
+        }
+        assertThat(recent.isSelectDue(3 * now)).isTrue();
     }
 
     @Test
