@@ -99,14 +99,16 @@ final class Pipeline extends Driver {
     private void post(int group) {
         int first = group * signal;
         postedAt[group] = System.nanoTime();
-        for (int i = first; i < first + signal; i++) {
-            if (!queue.tryPost(group, requests[i])) {
-                fail(new Failure(
-                        ExitCode.NO_RESOURCES,
-                        "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth"));
-                return;
+        queue.batch(batch -> {
+            for (int i = first; i < first + signal; i++) {
+                if (!batch.tryPost(group, requests[i])) {
+                    fail(new Failure(
+                            ExitCode.NO_RESOURCES,
+                            "the sidecar grants " + queue.credits() + " work requests at a time: use a lower --depth"));
+                    return;
+                }
             }
-        }
+        });
         posted += signal;
         groupsUnderWay++;
     }
