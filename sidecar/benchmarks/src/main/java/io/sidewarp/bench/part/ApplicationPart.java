@@ -8,11 +8,16 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.end.TransferPlan;
 import io.sidewarp.bench.end.Waiting;
 import io.sidewarp.bench.process.EndPair;
+import io.sidewarp.bench.process.Relay;
 import io.sidewarp.bench.process.SidecarPair;
+import io.sidewarp.bench.result.Metric;
 import io.sidewarp.bench.result.Recorder;
+import io.sidewarp.bench.result.Subject;
 import io.sidewarp.client.QueuePath;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
 
 /**
  * Between two applications through two sidecars: over rings in shared memory, over the gRPC queue, and engines alone with the
@@ -28,8 +33,13 @@ public final class ApplicationPart implements PartRunner {
     /** Message sizes of throughput, and how many are under way. */
     public static final List<ThroughputPart.Step> STEPS = SidecarTests.STEPS;
 
+    /** The throughput of small messages. */
+    public static final ThroughputPart.Step SMALL = STEPS.getFirst();
+
     /** Message sizes of latency. */
     public static final List<Integer> SIZES = List.of(LatencyPart.SIZE, 64 << 10);
+
+    private static final String RELAY = "C relay";
 
     private static final int TURNS = 2;
     private static final int QUICK_TURNS = 1;
@@ -58,9 +68,35 @@ public final class ApplicationPart implements PartRunner {
                     lab, recorder, SidecarTests.pingPong(pair, operation.toString(), size, lab.warmup(), lab.time()));
         }
 
+        /** Measures what the relay in C does of the same. */
+        void relay(Relay relay) {
+            for (Operation operation : OPERATIONS) {
+                double[] micros = relay.latencyMicros(operation.toString(), lab.time());
+                Subject message = relayed(SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE));
+                recorder.add(message, Metric.P50_MICROSECONDS, micros[0]);
+                recorder.add(message, Metric.P99_MICROSECONDS, micros[1]);
+                double rate = relay.messagesPerSecond(operation.toString(), lab.time());
+                recorder.add(
+                        relayed(SidecarTests.stream(operation.toString(), SMALL)), Metric.MESSAGES_PER_SECOND, rate);
+                lab.progress()
+                        .accept(String.format(
+                                Locale.ROOT,
+                                "C relay: %s 8 B: p50 %.1f us, p99 %.1f us; 64 B: %.0f messages/s",
+                                operation,
+                                micros[0],
+                                micros[1],
+                                rate));
+            }
+        }
+
         void beside(BesideTests.Stream stream) {
             BesideTests.measure(lab, recorder, pair, stream);
         }
+    }
+
+    /** What the relay in C does of what applications do. */
+    public static Subject relayed(Subject application) {
+        return application.of(RELAY);
     }
 
     @Override
@@ -72,8 +108,12 @@ public final class ApplicationPart implements PartRunner {
                     new Way(lab.saying("rings: "), recorder, rings),
                     new Way(lab.saying("gRPC: "), recorder.with(GRPC), grpc));
             ways.forEach(Way::settle);
+            Optional<Relay> relay = Relay.fits(lab.active(), lab.passive())
+                    ? Optional.of(Relay.compile(lab.build().root(), lab.directory(), lab.active(), lab.passive()))
+                    : Optional.empty();
             for (int turn = 0; turn < (lab.quick() ? QUICK_TURNS : TURNS); turn++) {
                 measure(lab, recorder, engine, ways);
+                relay.ifPresent(ways.getFirst()::relay);
             }
             IdleQueue.measure(lab, recorder, rings.active());
         }

@@ -36,6 +36,14 @@ public record Place(String processors, Optional<CpuQuota> quota, Optional<Networ
         return new Place(processors, quota, Optional.of(newHost));
     }
 
+    /** Returns whether it is one processor, all of its time. */
+    boolean isOneProcessor() {
+        return !processors.isEmpty()
+                && processors.chars().allMatch(Character::isDigit)
+                && quota.isEmpty()
+                && host.isEmpty();
+    }
+
     /** Where those of other ends find what listens here. */
     String address() {
         return host.map(Network.Host::address).orElse(LOOPBACK);

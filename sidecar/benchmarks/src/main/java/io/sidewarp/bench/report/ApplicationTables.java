@@ -7,6 +7,7 @@ import io.sidewarp.bench.end.Operation;
 import io.sidewarp.bench.part.ApplicationPart;
 import io.sidewarp.bench.part.BesideTests;
 import io.sidewarp.bench.part.IdleQueue;
+import io.sidewarp.bench.part.LatencyPart;
 import io.sidewarp.bench.part.Quotas;
 import io.sidewarp.bench.part.Samples;
 import io.sidewarp.bench.part.SidecarTests;
@@ -30,7 +31,8 @@ final class ApplicationTables {
 
     static String application(PartResult part) {
         ApplicationTables tables = new ApplicationTables(new Cells(part));
-        return tables.alone() + "\n" + tables.beside() + "\n" + tables.idle() + "\n" + tables.quota();
+        return tables.alone() + "\n" + tables.limit() + "\n" + tables.beside() + "\n" + tables.idle() + "\n"
+                + tables.quota();
     }
 
     private String alone() {
@@ -85,6 +87,31 @@ final class ApplicationTables {
                 Cells.number(ofGrpc),
                 Cells.number(Cells.ratio(ofRings, ofEngine)),
                 Cells.number(Cells.ratio(ofGrpc, ofEngine)));
+    }
+
+    private String limit() {
+        List<List<String>> rows = new ArrayList<>();
+        for (Operation operation : ApplicationPart.OPERATIONS) {
+            Subject engine = Samples.engine(ApplicationPart.pingPong(operation, LatencyPart.SIZE));
+            Subject rings = SidecarTests.pingPong(operation.toString(), LatencyPart.SIZE);
+            rows.add(limit(operation + " 8 B, p50 us", engine, rings, Metric.P50_MICROSECONDS));
+            rows.add(limit(operation + " 8 B, p99 us", engine, rings, Metric.P99_MICROSECONDS));
+            rows.add(limit(
+                    operation + " 64 B, depth " + ApplicationPart.SMALL.depth() + ", messages/s",
+                    Samples.engine(ApplicationPart.SMALL.plan(operation)),
+                    SidecarTests.stream(operation.toString(), ApplicationPart.SMALL),
+                    Metric.MESSAGES_PER_SECOND));
+        }
+        return Markdown.table(1, List.of("by turns", "C relay", "C relay / engine", "rings / C relay"), rows);
+    }
+
+    private List<String> limit(String name, Subject engine, Subject rings, Metric metric) {
+        Subject relay = ApplicationPart.relayed(rings);
+        return List.of(
+                name,
+                cells.quartiles(relay, metric),
+                cells.ofEachTurn(relay, engine, metric),
+                cells.ofEachTurn(rings, relay, metric));
     }
 
     private String beside() {

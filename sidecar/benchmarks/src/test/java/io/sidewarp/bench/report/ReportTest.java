@@ -146,6 +146,7 @@ class ReportTest {
         add(recorder, engine, Metric.P50_MICROSECONDS, 10, 30);
         add(recorder, read, Metric.P50_MICROSECONDS, 10 * factor, 30 * factor);
         add(recorder.with(ApplicationPart.GRPC), read, Metric.P50_MICROSECONDS, 40, 120);
+        add(recorder, ApplicationPart.relayed(read), Metric.P50_MICROSECONDS, 16, 48);
         Subject write = SidecarTests.stream("write", LARGE);
         add(recorder, WRITE, Metric.GIGABITS_PER_SECOND, 20, 40);
         add(recorder, write, Metric.GIGABITS_PER_SECOND, 20 / factor, 40 / factor);
@@ -169,12 +170,15 @@ class ReportTest {
         Results fast = Results.empty().with(Part.APPLICATION, applications(1.5));
         Results slow = Results.empty().with(Part.APPLICATION, applications(2));
 
-        assertThat(target(fast, "application over rings: p50 of an 8-octet read")
+        assertThat(target(fast, "application over rings: p50 of an 8-octet read, of engines")
                         .isMet())
                 .isTrue();
-        assertThat(target(slow, "application over rings: p50 of an 8-octet read")
+        assertThat(target(slow, "application over rings: p50 of an 8-octet read, of engines")
                         .isMet())
                 .isFalse();
+        assertThat(target(fast, "application over rings: p50 of an 8-octet read, of a relay")
+                        .measured())
+                .hasValue(0.9375);
         assertThat(target(slow, "application over rings: write 1 MiB").measured())
                 .hasValue(0.5);
         assertThat(target(slow, "application over rings: p99 of an 8-octet read")
@@ -190,6 +194,7 @@ class ReportTest {
                         "| by turns | engine | rings | gRPC | rings / engine | gRPC / engine |",
                         "| read 8 B, p50 us | 20.0 (10.0–30.0) | 40.0 (20.0–60.0) | 80.0 (40.0–120) |"
                                 + " 2.00 (2.00–2.00) | 4.00 (4.00–4.00) |",
+                        "| read 8 B, p50 us | 32.0 (16.0–48.0) | 1.60 (1.60–1.60) | 1.25 (1.25–1.25) |",
                         "| write 1 MiB, depth 8, Gbit/s | 30.0 (20.0–40.0) | 15.0 (10.0–20.0) |  | 0.500 (0.500–0.500) |  |",
                         "| write 1 MiB, depth 8, CPU s/GiB | 0.200 | 0.300 |  | 1.50 |  |",
                         "| write 64 KiB, depth 16 |  | 150 (100–200) |  |  | 300 (200–400) |  | 0.500 (0.500–0.500) |",
