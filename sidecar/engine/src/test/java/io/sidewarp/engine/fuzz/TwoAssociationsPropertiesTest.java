@@ -5,157 +5,123 @@ package io.sidewarp.engine.fuzz;
 
 import io.sidewarp.engine.fuzz.AssociatedPair.Deed;
 import io.sidewarp.engine.testing.Link.Side;
-import net.jqwik.api.Arbitraries;
-import net.jqwik.api.Arbitrary;
-import net.jqwik.api.Combinators;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.Provide;
-import net.jqwik.api.state.Action;
-import net.jqwik.api.state.ActionChain;
-import net.jqwik.api.state.Transformer;
+import io.sidewarp.engine.testing.RandomTries;
+import io.sidewarp.engine.testing.RandomTries.Chain;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
 
 /**
  * Two ends of an association whose Consumers do anything with sessions, over an SCTP that delivers when and in what order
- * it likes. What has to hold is checked after each step by {@link AssociatedPair}.
+ * it likes. {@link AssociatedPair} checks the rules after each step.
  */
 class TwoAssociationsPropertiesTest {
 
+    private static final int TRIES = 1500;
     private static final int LONGEST_CHAIN = 120;
 
-    @Property(tries = 1500)
-    void sessionsAreWholeAndLeaveNothingBehindWhateverTheOrderOfArrival(
-            @ForAll("orderly") ActionChain<AssociatedPair> chain) {
-        run(chain);
+    @Test
+    void sessionsAreWholeAndLeaveNothingBehindWhateverTheOrderOfArrival() {
+        run(new Chain<AssociatedPair>()
+                .with(3, TwoAssociationsPropertiesTest::begin)
+                .with(6, decision(Deed.ACCEPT, Deed.ACCEPT, Deed.REJECT, Deed.WITHDRAW))
+                .with(1, decision(Deed.CLOSE_OUTPUT))
+                .with(4, TwoAssociationsPropertiesTest::send)
+                .with(12, TwoAssociationsPropertiesTest::move));
     }
 
-    @Property(tries = 1500)
-    void everySessionHasOneEndWhateverHappens(@ForAll("anything") ActionChain<AssociatedPair> chain) {
-        run(chain);
+    @Test
+    void everySessionHasOneEndWhateverHappens() {
+        run(new Chain<AssociatedPair>()
+                .with(12, TwoAssociationsPropertiesTest::begin)
+                .with(24, decision(Deed.ACCEPT, Deed.ACCEPT, Deed.REJECT, Deed.WITHDRAW))
+                .with(6, decision(Deed.CLOSE_OUTPUT, Deed.CLOSE, Deed.ABORT))
+                .with(16, TwoAssociationsPropertiesTest::send)
+                .with(48, TwoAssociationsPropertiesTest::move)
+                .with(6, TwoAssociationsPropertiesTest::limit)
+                .with(6, TwoAssociationsPropertiesTest::wait)
+                .with(1, TwoAssociationsPropertiesTest::lose));
     }
 
-    private static void run(ActionChain<AssociatedPair> chain) {
-        chain.withInvariant("the rules are kept", AssociatedPair::verify).run().finish();
+    private static void run(Chain<AssociatedPair> chain) {
+        RandomTries.run(
+                TRIES,
+                random -> chain.run(
+                        random,
+                        LONGEST_CHAIN,
+                        AssociatedPair::new,
+                        AssociatedPair::verify,
+                        AssociatedPair::finish));
     }
 
-    @Provide
-    Arbitrary<ActionChain<AssociatedPair>> orderly() {
-        return ActionChain.startWith(AssociatedPair::new)
-                .withAction(3, new Beginning())
-                .withAction(6, new Decision(Deed.ACCEPT, Deed.ACCEPT, Deed.REJECT, Deed.WITHDRAW))
-                .withAction(1, new Decision(Deed.CLOSE_OUTPUT))
-                .withAction(4, new Sending())
-                .withAction(12, new Movement())
-                .withMaxTransformations(LONGEST_CHAIN);
+    private static Side side(Random random) {
+        return RandomTries.one(random, Side.values());
     }
 
-    @Provide
-    Arbitrary<ActionChain<AssociatedPair>> anything() {
-        return ActionChain.startWith(AssociatedPair::new)
-                .withAction(12, new Beginning())
-                .withAction(24, new Decision(Deed.ACCEPT, Deed.ACCEPT, Deed.REJECT, Deed.WITHDRAW))
-                .withAction(6, new Decision(Deed.CLOSE_OUTPUT, Deed.CLOSE, Deed.ABORT))
-                .withAction(16, new Sending())
-                .withAction(48, new Movement())
-                .withAction(6, new Room())
-                .withAction(6, new Time())
-                .withAction(1, new Loss())
-                .withMaxTransformations(LONGEST_CHAIN);
+    private static int session(Random random) {
+        return RandomTries.between(random, 0, 20);
     }
 
-    private static Arbitrary<Side> sides() {
-        return Arbitraries.of(Side.class);
-    }
-
-    private static Arbitrary<Integer> sessions() {
-        return Arbitraries.integers().between(0, 20);
-    }
-
-    /** A side begins a session. */
-    private static final class Beginning implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            return sides().map(side -> Transformer.mutate(side + " begins", pair -> pair.initiate(side)));
-        }
+    private static String begin(AssociatedPair pair, Random random) {
+        Side side = side(random);
+        pair.initiate(side);
+        return side + " begins";
     }
 
     /** A Consumer decides something. */
-    private static final class Decision implements Action.Independent<AssociatedPair> {
-
-        private final Deed[] deeds;
-
-        Decision(Deed... deeds) {
-            this.deeds = deeds;
-        }
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            return Combinators.combine(sessions(), Arbitraries.of(deeds))
-                    .as((which, deed) -> Transformer.mutate(which + ": " + deed, pair -> pair.act(which, deed)));
-        }
+    private static Chain.Step<AssociatedPair> decision(Deed... deeds) {
+        return (pair, random) -> {
+            int which = session(random);
+            Deed deed = RandomTries.one(random, deeds);
+            pair.act(which, deed);
+            return which + ": " + deed;
+        };
     }
 
-    /** A Consumer sends. */
-    private static final class Sending implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            Arbitrary<Integer> counts = Arbitraries.integers().between(1, 4);
-            Arbitrary<Integer> lengths = Arbitraries.integers().between(0, 512);
-            return Combinators.combine(sessions(), counts, lengths)
-                    .as((which, count, length) ->
-                            Transformer.mutate(which + " sends " + count, pair -> pair.send(which, count, length)));
-        }
+    private static String send(AssociatedPair pair, Random random) {
+        int which = session(random);
+        int count = RandomTries.between(random, 1, 4);
+        pair.send(which, count, RandomTries.between(random, 0, 512));
+        return which + " sends " + count;
     }
 
     /** Messages leave or arrive. */
-    private static final class Movement implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            Arbitrary<Integer> messages = Arbitraries.integers().between(0, 10);
-            return Combinators.combine(sides(), messages, Arbitraries.integers().between(0, 6))
-                    .as((side, which, how) -> switch (how) {
-                        case 0, 1 -> Transformer.mutate(side + " puts out", pair -> pair.output(side));
-                        case 2 -> Transformer.mutate(side + " has its turn", pair -> pair.turn(side));
-                        default ->
-                            Transformer.mutate(side + " gets message " + which, pair -> pair.deliver(side, which));
-                    });
-        }
+    private static String move(AssociatedPair pair, Random random) {
+        Side side = side(random);
+        int which = RandomTries.between(random, 0, 10);
+        return switch (random.nextInt(7)) {
+            case 0, 1 -> {
+                pair.output(side);
+                yield side + " puts out";
+            }
+            case 2 -> {
+                pair.turn(side);
+                yield side + " has its turn";
+            }
+            default -> {
+                pair.deliver(side, which);
+                yield side + " gets message " + which;
+            }
+        };
     }
 
     /** SCTP has room or not, and acknowledgements come or not. */
-    private static final class Room implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            return Combinators.combine(sides(), Arbitraries.of(0, 1, 64), Arbitraries.of(true, false))
-                    .as((side, messages, hold) -> Transformer.mutate(
-                            side + " has room for " + messages + (hold ? ", unacknowledged" : ""), pair -> {
-                                pair.window(side, messages);
-                                pair.holdAcknowledgements(side, hold);
-                            }));
-        }
+    private static String limit(AssociatedPair pair, Random random) {
+        Side side = side(random);
+        int messages = RandomTries.one(random, 0, 1, 64);
+        boolean hold = random.nextBoolean();
+        pair.window(side, messages);
+        pair.holdAcknowledgements(side, hold);
+        return side + " has room for " + messages + (hold ? ", unacknowledged" : "");
     }
 
-    /** Time passes. */
-    private static final class Time implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            return Arbitraries.integers()
-                    .between(1, 6000)
-                    .map(millis -> Transformer.mutate(millis + " ms", pair -> pair.advance(millis)));
-        }
+    private static String wait(AssociatedPair pair, Random random) {
+        int millis = RandomTries.between(random, 1, 6000);
+        pair.advance(millis);
+        return millis + " ms";
     }
 
-    /** The association is lost. */
-    private static final class Loss implements Action.Independent<AssociatedPair> {
-
-        @Override
-        public Arbitrary<Transformer<AssociatedPair>> transformer() {
-            return Arbitraries.just(Transformer.mutate("loss", AssociatedPair::lose));
-        }
+    private static String lose(AssociatedPair pair, Random random) {
+        pair.lose();
+        return "loss";
     }
 }
