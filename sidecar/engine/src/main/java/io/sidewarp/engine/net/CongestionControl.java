@@ -32,8 +32,8 @@ public final class CongestionControl {
     public static final String AUTOMATIC = "";
 
     /**
-     * Congestion control for a connection without a network between its ends. It does not pace. Every Linux kernel has it and lets
-     * every process use it.
+     * Congestion control for a connection without a network between its ends. It does not pace. Every Linux kernel has
+     * it and lets every process use it.
      *
      * <p>Such a connection has no path to share or to probe. The timers with which BBR paces would cost a virtual
      * machine up to a third of a stream's rate.
@@ -67,15 +67,15 @@ public final class CongestionControl {
         }
         Optional<String> noEpoll = EngineLoops.whyNoEpoll();
         if (noEpoll.isPresent()) {
-            throw new IllegalArgumentException("without native epoll a connection has that of the machine; leave the"
-                    + " setting out, or see to it that there is native epoll: " + noEpoll.get());
+            throw new IllegalArgumentException("only native epoll can set it, and native epoll is not available;"
+                    + " remove the setting, or make native epoll available: " + noEpoll.get());
         }
         EpollSocketChannel probe = new EpollSocketChannel();
         try {
             apply(probe, name);
         } catch (ChannelException e) {
             throw new IllegalArgumentException(
-                    "the kernel does not have it, or not for this process" + allowed()
+                    "the kernel does not have it, or does not let this process use it" + allowed()
                             + "; choose another one, or have the node's administrator load its module and add it to"
                             + " net.ipv4.tcp_allowed_congestion_control",
                     e);
@@ -147,7 +147,7 @@ public final class CongestionControl {
      */
     private static String allowed() {
         try {
-            return " (all may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
+            return " (every process may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
         } catch (IOException e) {
             return "";
         }

@@ -100,8 +100,8 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         String reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
         return Optional.of(
                 cause instanceof IOException
-                        ? reason + "; its library has to be unpacked: give the directory of temporary files, "
-                                + System.getProperty("java.io.tmpdir") + ", 1 MiB that can be written"
+                        ? reason + "; Netty must unpack its library: provide 1 MiB of writable space in "
+                                + System.getProperty("java.io.tmpdir") + ", the directory of temporary files"
                         : reason);
     }
 
@@ -146,7 +146,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         try {
             handler.accept(subject);
         } catch (RuntimeException | Error e) {
-            LOG.error("a handler failed that was told of {}", subject, e);
+            LOG.error("the handler of {} failed", subject, e);
         }
     }
 

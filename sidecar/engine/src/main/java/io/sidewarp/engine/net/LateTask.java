@@ -6,9 +6,9 @@ package io.sidewarp.engine.net;
 import io.netty.channel.EventLoop;
 
 /**
- * A task of an event loop that lets other tasks go first. It runs after the tasks that the loop has at the time of the
- * request, and after the tasks that the same turn of the loop adds. It can repeat this for a number of rounds, so that
- * the follow-up tasks of those tasks also go first. It can be requested again after it has run. Allocates nothing.
+ * A task of an event loop that lets other tasks go first. It runs after the tasks that the loop already has, and after
+ * the tasks that the same turn of the loop adds. It can repeat this for a number of rounds, so that the follow-up tasks
+ * of those tasks also go first. It can be requested again after it has run. Allocates nothing.
  */
 public final class LateTask {
 

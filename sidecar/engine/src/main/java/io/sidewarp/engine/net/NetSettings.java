@@ -67,8 +67,8 @@ public record NetSettings(
     public NetSettings {
         if (stagingCapacity < MIN_STAGING_CAPACITY || stagingCapacity >= LARGE_OUTPUT_CAPACITY) {
             throw new IllegalArgumentException(
-                    "staging buffers cannot have " + stagingCapacity + " octets: at least " + MIN_STAGING_CAPACITY
-                            + " are needed for the largest FPDU, and less than " + LARGE_OUTPUT_CAPACITY);
+                    "staging buffers cannot have " + stagingCapacity + " bytes: at least " + MIN_STAGING_CAPACITY
+                            + " are needed for the largest FPDU; use less than " + LARGE_OUTPUT_CAPACITY);
         }
     }
 

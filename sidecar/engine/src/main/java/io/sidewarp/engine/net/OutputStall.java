@@ -77,8 +77,8 @@ final class OutputStall {
 
     private String describe() {
         return resources.isOutputShort()
-                ? "the peer did not read " + writer.pendingOctets() + " bytes, for whose buffer others wait, in "
-                        + limit(settings)
+                ? "the peer did not read " + writer.pendingOctets() + " bytes within " + limit(settings)
+                        + ", while others wait for their buffer"
                 : "the peer acknowledged nothing for " + limit(settings) + ", after " + acknowledged()
                         + " bytes; its program has to read, or the limit has to be higher";
     }

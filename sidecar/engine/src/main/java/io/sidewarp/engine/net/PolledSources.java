@@ -8,8 +8,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sources of work that an event loop polls besides its sockets, such as rings in shared memory. The loop polls them in each turn,
- * and arms them before it sleeps. Belongs to one loop.
+ * Sources of work that an event loop polls besides its sockets, such as rings in shared memory. The loop polls them in
+ * each turn, and arms them before it sleeps. Belongs to one loop.
  */
 public final class PolledSources {
 
@@ -37,7 +37,7 @@ public final class PolledSources {
         WORKED,
         /** There was no work. */
         IDLE,
-        /** The source is not to be polled until it is added again. */
+        /** The source must not be polled until it is added again. */
         LEAVES
     }
 

@@ -153,12 +153,12 @@ public final class TcpRace {
         }
     }
 
-    /** No address was reached. */
+    /** Thrown when no address was reached. */
     public static final class NoneReachedException extends Exception {
 
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("serial") // of JDK's classes
+        @SuppressWarnings("serial") // a LinkedHashMap, which is serializable
         private final Map<InetSocketAddress, Throwable> failures;
 
         NoneReachedException(Map<InetSocketAddress, Throwable> failures) {

@@ -103,7 +103,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     public static void adopt(
             EngineLoops loops, SocketChannel channel, ByteBuf surplus, Consumer<TcpTransport> onAdopted) {
         if (!loops.owns(channel.eventLoop())) {
-            throw new IllegalArgumentException("the channel is not one of these event loops': " + channel);
+            throw new IllegalArgumentException("the channel belongs to another event loop: " + channel);
         }
         TcpTransport transport = new TcpTransport(channel, loops);
         channel.pipeline().addLast(transport);

@@ -76,10 +76,10 @@ public record SctpSettings(
     public SctpSettings {
         require(udpPort >= 0 && udpPort <= MAX_PORT, "a UDP port is 0 to 65535", udpPort);
         require(streams > 0 && streams <= MAX_PORT, "an association has 1 to 65535 streams", streams);
-        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 octets", maxPathMtu);
-        require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 octets", sendBuffer);
-        require(receiveBuffer >= MIN_RECEIVE_BUFFER, "the receive buffer holds at least 131074 octets", receiveBuffer);
-        require(largestMessage >= 1 << 16, "the largest message has at least 65536 octets", largestMessage);
+        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 bytes", maxPathMtu);
+        require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 bytes", sendBuffer);
+        require(receiveBuffer >= MIN_RECEIVE_BUFFER, "the receive buffer holds at least 131074 bytes", receiveBuffer);
+        require(largestMessage >= 1 << 16, "the largest message has at least 65536 bytes", largestMessage);
         require(maxHalfOpen > 0, "at least one association can be half open", maxHalfOpen);
     }
 

@@ -192,7 +192,7 @@ public abstract class StackAssociation implements SctpAssociation {
                 case UP -> onUp();
                 case ADAPTATION -> peerAdaptation = OptionalInt.of(received.adaptation);
                 case LOST -> onLost();
-                case RESTARTED -> endNow("the peer began the association anew");
+                case RESTARTED -> endNow("the peer restarted the association");
                 case SHUT_DOWN -> onShutDown();
                 case PATH -> onPath(received);
                 case OTHER -> {
@@ -213,7 +213,7 @@ public abstract class StackAssociation implements SctpAssociation {
         outboundStreams = outbound;
         state = State.STARTING;
         if (!admit()) {
-            endNow("there are as many associations as are allowed");
+            endNow("this side has reached its limit of associations");
         }
     }
 
@@ -235,7 +235,7 @@ public abstract class StackAssociation implements SctpAssociation {
     private void onMessage() {
         establish();
         if (!received.complete) {
-            endNow("the peer sent a message of more than " + messages.capacity() + " octets");
+            endNow("the peer sent a message of more than " + messages.capacity() + " bytes");
         } else if (user != null && state == State.ESTABLISHED) {
             user.onMessage(received.stream, received.payloadProtocol, messages, 0, received.length);
         }
@@ -246,7 +246,7 @@ public abstract class StackAssociation implements SctpAssociation {
         if (cause == null) {
             cause = state == State.ESTABLISHED
                     ? "the peer does not answer"
-                    : "SCTP ended the attempt to begin the association: what the peer answers is of no use to it";
+                    : "SCTP ended the attempt to begin the association: it cannot use the answer of the peer";
         }
         refused = true;
         finish(false, cause);
@@ -330,7 +330,7 @@ public abstract class StackAssociation implements SctpAssociation {
     public final boolean send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
         // A message that was cut before the path became narrower is still accepted.
         if (length > largestAnnounced && length > maxMessage() || length <= 0) {
-            throw new IllegalArgumentException("a message has 1 to " + largestAnnounced + " octets, not " + length);
+            throw new IllegalArgumentException("a message has 1 to " + largestAnnounced + " bytes, not " + length);
         }
         if (state != State.ESTABLISHED || shuttingDown) {
             return false;

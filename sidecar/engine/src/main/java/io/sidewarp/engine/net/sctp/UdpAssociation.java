@@ -113,7 +113,7 @@ final class UdpAssociation extends StackAssociation {
         if (verified) {
             inspectInput(input, length);
         } else if (isReflected(input, length)) {
-            abortCause = "the peer knows no such association: it was restarted, perhaps";
+            abortCause = "the peer knows no such association: it may have been restarted";
         }
         inputTag = SctpPacketFlyweight.verificationTag(input);
         try {
@@ -174,7 +174,7 @@ final class UdpAssociation extends StackAssociation {
         long now = System.nanoTime();
         if (probe.isDue(now) && probe.sent() == PathProbe.MAX_PROBES) {
             LOG.info(
-                    "the path to {} swallows SCTP packets of {} bytes, though the interface of {} takes them: packets"
+                    "the path to {} drops SCTP packets of {} bytes, though the interface of {} takes them: packets"
                             + " have {} bytes; set sidewarp.sctp.max-path-mtu to the path's MTU to use all of it",
                     remoteAddress,
                     endpoint.packetSize(),

@@ -114,7 +114,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         if (fitting < settings.receiveBuffer()) {
             settings = settings.toBuilder().receiveBuffer(fitting).build();
             LOG.info(
-                    "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to"
+                    "SCTP associations of {} have receive buffers of {} bytes, because the system grants no more to"
                             + " the UDP socket; raise net.core.rmem_max to {} for more",
                     local.getHostAddress(),
                     fitting,
@@ -392,7 +392,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     private void move(UdpAssociation association, int udpPort) {
         counters.portMoves.increment();
-        LOG.debug("the peer {} goes on from UDP port {}", association.remoteAddress(), udpPort);
+        LOG.debug("the peer {} continues from UDP port {}", association.remoteAddress(), udpPort);
         peers.remove(association.key(), association);
         association.onMoved(udpPort);
         peers.put(association.key(), association);

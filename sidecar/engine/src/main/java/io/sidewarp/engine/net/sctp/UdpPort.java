@@ -64,7 +64,7 @@ final class UdpPort {
                         : bind(0).thenApply(udp -> {
                             displaced = true;
                             LOG.info(
-                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and"
+                                    "UDP port {} of {} is not available ({}); SCTP associations begin at port {}, and"
                                             + " peers cannot begin any",
                                     settings.udpPort(),
                                     local.getHostAddress(),

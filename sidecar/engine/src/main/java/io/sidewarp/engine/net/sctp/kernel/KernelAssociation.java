@@ -145,7 +145,7 @@ final class KernelAssociation extends StackAssociation {
             LOG.info("the path to {} of the association with {} answers again", path.getHostAddress(), remoteAddress);
         } else if (path != null && !change.pathActive() && silentPaths.add(path)) {
             LOG.warn(
-                    "the path to {} of the association with {} does not answer; data goes another way if there is one",
+                    "the path to {} of the association with {} does not answer; data uses another path if there is one",
                     path.getHostAddress(),
                     remoteAddress);
         }

@@ -169,7 +169,7 @@ final class KernelConstants {
     static final int PEELOFF_DESCRIPTOR = 4;
     static final int PEELOFF_FLAGS = 8;
 
-    /** Index of the bytes of memory of output messages in the result of SO_MEMINFO. */
+    /** Offset of the memory of output messages, in bytes, in the result of SO_MEMINFO. */
     static final int MEMINFO_WMEM_QUEUED = 20;
 
     static final int MEMINFO_LENGTH = 36;

@@ -33,7 +33,7 @@ final class KernelErrors {
         String reason = switch (-error) {
             case KernelConstants.EPROTONOSUPPORT, KernelConstants.ESOCKTNOSUPPORT -> "this kernel has no SCTP";
             case KernelConstants.EACCES, KernelConstants.EPERM -> "this process may not use the kernel's SCTP";
-            default -> "the kernel gives no SCTP socket";
+            default -> "the kernel provides no SCTP socket";
         };
         return new SctpUnavailableException(
                 reason + " (error number " + -error
@@ -50,7 +50,7 @@ final class KernelErrors {
             case KernelConstants.EADDRNOTAVAIL, KernelConstants.EINVAL ->
                 new BindException("not all of these are addresses of this machine: " + what);
             case KernelConstants.EACCES ->
-                new BindException("SCTP port " + port + " of " + what + " takes a privilege: use one above 1023");
+                new BindException("SCTP port " + port + " of " + what + " needs a privilege: use a port above 1023");
             default -> new IOException("binding to " + what + " failed with error number " + -error);
         };
     }
@@ -58,7 +58,6 @@ final class KernelErrors {
     /** Returns the exception for an association that could not be started. */
     static IOException unconnected(List<InetAddress> addresses, int error) {
         String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
-        return new IOException(
-                "there is no way from the local addresses to " + what + " (error number " + -error + ")");
+        return new IOException("no route from the local addresses to " + what + " (error number " + -error + ")");
     }
 }

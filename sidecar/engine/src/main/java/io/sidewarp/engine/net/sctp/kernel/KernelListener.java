@@ -70,7 +70,7 @@ final class KernelListener implements SctpListener {
             if (remote != null) {
                 handler.onRefused(remote);
             }
-            socket.abort("there are as many associations as are allowed");
+            socket.abort("this side has reached its limit of associations");
             return;
         }
         try {
@@ -78,7 +78,7 @@ final class KernelListener implements SctpListener {
             endpoint.adopt(peeled, handler, received.inboundStreams(), received.outboundStreams());
         } catch (IOException e) {
             // The association may be over already. If not, the peer is told.
-            LOG.debug("an association of a peer is not taken", e);
+            LOG.debug("cannot take an association of a peer", e);
             socket.abort("this side has no room for the association");
         }
     }

@@ -54,7 +54,7 @@ public final class KernelSctp implements SctpStack {
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) {
         if (local.isEmpty() || local.stream().anyMatch(InetAddress::isAnyLocalAddress)) {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
-                    "an endpoint has at least one address, and no wildcard, not " + local));
+                    "an endpoint needs at least one address, and no wildcard, not " + local));
         }
         return KernelEndpoint.open(loops, loop, local, adaptation, settings);
     }

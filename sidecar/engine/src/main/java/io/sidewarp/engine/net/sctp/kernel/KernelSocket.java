@@ -53,7 +53,7 @@ final class KernelSocket implements MessageSocket {
             throws IOException {
         int opened = create(area.callState(), SocketAddresses.domain(local));
         if (opened < 0) {
-            throw new IOException("no SCTP socket is to be had (error number " + -opened + ")");
+            throw new IOException("cannot create an SCTP socket (error number " + -opened + ")");
         }
         KernelSocket socket = new KernelSocket(area, opened);
         try {
