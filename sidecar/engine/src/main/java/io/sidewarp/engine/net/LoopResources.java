@@ -82,11 +82,10 @@ final class LoopResources {
 
     /**
      * Returns a buffer to produce into. The buffer is large while few large buffers are in use. Returns null when too
-     * many buffers are in use, or are reserved for others who wait. The turn then comes later; {@link #shortOutput}
-     * serves until then.
+     * many buffers are in use or reserved. The turn then comes later; {@link #shortOutput} serves until then.
      *
-     * <p>Peers that do not read therefore cannot make this side hold more buffers than the limit. A connection whose
-     * peer reads much does not take back each buffer that it returned before those who wait.
+     * <p>Peers that do not read therefore cannot make this side hold more buffers than the limit. A connection that
+     * returns a buffer gets the next one only after the connections that wait, even if its peer reads much.
      */
     @Nullable
     StagingBuffer acquireOutput(OutputTurn turn) {

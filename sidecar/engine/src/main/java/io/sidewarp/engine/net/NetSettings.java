@@ -73,7 +73,7 @@ public record NetSettings(
     }
 
     /**
-     * Returns 256 KiB, 128 buffers of which 8 are large, 32 MiB, 1448 bytes, 5 s, 60 s, 60 s,
+     * Returns the defaults: 256 KiB, 128 buffers with 8 large ones among them, 32 MiB, 1448 bytes, 5 s, 60 s, 60 s,
      * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
