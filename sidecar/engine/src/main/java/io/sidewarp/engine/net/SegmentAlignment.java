@@ -52,8 +52,8 @@ final class SegmentAlignment {
     }
 
     /**
-     * Returns the most bytes of the next buffer. The number is a multiple of the data that the kernel splits at a time. An
-     * end at this place costs the kernel little.
+     * Returns the most bytes of the next buffer. The number is a multiple of the data that the kernel splits at a time.
+     * An end at this place costs the kernel little.
      *
      * @param most upper limit in bytes, at least {@link #SMALL}
      * @param emss bytes of a segment
