@@ -9,19 +9,23 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * How an event loop that ran out of work waits: it polls for a moment before it sleeps. A loop that sleeps has to be
- * woken, which costs the waking thread more than handing over a segment does, and the sleeper tens of microseconds.
- * A loop that had work again within the limit polls twice as long the next time, up to the limit, also when it slept
- * meanwhile; one that had not, half as long, so that a loop with work now and then soon sleeps at once. Other threads that
- * want the processor get it; beside one that computes a loop does not poll: see {@link GivingWay}. While it polls it looks at
- * the {@link RecentInput} first. Belongs to one loop.
+ * Decides how an event loop without work waits: the loop polls for a moment before it sleeps. A sleeping loop needs a
+ * wake-up. The wake-up costs the waking thread more than handing over a segment, and it delays the sleeper by tens of
+ * microseconds.
+ *
+ * <p>The polling time adapts. If work arrives within the limit, the loop polls twice as long the next time, up to the
+ * limit; this also applies if the loop slept meanwhile. Otherwise the polling time is halved. A loop with rare work
+ * therefore soon sleeps at once.
+ *
+ * <p>The loop yields the processor to other threads while it polls. It does not poll beside a thread that computes: see
+ * {@link GivingWay}. A polling loop checks the {@link RecentInput} first. Belongs to one loop.
  */
 final class AdaptivePolling implements SelectStrategy {
 
-    /** The shortest time is the limit over this, so that traffic which sets in is noticed. */
+    /** The shortest polling time is the limit divided by this factor, so that the loop notices the start of traffic. */
     private static final int RANGE = 16;
 
-    /** Has a loop go on with its tasks. */
+    /** Makes the loop continue with its tasks. */
     private static final int NOTHING_READY = 0;
 
     private final long limitNanos;
@@ -35,7 +39,7 @@ final class AdaptivePolling implements SelectStrategy {
 
     /**
      * @param limit the longest time to poll; zero sleeps at once
-     * @param clock as {@link System#nanoTime()}
+     * @param clock returns the time like {@link System#nanoTime()}
      */
     AdaptivePolling(Duration limit, LongSupplier clock, GivingWay others) {
         this.limitNanos = limit.toNanos();
@@ -58,7 +62,7 @@ final class AdaptivePolling implements SelectStrategy {
             adapt(now - idleSinceNanos);
         }
         RecentInput recent = RecentInput.ofThisLoop();
-        // The first turn with work from a source carries it out before it asks the kernel for input.
+        // The first turn with work from a source does this work before it asks the kernel for input.
         boolean asks = !polled || skipped;
         skipped = !asks;
         boolean selects = asks && (!recent.isKnown() || recent.isSelectDue(now));
@@ -90,13 +94,16 @@ final class AdaptivePolling implements SelectStrategy {
         return CONTINUE;
     }
 
-    /** Whether there is input shows only then: a loop that does not poll is idle whenever it has no task. */
+    /**
+     * Notes that the loop is idle. A loop that does not poll counts as idle whenever it has no task, because only the
+     * sleep shows whether there is input.
+     */
     private static int sleep(long nanoTime) {
         LoopIdleness.ofThisLoop().onIdle(nanoTime);
         return SELECT;
     }
 
-    /** @param idleNanos how long there was nothing to do, with what the loop did since when it slept */
+    /** @param idleNanos time without work; after a sleep it includes the work that the loop has done since */
     private void adapt(long idleNanos) {
         budgetNanos = idleNanos <= limitNanos
                 ? Math.min(limitNanos, 2 * budgetNanos)

@@ -19,26 +19,31 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** TCP's congestion control (RFC 5681), which Linux has by name: {@code cubic}, {@code reno}, {@code bbr}, {@code dctcp}. */
+/**
+ * TCP's congestion control (RFC 5681). Linux selects it by name: {@code cubic}, {@code reno}, {@code bbr},
+ * {@code dctcp}.
+ */
 public final class CongestionControl {
 
     /**
-     * What a connection has that is not told otherwise: that of the machine, or of the pod's network namespace, but
-     * {@link #LOCAL} when both ends are in the same one.
+     * Default of a connection without a setting: the congestion control of the machine, or of the pod's network
+     * namespace. The default is {@link #LOCAL} when both ends are in the same network namespace.
      */
     public static final String AUTOMATIC = "";
 
     /**
-     * For a peer behind no network: one that does not pace, which every Linux kernel has and lets every process use. There
-     * is no path to share with others or to probe, and the timers by which BBR paces cost a virtual machine up to a third of
-     * a stream.
+     * Congestion control for a connection without a network between its ends. It does not pace. Every Linux kernel has
+     * it and lets every process use it.
+     *
+     * <p>Such a connection has no path to share or to probe. The timers with which BBR paces would cost a virtual
+     * machine up to a third of a stream's rate.
      */
     public static final String LOCAL = "reno";
 
-    /** Octets of a name at most: TCP_CA_NAME_MAX of Linux less the closing zero. */
+    /** Longest name in bytes: TCP_CA_NAME_MAX of Linux without the closing zero. */
     public static final int MAX_NAME = 15;
 
-    /** How the names of its versions begin. */
+    /** Common prefix of the names of BBR's versions. */
     private static final String BBR = "bbr";
 
     private static final Logger LOG = LoggerFactory.getLogger(CongestionControl.class);
@@ -52,9 +57,9 @@ public final class CongestionControl {
     private CongestionControl() {}
 
     /**
-     * Makes sure that connections can have it.
+     * Checks that connections can use the named congestion control.
      *
-     * @throws IllegalArgumentException when they cannot: says why, and what to do
+     * @throws IllegalArgumentException when they cannot; the message says why, and what to do
      */
     public static void require(String name) {
         if (name.equals(AUTOMATIC)) {
@@ -62,15 +67,15 @@ public final class CongestionControl {
         }
         Optional<String> noEpoll = EngineLoops.whyNoEpoll();
         if (noEpoll.isPresent()) {
-            throw new IllegalArgumentException("without native epoll a connection has that of the machine; leave the"
-                    + " setting out, or see to it that there is native epoll: " + noEpoll.get());
+            throw new IllegalArgumentException("only native epoll can set it, and native epoll is not available;"
+                    + " remove the setting, or make native epoll available: " + noEpoll.get());
         }
         EpollSocketChannel probe = new EpollSocketChannel();
         try {
             apply(probe, name);
         } catch (ChannelException e) {
             throw new IllegalArgumentException(
-                    "the kernel does not have it, or not for this process" + allowed()
+                    "the kernel does not have it, or does not let this process use it" + allowed()
                             + "; choose another one, or have the node's administrator load its module and add it to"
                             + " net.ipv4.tcp_allowed_congestion_control",
                     e);
@@ -79,14 +84,19 @@ public final class CongestionControl {
         }
     }
 
-    /** Sets up a connection, which may be open already. A name that {@link #require} has accepted. */
+    /**
+     * Sets the congestion control of a connection, which may be open already. {@link #require} has accepted the name.
+     */
     static void apply(SocketChannel channel, String name) {
         if (!name.equals(AUTOMATIC)) {
             set(channel, name);
         }
     }
 
-    /** Sets up a connection that is open now, and whose peer is known. A name that {@link #require} has accepted. */
+    /**
+     * Sets the congestion control of a connection that is open now and whose peer is known. {@link #require} has
+     * accepted the name.
+     */
     static void applyConnected(SocketChannel channel, String name) {
         if (name.equals(AUTOMATIC)
                 && channel instanceof EpollSocketChannel
@@ -94,13 +104,16 @@ public final class CongestionControl {
             try {
                 set(channel, LOCAL);
             } catch (ChannelException e) {
-                // The connection is gone already, or the machine's will do.
+                // Either the connection is gone already, or the machine's congestion control suffices.
                 LOG.debug("{} keeps the machine's congestion control: {}", channel, e.toString());
             }
         }
     }
 
-    /** Whether both ends have the same address, or addresses of the loopback interface; unknown ones have not. */
+    /**
+     * Returns whether both ends have the same address, or addresses of the loopback interface. False for unknown
+     * addresses.
+     */
     static boolean isLocal(@Nullable InetSocketAddress local, @Nullable InetSocketAddress remote) {
         return local != null
                 && remote != null
@@ -108,7 +121,10 @@ public final class CongestionControl {
                         || remote.getAddress().equals(local.getAddress()));
     }
 
-    /** Whether that of a connection spreads over time what the connection may send, as those by the name of BBR do. */
+    /**
+     * Returns whether the connection's congestion control paces: it spreads the data that it may send over time, as all
+     * versions of BBR do.
+     */
     static boolean paces(EpollSocketChannel channel) {
         try {
             ByteBuffer name = channel.config().getOption(OPTION);
@@ -125,10 +141,13 @@ public final class CongestionControl {
         channel.config().setOption(OPTION, value);
     }
 
-    /** What the kernel says that every process may use; it says so in the first network namespace only. */
+    /**
+     * Returns the names that the kernel lets every process use. The kernel lists them in the first network namespace
+     * only.
+     */
     private static String allowed() {
         try {
-            return " (all may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
+            return " (every process may use " + Files.readString(ALLOWED, US_ASCII).strip() + ")";
         } catch (IOException e) {
             return "";
         }

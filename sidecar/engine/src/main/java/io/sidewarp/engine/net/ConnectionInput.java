@@ -10,8 +10,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a connection reads into: the buffer of its loop, and while that ends with the beginning of a long FPDU the same
- * buffer for itself, so that the rest is read behind it and nothing is copied. Belongs to one event loop.
+ * The buffer that a connection reads into. Normally this is the shared buffer of the loop. When the input ends with the
+ * beginning of a long FPDU, the connection keeps that buffer for itself. The rest of the FPDU is then read behind the
+ * beginning, and nothing is copied. Belongs to one event loop.
  */
 final class ConnectionInput {
 
@@ -22,7 +23,7 @@ final class ConnectionInput {
     private int to;
     private boolean filled;
 
-    /** @param giveWay ends the connection, whose incomplete FPDU has memory that others need */
+    /** @param giveWay ends the connection, because others need the memory of its incomplete FPDU */
     ConnectionInput(LoopResources resources, Runnable giveWay) {
         this.resources = resources;
         this.share = new ReassemblyBuffers.Share(giveWay);
@@ -32,16 +33,19 @@ final class ConnectionInput {
         return kept == null ? resources.input() : kept;
     }
 
-    /** The view for a channel to read into, which begins with what is kept; one reference for the channel. */
+    /**
+     * Returns the view for a channel to read into, behind the bytes that are kept. It has one reference for the
+     * channel.
+     */
     ByteBuf target() {
         return buffer().forReading().setIndex(from, to);
     }
 
     /**
-     * Reads behind what is kept, without a channel, and passes up.
+     * Reads behind the bytes that are kept, without a channel, and delivers the input.
      *
      * @param descriptor of the connection's socket
-     * @return octets, 0 when there were none
+     * @return bytes read, 0 when there were none
      */
     int read(MpaConnection connection, int descriptor) throws IOException {
         StagingBuffer into = buffer();
@@ -49,27 +53,28 @@ final class ConnectionInput {
                 .socketCalls()
                 .receive(descriptor, into.address() + to, into.wire().capacity() - to);
         if (octets <= 0) {
-            // The end of the peer's octets is the channel's to find.
+            // The channel detects the end of the peer's data.
             return 0;
         }
         deliver(connection, to + (int) octets);
         return (int) octets;
     }
 
-    /** Where {@link #target} begins to be read into. */
+    /** Returns the offset at which the next read into {@link #target} begins. */
     int end() {
         return to;
     }
 
-    /** Whether a channel that read into the given view read into {@link #target}. */
+    /** Returns whether the given view belongs to {@link #target}. */
     boolean isBehind(ByteBuf view) {
         return buffer().isBehind(view);
     }
 
     /**
-     * Passes up what is kept and what was read behind it, and keeps what is not taken.
+     * Delivers the kept bytes and the bytes that were read behind them. Keeps the bytes that the connection does not
+     * take.
      *
-     * @param end behind the last octet that was read
+     * @param end offset behind the last byte that was read
      */
     void deliver(MpaConnection connection, int end) {
         WireBuffer wire = buffer().wire();
@@ -93,7 +98,10 @@ final class ConnectionInput {
         }
     }
 
-    /** Passes up what a channel read elsewhere: one that had read before it was adopted keeps to its buffers. */
+    /**
+     * Delivers input that a channel read into another buffer. A channel that had read before it was adopted keeps its
+     * own buffers.
+     */
     void deliverOther(MpaConnection connection, ByteBuf input) {
         while (input.isReadable()) {
             ByteBuf staged = resources.input().forReading();
@@ -106,12 +114,12 @@ final class ConnectionInput {
         }
     }
 
-    /** Whether what was read last filled the buffer, so that there may be more. */
+    /** Returns whether the last read filled the buffer, so that more input may be waiting. */
     boolean isFilled() {
         return filled;
     }
 
-    /** For MPA, which puts together there what {@link #deliver} does not keep. */
+    /** Returns a buffer in which MPA reassembles the bytes that {@link #deliver} does not keep. */
     WireBuffer acquireReassembly(int capacity) {
         return resources.reassembly().acquire(share, capacity);
     }
@@ -124,7 +132,7 @@ final class ConnectionInput {
         resources.reassembly().release(share, buffer);
     }
 
-    /** Keeps nothing any more. */
+    /** Releases the kept bytes. */
     void release() {
         if (kept != null) {
             resources.releaseInput(kept);

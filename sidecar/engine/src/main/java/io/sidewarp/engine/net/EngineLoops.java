@@ -43,7 +43,7 @@ import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The event loops that own connections: native epoll where there is one, else NIO. */
+/** Event loops that own connections. They use native epoll where it is available, else NIO. */
 public final class EngineLoops implements Quiescence, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(EngineLoops.class);
@@ -62,7 +62,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     }
 
     /**
-     * Loops of our own.
+     * Creates loops that this object owns.
      *
      * @throws IllegalArgumentException see {@link CongestionControl#require}
      */
@@ -72,11 +72,11 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
     }
 
     /**
-     * Event loops as the engine likes them, for an owner who shares them with others.
+     * Creates event loops with the engine's waiting strategy, for an owner who shares them with others.
      *
      * @param loops number of threads
-     * @param busyPoll the longest time that a loop without work polls before it sleeps; zero never polls, as it should
-     *     be where there is one processor only
+     * @param busyPoll the longest time that a loop without work polls before it sleeps. Zero never polls, which suits a
+     *     machine with only one processor.
      */
     public static EventLoopGroup newGroup(int loops, Duration busyPoll) {
         ThreadPerTaskExecutor threads = new ThreadPerTaskExecutor(new DefaultThreadFactory("sidewarp-loop", true));
@@ -87,7 +87,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
                 : new NioEventLoopGroup(loops, threads, SelectorProvider.provider(), waiting);
     }
 
-    /** Why there is no native epoll, in words for people, or nothing where there is. */
+    /** Returns why native epoll is not available, in words for people. Empty where it is available. */
     public static Optional<String> whyNoEpoll() {
         Throwable cause = Epoll.unavailabilityCause();
         if (cause == null) {
@@ -96,18 +96,18 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         while (cause.getCause() != null) {
             cause = cause.getCause();
         }
-        // Of some the message is but the name of a file.
+        // Some of these exceptions have only a file name as their message.
         String reason = cause.getClass().getSimpleName() + ": " + cause.getMessage();
         return Optional.of(
                 cause instanceof IOException
-                        ? reason + "; its library has to be unpacked: give the directory of temporary files, "
-                                + System.getProperty("java.io.tmpdir") + ", 1 MiB that can be written"
+                        ? reason + "; Netty must unpack its library: provide 1 MiB of writable space in "
+                                + System.getProperty("java.io.tmpdir") + ", the directory of temporary files"
                         : reason);
     }
 
     /**
-     * Loops that somebody else owns and closes; epoll or NIO ones, best those of {@link #newGroup}: others do not poll, nor tell
-     * a stream that they were idle.
+     * Uses loops that somebody else owns and closes. They must be epoll or NIO loops, preferably from
+     * {@link #newGroup}. Other loops do not poll, and do not tell a stream that they were idle.
      *
      * @throws IllegalArgumentException see {@link CongestionControl#require}
      */
@@ -116,32 +116,37 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return new EngineLoops(group, false, settings);
     }
 
-    /** Says who learns of exceptions that escaped a connection; that connection is aborted. */
+    /** Sets the handler of exceptions that escaped a connection; that connection is aborted. */
     public void setFaultHandler(Consumer<Throwable> handler) {
         faultHandler = handler;
     }
 
-    /** Says who learns of peers that lost their connection to a limit. Called on event loops, must not block. */
+    /**
+     * Sets the handler of peers that lost their connection to a limit. The handler runs on event loops and must not
+     * block.
+     */
     public void setLimitHandler(Consumer<PeerLimit> handler) {
         limitHandler = handler;
     }
 
-    /** A peer exceeded a limit, which costs it its connections of these loops. */
+    /** Reports a peer that exceeded a limit. The peer loses its connections on these loops. */
     public void onLimit(PeerLimit limit) {
         tell(limitHandler, limit);
     }
 
-    /** An exception escaped a connection of these loops. */
+    /** Reports an exception that escaped a connection of these loops. */
     public void onFault(Throwable fault) {
         tell(faultHandler, fault);
     }
 
-    /** The connection is about to be released, which a handler that throws must not keep from happening. */
+    /**
+     * Calls a handler. The connection is about to be released, and an exception of the handler must not prevent that.
+     */
     private static <T> void tell(Consumer<T> handler, T subject) {
         try {
             handler.accept(subject);
         } catch (RuntimeException | Error e) {
-            LOG.error("a handler failed that was told of {}", subject, e);
+            LOG.error("the handler of {} failed", subject, e);
         }
     }
 
@@ -149,7 +154,10 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return settings;
     }
 
-    /** The loop that the caller runs on, if it is one of these, else the next in turn: work stays on one thread. */
+    /**
+     * Returns the loop of the caller if it is one of these, so that work stays on one thread. Otherwise returns the
+     * next loop in turn.
+     */
     public EventLoop choose() {
         for (EventExecutor executor : group) {
             if (executor.inEventLoop()) {
@@ -169,7 +177,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return false;
     }
 
-    /** Whether it is one of these loops. */
+    /** Returns whether the given loop is one of these loops. */
     public boolean owns(EventLoop loop) {
         for (EventExecutor executor : group) {
             if (executor.equals(loop)) {
@@ -191,29 +199,30 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return isEpoll() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
     }
 
-    /** Has epoll tell of input as long as there is some. */
+    /** Makes epoll level-triggered: epoll reports input as long as there is some. */
     void tellAgain(BiConsumer<ChannelOption<EpollMode>, EpollMode> options) {
         if (isEpoll()) {
             options.accept(EpollChannelOption.EPOLL_MODE, EpollMode.LEVEL_TRIGGERED);
         }
     }
 
-    /** Whether epoll tells its loop again of input that was not read: see {@link #tellAgain}. */
+    /** Returns whether epoll reports unread input again: see {@link #tellAgain}. */
     static boolean tellsAgain(Channel channel) {
         return channel.config() instanceof EpollChannelConfig epoll
                 && epoll.getEpollMode() == EpollMode.LEVEL_TRIGGERED;
     }
 
     /**
-     * Has epoll tell of what happens once, for a channel without input any more. A peer that resets such a connection would keep
-     * the loop busy else: nothing reads the error until there is output, and epoll tells of that whether it was asked to or not.
+     * Makes epoll edge-triggered, for a channel without further input. Otherwise a peer that resets such a connection
+     * would keep the loop busy. Nothing reads the error until there is output, and epoll reports errors even when
+     * nobody asked for them.
      */
     static void tellOnce(Channel channel) {
         if (!channel.isOpen() || !tellsAgain(channel)) {
             return;
         }
         EventLoop loop = channel.eventLoop();
-        // The mode can be changed only while epoll does not have the channel, which it loses a moment later.
+        // The mode can change only while the channel is not registered with epoll. This is the case a moment later.
         channel.deregister().addListener(ignored -> {
             if (channel.isOpen()) {
                 channel.config().setOption(EpollChannelOption.EPOLL_MODE, EpollMode.EDGE_TRIGGERED);
@@ -222,7 +231,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         });
     }
 
-    /** The type of UDP sockets that these loops serve. */
+    /** Returns the type of UDP sockets that these loops serve. */
     public Class<? extends DatagramChannel> datagramChannelType() {
         return isEpoll() ? EpollDatagramChannel.class : NioDatagramChannel.class;
     }
@@ -239,7 +248,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
             try {
                 executor.execute(() -> barrier.complete(null));
             } catch (RejectedExecutionException e) {
-                // A loop that has ended does no work.
+                // A loop that has ended does no more work.
                 barrier.complete(null);
             }
             barriers.add(barrier);
@@ -247,7 +256,7 @@ public final class EngineLoops implements Quiescence, AutoCloseable {
         return CompletableFuture.allOf(barriers.toArray(CompletableFuture[]::new));
     }
 
-    /** Ends loops of our own, within 5 seconds. */
+    /** Ends the loops that this object owns, within 5 seconds. */
     @Override
     public void close() {
         if (owned) {

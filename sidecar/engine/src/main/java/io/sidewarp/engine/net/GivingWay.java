@@ -6,20 +6,25 @@ package io.sidewarp.engine.net;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How a loop that polls lets other threads have its processor, and what it learns from that. Threads that work for the same
- * messages soon give way in their turn. One that computes keeps the processor for a slice of the scheduler, and again each time:
- * a loop that goes on to poll beside it is slower than one that sleeps, which the scheduler prefers when it wakes up. A host that
- * takes the processor of a virtual machine away does so once.
+ * Lets other threads use the processor of a polling loop, and learns from how long they keep it.
+ *
+ * <p>Threads that work on the same messages soon yield in their turn. A thread that computes keeps the processor for a
+ * slice of the scheduler, and does so again each time. Beside such a thread, a polling loop is slower than a sleeping
+ * loop: the scheduler prefers a thread that wakes up. A host that takes the processor away from a virtual machine does
+ * so only once.
  */
 final class GivingWay {
 
-    /** Who keeps the processor for so long, twice in a row, computes. */
+    /** A thread that keeps the processor for this time, twice in a row, counts as computing. */
     static final long COMPUTES_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** After that the loop does not give way for so many times as long, and for twice as long when it was so again. */
+    /**
+     * The loop then stops yielding for this many times the time that it lost. When the same
+     * happens again, the pause is at least twice the previous pause.
+     */
     static final int FACTOR = 8;
 
-    /** The longest time that it does not. */
+    /** Longest time for which the loop stops yielding. */
     static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Runnable yielding;
@@ -29,19 +34,19 @@ final class GivingWay {
     private long returnedNanos;
     private long pauseNanos;
 
-    /** @param yielding as {@link Thread#yield()} */
+    /** @param yielding yields the processor like {@link Thread#yield()} */
     GivingWay(Runnable yielding) {
         this.yielding = yielding;
     }
 
-    /** Lets other threads run, if there are any that could. */
+    /** Lets other threads run if any are ready. */
     void giveWay(long nanoTime) {
         away = true;
         leftNanos = nanoTime;
         yielding.run();
     }
 
-    /** The loop runs; to be called before anything else takes time. */
+    /** Notes that the loop runs again. Call this before anything else takes time. */
     void onRunning(long nanoTime) {
         if (!away) {
             return;
@@ -54,7 +59,7 @@ final class GivingWay {
         pauseNanos = late && wasLate ? Math.min(MAX_PAUSE_NANOS, Math.max(FACTOR * nanos, 2 * pauseNanos)) : 0;
     }
 
-    /** Whether a thread that computes had the processor lately. */
+    /** Returns whether a computing thread had the processor recently. */
     boolean isFutile(long nanoTime) {
         return pauseNanos > 0 && nanoTime - returnedNanos < pauseNanos;
     }

@@ -9,19 +9,19 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.time.Duration;
 
 /**
- * Finds peers that went away without a word, and to which nothing is sent: TCP alone would keep their connections for ever.
- * See {@link UserTimeout} for the others.
+ * Detects peers that disappeared silently while this side sends nothing to them. TCP alone would keep their connections
+ * for ever. {@link UserTimeout} detects the other peers.
  */
 final class KeepAlive {
 
-    /** Probes without an answer after which a peer counts as gone. */
+    /** Number of unanswered probes after which a peer counts as gone. */
     static final int PROBES = 3;
 
     private KeepAlive() {}
 
     /**
-     * Sets up a connection. After the idle time come {@link #PROBES} probes within the same time again. Where the operating
-     * system does not take these times it has its own.
+     * Configures a connection. After the idle time {@link #PROBES} probes follow, within the same time again. An
+     * operating system that does not accept these times uses its own.
      */
     static void apply(SocketChannel channel, Duration idle) {
         SocketChannelConfig config = channel.config();

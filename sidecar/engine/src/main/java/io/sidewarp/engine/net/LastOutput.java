@@ -6,7 +6,7 @@ package io.sidewarp.engine.net;
 import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 
-/** What the kernel has of a TCP connection's output when that is closed. */
+/** The part of a TCP connection's output that the kernel still holds when the connection is closed. */
 final class LastOutput {
 
     // States in which this side has sent a FIN that is not acknowledged (RFC 793 section 3.2).
@@ -17,8 +17,8 @@ final class LastOutput {
     private LastOutput() {}
 
     /**
-     * Octets that the peer has acknowledged, while it has not acknowledged the FIN; {@link StallWatch#NOT_WAITING} when it
-     * has, or where the operating system does not tell. Allocates.
+     * Returns how many bytes the peer has acknowledged, while it has not acknowledged the FIN. Returns
+     * {@link StallWatch#NOT_WAITING} when it has, or where the operating system does not tell. Allocates.
      */
     static long acknowledged(SocketChannel channel) {
         if (!(channel instanceof EpollSocketChannel epoll) || !epoll.isOpen()) {

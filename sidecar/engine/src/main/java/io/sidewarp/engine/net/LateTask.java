@@ -6,9 +6,9 @@ package io.sidewarp.engine.net;
 import io.netty.channel.EventLoop;
 
 /**
- * A task of an event loop that lets others go first: it runs behind the tasks that the loop has when it is asked for, behind
- * those that the same turn of the loop adds, and behind what these leave, as many times over as wanted. It can be asked for again
- * when it has run. Allocates nothing.
+ * A task of an event loop that lets other tasks go first. It runs after the tasks that the loop already has, and after
+ * the tasks that the same turn of the loop adds. It can repeat this for a number of rounds, so that the follow-up tasks
+ * of those tasks also go first. It can be requested again after it has run. Allocates nothing.
  */
 public final class LateTask {
 
@@ -19,14 +19,14 @@ public final class LateTask {
     private int left;
     private boolean pending;
 
-    /** @param rounds how many times it goes to the end of the loop's tasks, when its turn comes */
+    /** @param rounds how many times the task moves to the end of the loop's tasks when its turn comes */
     public LateTask(EventLoop loop, int rounds, Runnable task) {
         this.loop = loop;
         this.rounds = rounds;
         this.task = task;
     }
 
-    /** To be called on the loop. Does nothing when it was asked for and has not run yet. */
+    /** Requests a run. Call this on the loop. Does nothing when a requested run is still pending. */
     public void request() {
         if (!pending) {
             pending = true;

@@ -6,8 +6,8 @@ package io.sidewarp.engine.net;
 import io.netty.util.concurrent.FastThreadLocal;
 
 /**
- * When a loop had nothing to do, as {@link AdaptivePolling} tells: never, of a loop that waits in another way. Belongs to one
- * loop.
+ * Remembers when a loop last had nothing to do, as reported by {@link AdaptivePolling}. A loop that waits in another
+ * way never counts as idle. Belongs to one loop.
  */
 final class LoopIdleness {
 
@@ -21,18 +21,18 @@ final class LoopIdleness {
     private boolean ever;
     private long lastNanos;
 
-    /** Of the loop that calls. */
+    /** Returns the instance of the calling loop. */
     static LoopIdleness ofThisLoop() {
         return OF_LOOP.get();
     }
 
-    /** The loop looked for work and found none. */
+    /** Notes that the loop looked for work and found none. */
     void onIdle(long nanoTime) {
         ever = true;
         lastNanos = nanoTime;
     }
 
-    /** Whether it had nothing to do at some time behind that one. */
+    /** Returns whether the loop had nothing to do at some time after the given time. */
     boolean isSince(long nanoTime) {
         return ever && lastNanos - nanoTime > 0;
     }

@@ -10,8 +10,8 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Buffers of one event loop, shared by its connections so that an idle connection holds none, and handed out last in
- * first out so that they stay warm in the caches. Touched by that loop only.
+ * Buffers of one event loop, shared by its connections. An idle connection holds no buffer. Buffers are handed out last
+ * in, first out, so that they stay warm in the caches. Only that loop may use them.
  */
 final class LoopResources {
 
@@ -30,9 +30,9 @@ final class LoopResources {
     private StagingBuffer input;
     private int inputsLent;
     private int outputsInUse;
-    /** Free buffers whose turn has come for somebody who waited. */
+    /** Number of free buffers that are reserved for connections whose turn has come. */
     private int outputsKept;
-    /** Somebody had to wait, and none was free since. */
+    /** True if a connection had to wait and no buffer has been free since. */
     private boolean outputShort;
 
     private int largeInUse;
@@ -42,7 +42,7 @@ final class LoopResources {
         this(settings, StagingBuffer::new);
     }
 
-    /** @param allocator of buffers with a number of octets */
+    /** @param allocator creates a buffer with the given number of bytes */
     LoopResources(NetSettings settings, IntFunction<StagingBuffer> allocator) {
         this.allocator = allocator;
         this.stagingCapacity = settings.stagingCapacity();
@@ -52,17 +52,22 @@ final class LoopResources {
         this.reassembly = new ReassemblyBuffers(settings.reassemblyOctets());
     }
 
-    /** The buffer that every connection of the loop reads into, but for one that keeps octets there. */
+    /**
+     * Returns the buffer that all connections of the loop read into, except those that keep bytes in a buffer of their
+     * own.
+     */
     StagingBuffer input() {
         return input;
     }
 
-    /** Whether a connection can have the input buffer for itself. */
+    /** Returns whether a connection can get the input buffer for itself. */
     boolean canLendInput() {
         return inputsLent < limit;
     }
 
-    /** Gives the input buffer to one connection, until that gives it back; the others read into another one. */
+    /**
+     * Lends the input buffer to one connection until that connection returns it. The others read into another buffer.
+     */
     StagingBuffer lendInput() {
         StagingBuffer lent = input;
         input = spare();
@@ -76,10 +81,11 @@ final class LoopResources {
     }
 
     /**
-     * A buffer to produce into, a large one while not too many are in use, or null when too many of both are in use, or kept
-     * for others who wait; then the turn comes later, and {@link #shortOutput} does until then. So peers that do not read cannot
-     * make this side hold more of them than the limit, and a connection whose peer takes much does not take each buffer that it
-     * gives back before those who wait.
+     * Returns a buffer to produce into. The buffer is large while few large buffers are in use. Returns null when too
+     * many buffers are in use or reserved. The turn then comes later; {@link #shortOutput} serves until then.
+     *
+     * <p>Peers that do not read therefore cannot make this side hold more buffers than the limit. A connection that
+     * returns a buffer gets the next one only after the connections that wait, even if its peer reads much.
      */
     @Nullable
     StagingBuffer acquireOutput(OutputTurn turn) {
@@ -89,7 +95,7 @@ final class LoopResources {
             outputShort = true;
             return null;
         }
-        // Counted when it is there: there may be no memory for a new one.
+        // Counted after the allocation, which may fail for lack of memory.
         boolean large = largeInUse < largeLimit;
         StagingBuffer buffer = large ? spareLarge() : spare();
         outputsInUse++;
@@ -104,8 +110,9 @@ final class LoopResources {
     }
 
     /**
-     * A buffer for one who waits, of which there is no limit: it is so short that one for each connection costs little. So
-     * peers that do not read do not keep this side from sending to others.
+     * Returns a buffer for a connection that waits. The number of these buffers has no limit: they are so short that
+     * one for each connection costs little. Peers that do not read therefore cannot keep this side from sending to
+     * others.
      */
     StagingBuffer shortOutput() {
         StagingBuffer buffer = spareShort.pollFirst();
@@ -116,12 +123,12 @@ final class LoopResources {
         return outputsInUse + outputsKept < limit;
     }
 
-    /** Whether somebody had to wait for a buffer, and none was free since. */
+    /** Returns whether a connection had to wait for a buffer and none has been free since. */
     boolean isOutputShort() {
         return outputShort;
     }
 
-    /** One who waits, or whose turn has come, leaves it to others. */
+    /** Leaves a place in the queue, or a reserved buffer, to other connections. */
     void giveUp(OutputTurn turn) {
         if (turn.isWaiting()) {
             waiting.remove(turn);
@@ -156,7 +163,7 @@ final class LoopResources {
         }
     }
 
-    /** @param reusable false when somebody may still look at the buffer, which is then dropped */
+    /** @param reusable false when somebody may still read the buffer, which is then dropped */
     void releaseOutput(StagingBuffer buffer, boolean reusable) {
         if (buffer.wire().capacity() == NetSettings.SHORT_OUTPUT_CAPACITY) {
             if (reusable) {
@@ -185,7 +192,7 @@ final class LoopResources {
         return socketCalls;
     }
 
-    /** Scratch for questions to the kernel about a connection. */
+    /** Returns scratch memory for questions to the kernel about a connection. */
     EpollTcpInfo tcpInfo() {
         if (tcpInfo == null) {
             tcpInfo = new EpollTcpInfo();

@@ -8,22 +8,23 @@ import java.time.Duration;
 /**
  * Settings of sockets and event loops.
  *
- * @param stagingCapacity octets of a buffer between socket and regions, from 128 KiB to less than
- *     {@link #LARGE_OUTPUT_CAPACITY}; what a loop reads at a time
- * @param outputBuffers buffers that the connections of one loop can have in sockets that are full, further connections
- *     have {@link #SHORT_OUTPUT_CAPACITY} until one is free; and as many in which connections have the beginning of a long
- *     FPDU, those of further ones are copied
- * @param largeOutputBuffers of them, how many have {@link #LARGE_OUTPUT_CAPACITY} instead of {@link #stagingCapacity}
- * @param reassemblyOctets of a loop's buffers into which those are copied, each beyond 4 KiB; the connection that has had its
- *     own for the longest time gives way
- * @param defaultEmss octets of a TCP segment where the operating system does not tell
- * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's while nothing arrives
- * @param stallTimeout how long a peer may acknowledge nothing of what it is sent, or leave an FPDU incomplete, until its
- *     connection or association is aborted; and while all output buffers are in use and other connections want one, how long
- *     it may take to read one
- * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, and half of how long it may
- *     leave data unacknowledged, whole seconds, 0 for never
- * @param congestionControl name of that of TCP, see {@link CongestionControl}
+ * @param stagingCapacity bytes of a buffer between socket and regions, from 128 KiB to less than
+ *     {@link #LARGE_OUTPUT_CAPACITY}; a loop reads at most this much at a time
+ * @param outputBuffers number of buffers that the connections of one loop can have in full sockets. Further connections
+ *     use {@link #SHORT_OUTPUT_CAPACITY} until a buffer is free. The same number of buffers can hold the beginning of a
+ *     long FPDU; the FPDUs of further connections are copied.
+ * @param largeOutputBuffers how many of these buffers have {@link #LARGE_OUTPUT_CAPACITY} instead of
+ *     {@link #stagingCapacity}
+ * @param reassemblyOctets bytes of all buffers of a loop into which such FPDUs are copied, counting buffers above 4
+ *     KiB. Above this limit the connection that has held its buffer for the longest time is ended.
+ * @param defaultEmss bytes of a TCP segment where the operating system does not tell
+ * @param lingerTimeout how long a connection whose FIN is acknowledged waits for the peer's FIN while nothing arrives
+ * @param stallTimeout how long a peer may acknowledge nothing, or leave an FPDU incomplete, before its connection or
+ *     association is aborted. While all output buffers are in use and other connections want one, the peer must read
+ *     one buffer within this time.
+ * @param keepAlive how long a peer may be silent before TCP probes whether it is still there, in whole seconds. A peer
+ *     may leave data unacknowledged for twice this time. 0 disables both.
+ * @param congestionControl name of TCP's congestion control, see {@link CongestionControl}
  * @param busyPoll the longest time that a loop without work polls before it sleeps
  */
 public record NetSettings(
@@ -38,33 +39,41 @@ public record NetSettings(
         String congestionControl,
         Duration busyPoll) {
 
-    /** Smallest {@link #stagingCapacity}: it holds the largest FPDU with Markers and what else was read with it. */
+    /**
+     * Smallest {@link #stagingCapacity}. It holds the largest FPDU with Markers, and the other input that was read with
+     * it.
+     */
     public static final int MIN_STAGING_CAPACITY = 128 * 1024;
 
     /**
-     * 768 KiB of payload, and room for the headers, Markers and CRCs of long FPDUs around it. What a socket gets at a time is
-     * what the kernel has in its own memory before the peer takes some of it out. The less that is, the sooner the kernel
-     * writes to the same memory again, while it still is in the caches of the peer's processor, which costs most where these
-     * are far away; the more, the less of it and of this buffer is still in the caches of this processor.
+     * Bytes of a large output buffer: 768 KiB of payload, with room for the headers, Markers and CRCs of long FPDUs.
+     *
+     * <p>The kernel holds one such buffer in its own memory before the peer takes data out. With a smaller size the
+     * kernel soon writes to the same memory again, while it is still in the caches of the peer's processor. This
+     * matters most where those caches are far away. With a larger size less of this memory and of this buffer is still
+     * in the caches of this processor.
      */
     public static final int LARGE_OUTPUT_CAPACITY = (768 + 16) * 1024;
 
-    /** Octets of a buffer for a connection while there is none of the limited number for it. */
+    /** Bytes of a buffer for a connection while none of the limited number is free. */
     static final int SHORT_OUTPUT_CAPACITY = 4 * 1024;
 
-    /** The longest time of polling where a loop may poll: several times what sleeping and waking costs in a virtual machine. */
+    /**
+     * Longest time of polling where a loop may poll: several times the cost of a sleep and a wake-up in a virtual
+     * machine.
+     */
     public static final Duration BUSY_POLL = Duration.ofNanos(300_000);
 
     public NetSettings {
         if (stagingCapacity < MIN_STAGING_CAPACITY || stagingCapacity >= LARGE_OUTPUT_CAPACITY) {
             throw new IllegalArgumentException(
-                    "staging buffers cannot have " + stagingCapacity + " octets: at least " + MIN_STAGING_CAPACITY
-                            + " are needed for the largest FPDU, and less than " + LARGE_OUTPUT_CAPACITY);
+                    "staging buffers cannot have " + stagingCapacity + " bytes: at least " + MIN_STAGING_CAPACITY
+                            + " are needed for the largest FPDU; use less than " + LARGE_OUTPUT_CAPACITY);
         }
     }
 
     /**
-     * 256 KiB, 128 buffers of which 8 are large, 32 MiB, 1448 octets, 5 s, 60 s, 60 s,
+     * Returns the defaults: 256 KiB, 128 buffers with 8 large ones among them, 32 MiB, 1448 bytes, 5 s, 60 s, 60 s,
      * {@link CongestionControl#AUTOMATIC}, and {@link #defaultBusyPoll()}.
      */
     public static NetSettings defaults() {
@@ -82,8 +91,8 @@ public record NetSettings(
     }
 
     /**
-     * {@link #BUSY_POLL}, or nothing where polling would keep the peer off the only processor, or use up a quota of less than
-     * a processor's time.
+     * Returns {@link #BUSY_POLL}. Returns zero where polling would keep the peer off the only processor, or where the
+     * process has a quota of less than one processor's time.
      */
     public static Duration defaultBusyPoll() {
         return Processors.mayKeepOneBusy() ? BUSY_POLL : Duration.ZERO;
@@ -103,7 +112,7 @@ public record NetSettings(
                 busyPoll);
     }
 
-    /** The settings with other numbers of output buffers, of all and of the large ones among them. */
+    /** Returns the settings with other numbers of output buffers: of all, and of the large buffers among them. */
     public NetSettings withOutputBuffers(int buffers, int large) {
         return new NetSettings(
                 stagingCapacity,

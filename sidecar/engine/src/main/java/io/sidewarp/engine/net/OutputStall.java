@@ -8,9 +8,11 @@ import io.netty.channel.socket.SocketChannel;
 import java.util.function.Consumer;
 
 /**
- * Finds a peer that lets this side's full socket wait. Progress is what the peer acknowledged: a socket that holds much takes
- * nothing for a long time from a peer that reads slowly. While other connections wait for an output buffer, only a whole
- * buffer is progress. Asks the kernel when the time begins and when it ends. Belongs to one event loop.
+ * Detects a peer that blocks the full socket of this side. Progress means that the peer acknowledged something: a
+ * socket that holds much takes nothing for a long time from a peer that reads slowly.
+ *
+ * <p>While other connections wait for an output buffer, only a whole buffer counts as progress. Asks the kernel at the
+ * beginning and at the end of the timeout. Belongs to one event loop.
  */
 final class OutputStall {
 
@@ -21,10 +23,10 @@ final class OutputStall {
     private final StallWatch watch;
     private long doneBefore;
     private long acknowledgedBefore;
-    /** Looks that found progress. */
+    /** Number of checks that found progress. */
     private long steps;
 
-    /** @param onStall gets why the connection ends, for people */
+    /** @param onStall takes the reason why the connection ends, for people */
     OutputStall(
             SocketChannel channel,
             SocketWriter writer,
@@ -39,12 +41,12 @@ final class OutputStall {
                 channel.eventLoop(), settings.stallTimeout(), this::progress, () -> onStall.accept(describe()));
     }
 
-    /** The socket is full. Cheap to repeat. */
+    /** Starts the watch when the socket is full. Cheap to repeat. */
     void begin() {
         watch.begin();
     }
 
-    /** The connection is over. */
+    /** Ends the watch with the connection. */
     void end() {
         watch.end();
     }
@@ -63,7 +65,10 @@ final class OutputStall {
         return steps;
     }
 
-    /** Bytes that the peer acknowledged; bytes that the socket took, where the operating system does not tell. */
+    /**
+     * Returns the bytes that the peer acknowledged. Returns the bytes that the socket took where the operating system
+     * does not tell.
+     */
     private long acknowledged() {
         return channel instanceof EpollSocketChannel epoll && epoll.isOpen()
                 ? new TcpInfo(epoll).acknowledged()
@@ -72,13 +77,13 @@ final class OutputStall {
 
     private String describe() {
         return resources.isOutputShort()
-                ? "the peer did not read " + writer.pendingOctets() + " bytes, for whose buffer others wait, in "
-                        + limit(settings)
+                ? "the peer did not read " + writer.pendingOctets() + " bytes within " + limit(settings)
+                        + ", while others wait for their buffer"
                 : "the peer acknowledged nothing for " + limit(settings) + ", after " + acknowledged()
                         + " bytes; its program has to read, or the limit has to be higher";
     }
 
-    /** The time that a peer has, and the setting that it is from. */
+    /** Returns the time that a peer has, and the name of its setting. */
     static String limit(NetSettings settings) {
         return settings.stallTimeout().toMillis() + " ms (sidewarp.connection.stall-timeout)";
     }

@@ -3,23 +3,23 @@
 
 package io.sidewarp.engine.net;
 
-/** The place of one connection among those of its loop that wait for an output buffer. Belongs to the loop. */
+/** Place of one connection in the queue of its loop for an output buffer. Belongs to the loop. */
 final class OutputTurn {
 
-    /** Where the connection stands. */
+    /** State of the connection in the queue. */
     private enum Place {
-        /** It wants no buffer, or has one. */
+        /** The connection wants no buffer, or has one. */
         NONE,
-        /** Others come before it. */
+        /** Other connections come first. */
         WAITING,
-        /** There is a buffer for it. */
+        /** A buffer is reserved for the connection. */
         COME
     }
 
     private final Runnable onTurn;
     private Place place = Place.NONE;
 
-    /** @param onTurn takes the buffer now or soon, or gives the turn up */
+    /** @param onTurn takes the buffer now or soon, or gives up the turn */
     OutputTurn(Runnable onTurn) {
         this.onTurn = onTurn;
     }
@@ -32,7 +32,7 @@ final class OutputTurn {
         return place == Place.COME;
     }
 
-    /** For {@link LoopResources}, as what follows. */
+    /** For {@link LoopResources}, like the following methods. */
     void await() {
         place = Place.WAITING;
     }

@@ -8,35 +8,36 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sources of work that an event loop polls besides its sockets, such as rings in shared memory. The loop polls them in each turn,
- * and arms them before it sleeps. Belongs to one loop.
+ * Sources of work that an event loop polls besides its sockets, such as rings in shared memory. The loop polls them in
+ * each turn, and arms them before it sleeps. Belongs to one loop.
  */
 public final class PolledSources {
 
     /** A source of work. Its methods run on the loop. */
     public interface Source {
 
-        /** Takes some of the work that there is. */
+        /** Takes some of the available work. */
         Outcome poll();
 
         /**
-         * Arranges for a wake-up, since the loop is going to sleep. A source that is armed is polled again when it is added again.
+         * Arranges for a wake-up, because the loop is about to sleep. An armed source is polled again after it is added
+         * again.
          *
-         * @return false when there is work, and the source is not armed
+         * @return false when there is work; the source is then not armed
          */
         boolean arm();
 
-        /** Takes an exception of {@link #poll} or {@link #arm}; the source is not polled any more. */
+        /** Takes an exception of {@link #poll} or {@link #arm}. The source is not polled any more. */
         void fail(Throwable failure);
     }
 
-    /** What {@link Source#poll} found. */
+    /** Result of {@link Source#poll}. */
     public enum Outcome {
         /** There was work. */
         WORKED,
         /** There was no work. */
         IDLE,
-        /** The source is not to be polled until it is added again. */
+        /** The source must not be polled until it is added again. */
         LEAVES
     }
 
@@ -50,12 +51,12 @@ public final class PolledSources {
     private @Nullable Source[] sources = new Source[4];
     private int count;
 
-    /** Returns the sources of the loop that calls. */
+    /** Returns the sources of the calling loop. */
     public static PolledSources ofThisLoop() {
         return OF_LOOP.get();
     }
 
-    /** Polls a source from now on. It must not be polled already. */
+    /** Polls a source from now on. The source must not be polled already. */
     public void add(Source source) {
         if (count == sources.length) {
             sources = Arrays.copyOf(sources, 2 * count);

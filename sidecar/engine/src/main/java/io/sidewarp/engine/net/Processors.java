@@ -8,7 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The processors of this machine, and how much of their time Linux gives this process. */
+/** Processors of this machine, and the share of their time that Linux gives this process. */
 final class Processors {
 
     private static final Path ONLINE = Path.of("/sys/devices/system/cpu/online");
@@ -18,8 +18,8 @@ final class Processors {
     private Processors() {}
 
     /**
-     * Whether a thread of this process may keep a processor busy: the machine has others for its peers, and no quota gives the
-     * process less than the time of a whole one.
+     * Returns whether a thread of this process may keep a processor busy. The machine must have other processors for
+     * its peers. No quota may give the process less than the time of one whole processor.
      */
     static boolean mayKeepOneBusy() {
         try {
@@ -31,12 +31,12 @@ final class Processors {
     }
 
     /**
-     * Seconds of processor time in each second that the control groups of a process, and those around them, leave it; infinite
-     * when none has a quota.
+     * Returns the seconds of processor time per second that a process may use. This is the smallest quota of its
+     * control groups and of the groups around them. Infinite when none has a quota.
      *
-     * @param mount of the control groups
-     * @param memberships of the process, as cgroups(7) describes /proc/PID/cgroup. Their paths may be the host's and not be
-     *     there, as in a container, whose own group is where the mount begins.
+     * @param mount mount point of the control groups
+     * @param memberships control groups of the process, as cgroups(7) describes /proc/PID/cgroup. In a container the
+     *     paths may be the host's and not exist here; the container's own group is then at the mount point.
      */
     static double quota(Path mount, List<String> memberships) throws IOException {
         double least = Double.POSITIVE_INFINITY;
@@ -55,7 +55,7 @@ final class Processors {
         return least;
     }
 
-    /** Of version 2: "50000 100000", or "max 100000". */
+    /** Reads the quota of version 2: "50000 100000", or "max 100000". */
     private static double unifiedQuota(Path group) throws IOException {
         Path file = group.resolve("cpu.max");
         if (!Files.exists(file)) {
@@ -67,7 +67,7 @@ final class Processors {
                 : Double.parseDouble(fields[0]) / Double.parseDouble(fields[1]);
     }
 
-    /** Of version 1: microseconds of a period, -1 for all of it. */
+    /** Reads the quota of version 1: microseconds of a period, or -1 for the whole period. */
     private static double quota(Path group) throws IOException {
         Path file = group.resolve("cpu.cfs_quota_us");
         if (!Files.exists(file)) {
@@ -81,7 +81,7 @@ final class Processors {
                                 .strip());
     }
 
-    /** Processors of a list as Linux writes it: numbers and ranges, such as 0-3,7. */
+    /** Counts the processors in a list of Linux: numbers and ranges, such as 0-3,7. */
     static int count(String list) {
         int count = 0;
         for (String range : list.strip().split(",", -1)) {

@@ -8,9 +8,12 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory in which the connections of a loop put together what comes in pieces. A small buffer is part of what a connection
- * costs. When the larger ones are more than the limit, the connection that has had its own for the longest time gives way: a
- * peer that does not complete its FPDU keeps out no other. Touched by that loop only; once warm, nothing is allocated.
+ * Memory in which the connections of a loop reassemble FPDUs that arrive in pieces. Each connection may have a small
+ * buffer.
+ *
+ * <p>When the larger buffers exceed the limit, the connection that has held its buffer for the longest time is ended. A
+ * peer that does not complete its FPDU therefore keeps no other out. Only that loop may use the memory. Once warm,
+ * nothing is allocated.
  */
 final class ReassemblyBuffers {
 
@@ -19,7 +22,7 @@ final class ReassemblyBuffers {
     private static final int CLASSES = 6;
     private static final int KEPT_PER_CLASS = 16;
 
-    /** What one connection has. */
+    /** Large buffer of one connection, and its place among the others by age. */
     static final class Share {
 
         private final Runnable giveWay;
@@ -27,7 +30,7 @@ final class ReassemblyBuffers {
         private @Nullable Share older;
         private @Nullable Share younger;
 
-        /** @param giveWay ends the connection, which gives its buffer back */
+        /** @param giveWay ends the connection, which returns its buffer */
         Share(Runnable giveWay) {
             this.giveWay = giveWay;
         }
@@ -39,7 +42,7 @@ final class ReassemblyBuffers {
     private @Nullable Share oldest;
     private @Nullable Share youngest;
 
-    /** @param limit octets of large buffers */
+    /** @param limit bytes of all large buffers */
     @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
     ReassemblyBuffers(long limit) {
         this.limit = limit;
@@ -49,19 +52,19 @@ final class ReassemblyBuffers {
         }
     }
 
-    /** A buffer of at least the given octets for a connection that has none. */
+    /** Returns a buffer of at least the given number of bytes for a connection that has none. */
     WireBuffer acquire(Share share, int capacity) {
         WireBuffer buffer = take(capacity);
         account(share, buffer);
         return buffer;
     }
 
-    /** Exchanges a buffer for a larger one that begins with the same octets. */
+    /** Exchanges a buffer for a larger one that begins with the same bytes. */
     WireBuffer grow(Share share, WireBuffer buffer, int held, int capacity) {
         WireBuffer larger = take(capacity);
         larger.putBytes(0, buffer, 0, held);
         if (share.large == buffer) {
-            // It does not become younger by that.
+            // The share keeps its age.
             share.large = larger;
             octets += larger.capacity() - buffer.capacity();
         } else {
@@ -126,7 +129,10 @@ final class ReassemblyBuffers {
         share.younger = null;
     }
 
-    /** Has connections give way while there is too much. Not from within one of them. */
+    /**
+     * Ends connections, oldest buffer first, while the buffers exceed the limit. Must not be called from within a
+     * connection.
+     */
     void keepWithinLimit() {
         Share last = null;
         Share first = oldest;

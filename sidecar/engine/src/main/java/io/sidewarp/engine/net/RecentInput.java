@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a loop that was the only one to have input lately, and little of it. A loop that polls reads from the
- * socket of that one without asking epoll first, which a small message would have to wait for. Belongs to one loop.
+ * Connection of a loop that was the only one with recent input, and had little of it. A polling loop reads from its
+ * socket without asking epoll first, so that a small message does not wait for epoll. Belongs to one loop.
  */
 final class RecentInput {
 
@@ -17,22 +17,25 @@ final class RecentInput {
     interface Source {
 
         /**
-         * Takes the input that there is. Throws nothing.
+         * Takes the available input. Throws nothing.
          *
          * @return whether there was any
          */
         boolean takeInput();
     }
 
-    /** Time between two looks at the other sockets of the loop, once it has made {@link #ALONE_TURNS}. */
+    /** Minimum time between two looks at the other sockets of the loop, after {@link #ALONE_TURNS}. */
     static final long ALONE_NANOS = TimeUnit.MICROSECONDS.toNanos(10);
 
-    /** Turns between two looks: a turn in which other threads had the processor takes longer than {@link #ALONE_NANOS}. */
+    /**
+     * Minimum turns between two looks. A turn in which other threads had the processor takes longer than
+     * {@link #ALONE_NANOS}.
+     */
     static final int ALONE_TURNS = 4;
 
     /**
-     * Octets, beyond which they are those of a stream: it is better to read that in large pieces, and not to take the lock
-     * of its socket when there is nothing.
+     * Largest input in bytes that counts as small. Larger input belongs to a stream. A stream is better read in large
+     * pieces, and without taking the lock of its socket when there is no input.
      */
     static final int SMALL = 8 << 10;
 
@@ -51,14 +54,14 @@ final class RecentInput {
     private long selectedNanos;
     private int turns = ALONE_TURNS;
 
-    /** Of the loop that calls. */
+    /** Returns the instance of the calling loop. */
     static RecentInput ofThisLoop() {
         return OF_LOOP.get();
     }
 
     /**
-     * A connection had input: little of it twice in a row, and it is known. Once is not enough, as what a peer's stream writes
-     * at a time often ends with a short segment.
+     * Notes input of a connection. The connection becomes known after two small inputs in a row. One is not enough,
+     * because a single write of the peer's stream often ends with a short segment.
      */
     void onInput(Source source, int octets, long nanoTime) {
         boolean wasSmall = small;
@@ -68,19 +71,19 @@ final class RecentInput {
         inputNanos = nanoTime;
     }
 
-    /** Some connection has output. */
+    /** Notes output of any connection. */
     void onOutput(int octets) {
         if (octets > SMALL) {
             forget();
         }
     }
 
-    /** Whether there is such a connection. */
+    /** Returns whether there is a known connection. */
     boolean isKnown() {
         return known;
     }
 
-    /** Whether it is time to ask epoll, which the caller then does. */
+    /** Returns whether epoll is due. The caller then asks epoll. */
     boolean isSelectDue(long nanoTime) {
         nowNanos = nanoTime;
         if (++turns < ALONE_TURNS || nanoTime - selectedNanos < ALONE_NANOS) {
@@ -92,10 +95,10 @@ final class RecentInput {
     }
 
     /**
-     * Takes input of the connection, when it is not time to ask epoll.
+     * Takes input of the known connection, when epoll is not due.
      *
-     * @param patienceNanos after so long without input there is no such connection any more
-     * @return whether there was any
+     * @param patienceNanos time without input after which the connection is forgotten
+     * @return whether there was any input
      */
     boolean take(long patienceNanos) {
         if (last != null && last.takeInput()) {
@@ -107,7 +110,7 @@ final class RecentInput {
         return false;
     }
 
-    /** There is no such connection any more. */
+    /** Forgets the connection. */
     void forget() {
         last = null;
         small = false;

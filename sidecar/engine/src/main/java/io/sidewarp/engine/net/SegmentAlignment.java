@@ -9,29 +9,32 @@ import io.sidewarp.engine.net.linux.SocketCalls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has TCP segments begin with FPDUs (RFC 5044 section 5.1) as far as the kernel can be told; NIO can tell it nothing.
+ * Aligns TCP segments with FPDUs (RFC 5044 section 5.1) as far as the kernel allows. NIO offers no control of segments.
  *
- * <p>A segment that a window has cut short shifts those that TCP makes of what waits behind it. So what is given at a time
- * never shares a segment with what comes later ({@link SocketCalls#MSG_EOR}): every buffer begins with an FPDU in a segment of
- * its own, and buffers are small, as a cut shifts what is left of its buffer. While the socket is full TCP is to send full
- * segments only (TCP_CORK), which no window cuts; not while it keeps up, since the last segment of each buffer would wait
- * for the next buffer: where BBR paces, a stream of messages of 64 KiB got a fifth of its rate so.
+ * <p>A segment that was cut short by a window shifts the segments that TCP makes of the waiting data. The data of one
+ * write therefore never shares a segment with later data ({@link SocketCalls#MSG_EOR}): every buffer begins with an
+ * FPDU in a segment of its own. Buffers are small, because a cut shifts the rest of its buffer.
  *
- * <p>A socket that keeps up for long has a processor for its bottleneck and no window. It gets large buffers, which cost the
- * kernel less per octet; but not where TCP paces, as BBR then takes what this side can make for what the path can carry.
+ * <p>While the socket is full, TCP may send only full segments (TCP_CORK), which no window cuts. A socket that keeps up
+ * is not corked, because the last segment of each buffer would wait for the next buffer. Where BBR paces, corking
+ * reduced a stream of 64 KiB messages to a fifth of its rate.
+ *
+ * <p>A socket that keeps up for long is limited by a processor and not by a window. It gets large buffers, which cost
+ * the kernel less per byte. This does not apply where TCP paces: BBR then takes the rate of this side for the capacity
+ * of the path.
  */
 final class SegmentAlignment {
 
-    /** Octets of a buffer at most, unless the socket keeps up. */
+    /** Largest buffer in bytes, unless the socket keeps up. */
     static final int SMALL = 128 * 1024;
 
-    /** Octets that the kernel makes segments of at a time at most: 64 KiB less room for its headers. */
+    /** Most bytes that the kernel splits into segments at a time: 64 KiB less room for its headers. */
     private static final int KERNEL_BATCH = 65_215;
 
-    /** FPDUs are padded to a multiple of so many octets (RFC 5044 section 4.1). */
+    /** FPDUs are padded to a multiple of this many bytes (RFC 5044 section 4.1). */
     private static final int FPDU_MULTIPLE = 4;
 
-    /** Octets of a buffer from which on it is a part of much. */
+    /** Smallest buffer in bytes that counts as part of a large amount of data, and is aligned. */
     private static final int MUCH = 96 * 1024;
 
     private final @Nullable EpollSocketChannel channel;
@@ -49,11 +52,11 @@ final class SegmentAlignment {
     }
 
     /**
-     * Octets of the next buffer at most: as many segments as the kernel makes at a time, or a multiple, so that ending there
-     * costs it little.
+     * Returns the most bytes of the next buffer. The number is a multiple of the data that the kernel splits at a time.
+     * An end at this place costs the kernel little.
      *
-     * @param most octets, at least {@link #SMALL}
-     * @param emss octets of a segment
+     * @param most upper limit in bytes, at least {@link #SMALL}
+     * @param emss bytes of a segment
      */
     int room(int most, int emss) {
         if (!isPossible(emss)) {
@@ -63,17 +66,17 @@ final class SegmentAlignment {
         return (keepsUp() ? most : SMALL) / batch * batch;
     }
 
-    /** Whether the socket took more than it holds unsent, and was never full meanwhile. */
+    /** Returns whether the socket took more than it holds unsent, and was never full meanwhile. */
     private boolean keepsUp() {
         return keptUpOctets > NetSettings.LARGE_OUTPUT_CAPACITY && !paced;
     }
 
     /**
-     * To be called before a buffer is given to the socket. Where the segment size is no multiple of four, as on loopback,
-     * no FPDU fills a segment: there is nothing to align.
+     * Prepares for a buffer. Call this before the socket gets the buffer. Where the segment size is no multiple of
+     * four, as on loopback, no FPDU fills a segment: there is nothing to align.
      *
-     * @param octets of whole FPDUs
-     * @param emss octets of a segment
+     * @param octets bytes of whole FPDUs
+     * @param emss bytes of a segment
      * @return the flags to send them with
      */
     int begin(int octets, int emss) {
@@ -82,7 +85,7 @@ final class SegmentAlignment {
         return aligning ? SocketCalls.MSG_EOR : 0;
     }
 
-    /** To be called when the buffer was given to the socket, with whether that took all of it. */
+    /** Notes that the socket got the buffer, and whether it took all of it. */
     void given(boolean all) {
         boolean keptUp = keepsUp();
         keptUpOctets = all ? keptUpOctets + givenOctets : 0;
@@ -92,12 +95,12 @@ final class SegmentAlignment {
         cork(aligning && !all);
     }
 
-    /** Whether FPDUs can fill segments of so many octets. */
+    /** Returns whether FPDUs can fill segments of the given number of bytes. */
     private boolean isPossible(int emss) {
         return channel != null && emss % FPDU_MULTIPLE == 0;
     }
 
-    /** There is nothing more to send for now: TCP may send a last segment that is not full. */
+    /** Notes that there is nothing more to send for now. TCP may then send a last segment that is not full. */
     void end() {
         cork(false);
     }

@@ -11,12 +11,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many octets a segment of a TCP connection takes (EMSS, RFC 5044 section 2), which changes with the path. The kernel is
- * asked from time to time while it has output that the peer has not acknowledged. Belongs to one loop.
+ * Bytes of a segment of a TCP connection (EMSS, RFC 5044 section 2), which change with the path. The kernel is asked
+ * periodically while the peer has not acknowledged all output. Belongs to one loop.
  */
 final class SegmentSize {
 
-    /** How often the kernel is asked. */
+    /** Interval between two questions to the kernel. */
     private static final long PERIOD_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final SocketChannel channel;
@@ -28,7 +28,7 @@ final class SegmentSize {
     private long calls;
 
     /**
-     * @param initial octets, where the operating system does not tell
+     * @param initial bytes of a segment, where the operating system does not tell
      * @param onChange runs when {@link #emss} has changed outside of a call
      */
     SegmentSize(SocketChannel channel, LoopResources resources, int initial, Runnable onChange) {
@@ -38,7 +38,7 @@ final class SegmentSize {
         this.onChange = onChange;
     }
 
-    /** As the kernel told lately. */
+    /** Returns the segment size that the kernel told recently. */
     int emss() {
         if (isDue(calls++)) {
             ask();
@@ -47,27 +47,27 @@ final class SegmentSize {
     }
 
     /**
-     * Whether the kernel is asked by a call, as the first ones do often.
+     * Returns whether a call asks the kernel. The first calls do so often.
      *
-     * @param call how many there were before
+     * @param call number of earlier calls
      */
     static boolean isDue(long call) {
         return Long.bitCount(call) <= 1;
     }
 
-    /** What {@link #emss} returned last. */
+    /** Returns the last result of {@link #emss} without asking the kernel. */
     int last() {
         return emss;
     }
 
-    /** There is something for the peer to acknowledge. Cheap to repeat. */
+    /** Starts the periodic questions when the peer has something to acknowledge. Cheap to repeat. */
     void onOutput() {
         if (scheduled == null && channel instanceof EpollSocketChannel) {
             scheduled = channel.eventLoop().schedule(look, PERIOD_NANOS, TimeUnit.NANOSECONDS);
         }
     }
 
-    /** The connection is over. Without this the loop would keep it until the time is over. */
+    /** Ends the questions with the connection. Otherwise the loop would keep the connection until the timer expires. */
     void end() {
         if (scheduled != null) {
             scheduled.cancel(false);

@@ -8,24 +8,26 @@ import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannel;
 import java.util.function.Supplier;
 
-/** How the socket of a connection, and the channel around it, are set before anything moves. */
+/** Sets the options of a connection's socket and channel, before any data moves. */
 final class SocketOptions {
 
     /**
-     * Reads in a turn of the loop before other connections get theirs, and before the application learns of what they
-     * completed: few, so that it can ask for more before all that it asked for has come. Where epoll tells again of the rest,
-     * the second is a task: what the application asked for meanwhile, which the loop reads in the same turn, goes out first,
-     * and the peer works on it while the rest is placed.
+     * Reads in a turn of the loop before other connections get their turn, and before the application learns of the
+     * completions. The number is small, so that the application can ask for more before all of the requested data has
+     * come.
+     *
+     * <p>With level-triggered epoll the second read is a task. Requests that the application made meanwhile are read by
+     * the loop in the same turn, and go out first. The peer works on them while the rest is placed.
      */
     private static final int READS_PER_TURN = 2;
 
     private SocketOptions() {}
 
-    /** @param target gives the view to read into, with one reference for the channel */
+    /** @param target returns the view to read into, with one reference for the channel */
     static void apply(SocketChannel channel, NetSettings settings, Supplier<ByteBuf> target) {
         channel.config().setTcpNoDelay(true);
         channel.config().setAllowHalfClosure(true);
-        // When a write fails, what the peer sent last may still be in the socket.
+        // When a write fails, the last input of the peer may still be in the socket.
         channel.config().setAutoClose(false);
         KeepAlive.apply(channel, settings.keepAlive());
         CongestionControl.apply(channel, settings.congestionControl());

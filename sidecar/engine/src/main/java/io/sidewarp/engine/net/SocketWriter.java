@@ -10,8 +10,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the socket of a connection gets one buffer after the other: in one call where it has room, else what is left of it as
- * room comes. The buffer is pending until its owner has taken note. Allocates nothing. Belongs to one event loop.
+ * Gives one buffer after the other to the socket of a connection. One call suffices where the socket has room;
+ * otherwise the rest follows as room comes. A buffer is pending until its owner has released it. Allocates nothing.
+ * Belongs to one event loop.
  */
 final class SocketWriter {
 
@@ -34,15 +35,17 @@ final class SocketWriter {
                 : null;
     }
 
-    /** Whether there is a buffer that the socket has not taken all of, or that was not released since. */
+    /**
+     * Returns whether a buffer is pending: the socket has not taken all of it, or the owner has not released it yet.
+     */
     boolean isPending() {
         return pending != null;
     }
 
     /**
-     * Gives a buffer to the socket, which is pending from now on.
+     * Gives a buffer to the socket. The buffer is pending from now on.
      *
-     * @return whether the socket took all of it; if not, the channel's writability tells
+     * @return whether the socket took all of it; if not, the channel's writability tells when it has
      */
     boolean write(StagingBuffer buffer, int octets) throws IOException {
         pending = buffer;
@@ -63,40 +66,40 @@ final class SocketWriter {
     }
 
     /**
-     * Octets of the next buffer at most.
+     * Returns the most bytes of the next buffer.
      *
-     * @param most what else bounds them, at least {@link SegmentAlignment#SMALL}
+     * @param most other limit in bytes, at least {@link SegmentAlignment#SMALL}
      */
     int room(int most) {
         return alignment.room(most, segmentSize.last());
     }
 
-    /** What was given so far is all for now. */
+    /** Notes that there is no more output for now. */
     void pause() {
         alignment.end();
     }
 
-    /** Octets of the buffer that is pending. */
+    /** Returns the bytes of the pending buffer. */
     int pendingOctets() {
         return pendingOctets;
     }
 
-    /** Octets of the buffers that the socket took whole. */
+    /** Returns the bytes of all buffers that the socket took completely. */
     long doneOctets() {
         return doneOctets;
     }
 
-    /** Octets that the socket took so far. */
+    /** Returns the bytes that the socket took so far. */
     long takenOctets() {
         ChannelOutboundBuffer outbound = channel.unsafe().outboundBuffer();
         return doneOctets + (pending == null || outbound == null ? 0 : outbound.currentProgress());
     }
 
     /**
-     * Gives the pending buffer back, if there is one.
+     * Releases the pending buffer if there is one.
      *
      * @param reusable false when Netty may still hold it for a moment
-     * @return its octets
+     * @return its bytes
      */
     int release(boolean reusable) {
         if (pending == null) {

@@ -11,9 +11,9 @@ import java.nio.channels.WritableByteChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first octets of a staging buffer on their way into a socket. What the socket does not take at once a channel takes
- * as a {@link FileRegion}, which is what Netty calls something that writes itself, and asks again when there is room.
- * Used again and again by one connection.
+ * The first bytes of a staging buffer on their way into a socket. The socket may not take all of them at once. A
+ * channel then takes the rest as a {@link FileRegion}, Netty's type for an object that writes itself. The channel asks
+ * again when there is room. One connection uses the same instance again and again.
  */
 final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
 
@@ -31,9 +31,9 @@ final class StagedWrite extends AbstractReferenceCounted implements FileRegion {
     }
 
     /**
-     * Begins with another buffer.
+     * Begins to write another buffer.
      *
-     * @return whether the socket took all of it; else a channel has to take this
+     * @return whether the socket took all of it; if not, a channel has to take this region
      */
     boolean begin(StagingBuffer newBuffer, int length, int newFlags) throws IOException {
         buffer = newBuffer;

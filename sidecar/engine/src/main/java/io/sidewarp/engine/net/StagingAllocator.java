@@ -10,11 +10,12 @@ import io.netty.util.UncheckedBooleanSupplier;
 import java.util.function.Supplier;
 
 /**
- * Lets channels read into a buffer of the loop instead of one from a pool: no allocation, always warm.
+ * Lets channels read into a buffer of the loop instead of one from a pool. This buffer is always warm and needs no
+ * allocation.
  *
- * <p>A channel that has read as often as it may in a turn, and has not read all, goes on at once when epoll tells of input
- * only when more comes (edge-triggered): before the loop asks epoll for other channels, and before what was to be done
- * because of this input. One whose epoll tells as long as there is input (level-triggered) is made to wait for that.
+ * <p>A channel may have used up its reads of a turn without reading all input. With edge-triggered epoll it continues
+ * at once: before the loop asks epoll for other channels, and before the tasks that follow from this input. With
+ * level-triggered epoll the channel waits until epoll reports the input again.
  */
 public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocator {
 
@@ -25,10 +26,10 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
     /**
      * Creates an allocator.
      *
-     * @param target gives the view to read into, with one reference for the channel
-     * @param capacity octets of a buffer
+     * @param target returns the view to read into, with one reference for the channel
+     * @param capacity bytes of a buffer
      * @param readsPerTurn reads in a row before other channels of the loop get their turn
-     * @param toldAgain whether epoll tells the loop again of what was not read; not with NIO
+     * @param toldAgain whether epoll is level-triggered: it reports unread input again. Never with NIO.
      */
     public StagingAllocator(Supplier<ByteBuf> target, int capacity, int readsPerTurn, boolean toldAgain) {
         super(readsPerTurn);
@@ -62,7 +63,10 @@ public final class StagingAllocator extends DefaultMaxMessagesRecvByteBufAllocat
             return super.continueReading(toldAgain ? wasFilled : mayBeMore);
         }
 
-        /** Behind its turn a channel goes on by itself if it has read as much as this says: never, when it is told again. */
+        /**
+         * After its turn, a channel continues by itself if it has read as much as this method returns. With
+         * level-triggered epoll this never happens, because the result is one byte too large.
+         */
         @Override
         public int attemptedBytesRead() {
             return super.attemptedBytesRead() + (toldAgain ? 1 : 0);

@@ -22,28 +22,28 @@ public final class StagingBuffer {
         return wire;
     }
 
-    /** Where the memory is. Valid as long as this is reachable. */
+    /** Returns the address of the memory. It is valid as long as this object is reachable. */
     public long address() {
         return wire.segment().address();
     }
 
-    /** The view for a channel to read into: empty, one reference for the channel. */
+    /** Returns the view for a channel to read into. It is empty, and has one reference for the channel. */
     public ByteBuf forReading() {
         return netty.clear().retain();
     }
 
-    /** Whether a channel that read into the given view read into this. */
+    /** Returns whether the given view belongs to this buffer. */
     @SuppressWarnings("ReferenceEquality") // not whether it holds the same octets
     boolean isBehind(ByteBuf view) {
         return view == netty;
     }
 
-    /** The view for a channel to write the first octets of, one reference for the channel. */
+    /** Returns the view of the first bytes for a channel to write. It has one reference for the channel. */
     public ByteBuf forWriting(int octets) {
         return netty.setIndex(0, octets).retain();
     }
 
-    /** Whether no channel holds a view any more. */
+    /** Returns whether no channel holds a view any more. */
     public boolean isFree() {
         return netty.refCnt() == 1;
     }

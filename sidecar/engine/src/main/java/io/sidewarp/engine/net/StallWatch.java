@@ -11,12 +11,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sees to it that a peer which lets this side wait does not hold memory of it for ever: one that takes nothing, or never
- * sends the rest of an FPDU. Belongs to one loop.
+ * Detects a peer that takes nothing, or never sends the rest of an FPDU, while this side waits. Such a peer must not
+ * make this side hold memory for ever. Belongs to one loop.
  */
 public final class StallWatch {
 
-    /** The progress where nothing is waited for. */
+    /** Progress value when nobody waits. */
     public static final long NOT_WAITING = -1;
 
     private final EventLoop loop;
@@ -28,8 +28,8 @@ public final class StallWatch {
     private long progressBefore;
 
     /**
-     * @param timeout after which what made no progress has stalled
-     * @param progress what the peer has taken or sent so far, or {@link #NOT_WAITING}
+     * @param timeout time without progress that counts as a stall
+     * @param progress returns what the peer has taken or sent so far, or {@link #NOT_WAITING}
      */
     public StallWatch(EventLoop loop, Duration timeout, LongSupplier progress, Runnable onStall) {
         this.loop = loop;
@@ -38,7 +38,7 @@ public final class StallWatch {
         this.onStall = onStall;
     }
 
-    /** The peer may be waited for from now on. Cheap to repeat. */
+    /** Starts the watch if this side waits for the peer. Cheap to repeat. */
     public void begin() {
         if (scheduled == null) {
             progressBefore = progress.getAsLong();
@@ -48,7 +48,7 @@ public final class StallWatch {
         }
     }
 
-    /** Nobody is waited for any more. Without this the loop would keep what is watched until the time is over. */
+    /** Ends the watch. Otherwise the loop would keep the watched object until the timer expires. */
     public void end() {
         if (scheduled != null) {
             scheduled.cancel(false);

@@ -29,7 +29,7 @@ public final class TcpAcceptor {
      * Binds and listens.
      *
      * @param loop that will own the connections
-     * @param onAccepted called on the loop before any octet moves; has to bind the transport
+     * @param onAccepted called on the loop before any byte moves; must bind the transport
      */
     public static CompletableFuture<TcpAcceptor> listen(
             EngineLoops loops, EventLoop loop, InetSocketAddress address, Consumer<TcpTransport> onAccepted) {

@@ -10,13 +10,18 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a TCP connection ends in order: a FIN behind the last output, then the peer's. Once the peer has acknowledged the FIN,
- * its own is waited for until it has been silent for a while, or, where nothing that it sends is wanted any more, for no
- * longer than that in all. Until then it is to acknowledge something from time to time. Belongs to one event loop.
+ * Closes a TCP connection in order: a FIN follows the last output, and then the peer's FIN arrives. Until the peer has
+ * acknowledged the FIN, it must acknowledge something from time to time.
+ *
+ * <p>After that, this side waits for the peer's FIN until the peer has been silent for a while. If no more input is
+ * wanted, the total wait is no longer than that time. Belongs to one event loop.
  */
 final class TcpClosing {
 
-    /** How often it is looked whether the FIN is acknowledged, in the time of patience: no event tells. */
+    /**
+     * Number of checks for the acknowledgement of the FIN within the linger time. No event reports this
+     * acknowledgement.
+     */
     private static final int LOOKS = 8;
 
     private final SocketChannel channel;
@@ -34,7 +39,7 @@ final class TcpClosing {
     private long lastInputNanos;
 
     /**
-     * @param settings how long the peer's FIN is waited for, and an acknowledgement
+     * @param settings hold the time to wait for the peer's FIN, and for an acknowledgement
      * @param onImpatience runs when the peer's FIN did not come
      * @param onStall runs when the peer acknowledges no more of the output
      */
@@ -46,15 +51,15 @@ final class TcpClosing {
                 channel.eventLoop(), settings.stallTimeout(), () -> LastOutput.acknowledged(channel), onStall);
     }
 
-    /** The peer sent something. */
+    /** Notes that the peer sent something. */
     void onInput(long nanoTime) {
         lastInputNanos = nanoTime;
     }
 
     /**
-     * The peer's FIN is here.
+     * Notes the peer's FIN.
      *
-     * @return whether this is news
+     * @return whether this is the first time
      */
     boolean onInputShut() {
         boolean news = !inputShut;
@@ -62,12 +67,12 @@ final class TcpClosing {
         return news;
     }
 
-    /** There is to be a FIN. */
+    /** Requests a FIN after the last output. */
     void wantFin() {
         finWanted = true;
     }
 
-    /** Nothing that the peer still sends is wanted. */
+    /** Notes that further input is not wanted. */
     void refuseInput() {
         inputUnwanted = true;
     }
@@ -76,13 +81,13 @@ final class TcpClosing {
         return outputShut;
     }
 
-    /** Whether both have sent a FIN. */
+    /** Returns whether both sides have sent a FIN. */
     boolean isComplete() {
         return outputShut && inputShut;
     }
 
     /**
-     * Goes on as far as it can.
+     * Continues the close as far as possible.
      *
      * @param outputDone whether the socket took all output
      */
@@ -93,7 +98,7 @@ final class TcpClosing {
             channel.shutdownOutput();
         }
         if (isComplete()) {
-            // The kernel goes on with what it has.
+            // The kernel sends the rest of its data.
             channel.close();
         } else if (finDue) {
             unacknowledged.begin();
@@ -101,7 +106,7 @@ final class TcpClosing {
         }
     }
 
-    /** The peer's time begins when it has acknowledged the FIN. */
+    /** Checks for the acknowledgement of the FIN. The linger time of the peer begins with this acknowledgement. */
     private void look() {
         outputAcknowledged = LastOutput.acknowledged(channel) == StallWatch.NOT_WAITING;
         lastInputNanos = System.nanoTime();
@@ -114,7 +119,7 @@ final class TcpClosing {
         }
     }
 
-    /** The connection is gone. Without this the loop would keep it until the time is over. */
+    /** Ends the timers with the connection. Otherwise the loop would keep the connection until they expire. */
     void end() {
         unacknowledged.end();
         if (scheduled != null) {

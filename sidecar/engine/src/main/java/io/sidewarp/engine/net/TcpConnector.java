@@ -20,13 +20,13 @@ public final class TcpConnector {
     private TcpConnector() {}
 
     /**
-     * Connects, in as much time as the caller and the operating system give it.
+     * Connects. The caller and the operating system limit the time.
      *
      * @param loop that will own the connection
      * @param remote resolved
-     * @param onConnected called on the loop before any octet moves; has to bind the transport
-     * @return complete when {@code onConnected} has returned; fails with what the operating system said, or with what that
-     *     threw; cancelled, it ends the attempt
+     * @param onConnected called on the loop before any byte moves; must bind the transport
+     * @return completes when {@code onConnected} has returned. Fails with the error of the operating system, or with
+     *     the exception of {@code onConnected}. Cancelling it ends the attempt.
      */
     public static CompletableFuture<Void> connect(
             EngineLoops loops, EventLoop loop, InetSocketAddress remote, Consumer<TcpTransport> onConnected) {

@@ -8,7 +8,7 @@ import io.netty.channel.unix.RawUnixChannelOption;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** What Linux tells of the output of a TCP connection, in its struct tcp_info. */
+/** Facts about the output of a TCP connection, from Linux's struct tcp_info. */
 final class TcpInfo {
 
     private static final int IPPROTO_TCP = 6;
@@ -35,19 +35,19 @@ final class TcpInfo {
         return info.get(STATE_OFFSET);
     }
 
-    /** Octets that the peer has acknowledged. */
+    /** Returns the bytes that the peer has acknowledged. */
     long acknowledged() {
         return info.getLong(BYTES_ACKED_OFFSET);
     }
 
-    /** Whether the peer has something to acknowledge, or to take first. */
+    /** Returns whether some output is not sent yet, or not acknowledged yet. */
     boolean hasOutput() {
         return info.getInt(UNACKNOWLEDGED_OFFSET) != 0 || info.getInt(NOT_SENT_OFFSET) != 0;
     }
 
     /**
-     * Whether that waits for the peer to open its window: nothing is on its way, or only what the peer has dropped. Before Linux
-     * 5.4 whenever there is some.
+     * Returns whether this output waits for the peer to open its window: nothing is in flight, or only data that the
+     * peer has dropped. Before Linux 5.4 this is true whenever there is output.
      */
     boolean isWindowShut() {
         return hasOutput() && (info.getInt(UNACKNOWLEDGED_OFFSET) == 0 || info.getInt(WINDOW_OFFSET) == 0);

@@ -19,13 +19,13 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects to the address of a peer that answers first (RFC 8305 section 5): an attempt has some time for itself before the
- * next one begins beside it, and one that fails begins the next at once. The losers are closed before a byte is sent. Lives
- * on the loop of the connection.
+ * Connects to the address of a peer that answers first (RFC 8305 section 5). Each attempt has some time for itself
+ * before the next attempt begins beside it. After a failure the next attempt begins at once. The losing connections are
+ * closed before a byte is sent. Lives on the loop of the connection.
  */
 public final class TcpRace {
 
-    /** How long an attempt is alone (RFC 8305 section 8). */
+    /** Time for which an attempt runs alone (RFC 8305 section 8). */
     static final long ATTEMPT_DELAY_MILLIS = 250;
 
     private final EngineLoops loops;
@@ -50,13 +50,14 @@ public final class TcpRace {
     }
 
     /**
-     * Connects, in as much time as the caller and the operating system give it. On the loop.
+     * Connects. The caller and the operating system limit the time. Call this on the loop.
      *
      * @param loop that will own the connection
      * @param remotes resolved, the preferred one first, at least one
-     * @param onConnected called on the loop with the address that answered, before any byte moves; has to bind the transport
-     * @return complete when {@code onConnected} has returned; fails with what that threw, or with {@link NoneReachedException};
-     *     cancelled, it ends all attempts
+     * @param onConnected called on the loop with the address that answered, before any byte moves; must bind the
+     *     transport
+     * @return completes when {@code onConnected} has returned. Fails with the exception of {@code onConnected}, or with
+     *     {@link NoneReachedException}. Cancelling it ends all attempts.
      */
     public static CompletableFuture<Void> connect(
             EngineLoops loops,
@@ -69,7 +70,10 @@ public final class TcpRace {
         return race.result;
     }
 
-    /** Alternates the families and keeps their orders; begins with the first address (RFC 8305 section 4). */
+    /**
+     * Alternates between the address families and keeps the order within each. Begins with the first address (RFC 8305
+     * section 4).
+     */
     static List<InetSocketAddress> order(List<InetSocketAddress> remotes) {
         Deque<InetSocketAddress> preferred = new ArrayDeque<>();
         Deque<InetSocketAddress> other = new ArrayDeque<>();
@@ -133,7 +137,7 @@ public final class TcpRace {
         }
     }
 
-    /** No further attempt begins, and those under way are closed, except for the one that has won. */
+    /** Ends the race: no further attempt begins, and all attempts except the winner are closed. */
     private void end() {
         waiting.clear();
         cancelTimer();
@@ -149,12 +153,12 @@ public final class TcpRace {
         }
     }
 
-    /** No address was reached. */
+    /** Thrown when no address was reached. */
     public static final class NoneReachedException extends Exception {
 
         private static final long serialVersionUID = 1L;
 
-        @SuppressWarnings("serial") // of JDK's classes
+        @SuppressWarnings("serial") // a LinkedHashMap, which is serializable
         private final Map<InetSocketAddress, Throwable> failures;
 
         NoneReachedException(Map<InetSocketAddress, Throwable> failures) {
@@ -164,7 +168,7 @@ public final class TcpRace {
             this.failures = new LinkedHashMap<>(failures);
         }
 
-        /** The operating system's error for each address, in the order of the failures. */
+        /** Returns the operating system's error for each address, in the order of the failures. */
         public Map<InetSocketAddress, Throwable> failures() {
             return failures;
         }

@@ -21,20 +21,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One TCP connection below MPA. Input is read into the loop's buffer and parsed there; output is produced into one
- * buffer, given to the socket in one call, and nothing more is produced until the socket took all of it. So a
- * connection holds a buffer only while the socket is full. While others hold all of the limited number, it has short ones.
- * Once warm, nothing is allocated.
+ * One TCP connection below MPA. Input is read into the loop's buffer and parsed there. Output is produced into one
+ * buffer and given to the socket in one call. No more output is produced until the socket took all of it.
+ *
+ * <p>A connection therefore holds a buffer only while the socket is full. While others hold all of the limited buffers,
+ * the connection uses short ones. Once warm, nothing is allocated.
  */
 public final class TcpTransport extends ChannelInboundHandlerAdapter implements MpaTransport {
 
     /** Buffers written in a row before other tasks of the loop get their turn. */
     private static final int WRITES_PER_SHARE = 8;
-    /** Octets written in a row after which the same is due. */
+    /** Bytes written in a row before other tasks of the loop get their turn. */
     private static final int OCTETS_PER_SHARE = NetSettings.LARGE_OUTPUT_CAPACITY / 2;
-    /** Reads in a row when the socket takes no more output: of more than it holds, for a peer may go on sending. */
+    /**
+     * Reads in a row when the socket takes no more output. They cover more than the socket holds; the number is limited
+     * because a peer may continue to send.
+     */
     private static final int LAST_READS = 256;
-    /** Of a channel whose socket is the Java library's. */
+    /** Descriptor of a channel whose socket belongs to the Java library. */
     private static final int NO_DESCRIPTOR = -1;
 
     private final SocketChannel channel;
@@ -88,17 +92,18 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     /**
-     * Takes over a TCP connection that has carried other data (RFC 5044 sections 7.1 and 7.1.5): MPA begins with the next
-     * octet in each direction, behind everything that the caller has written. To be called on the channel's event loop.
+     * Takes over a TCP connection that has carried other data (RFC 5044 sections 7.1 and 7.1.5). MPA begins with the
+     * next byte in each direction, behind everything that the caller has written. Call this on the channel's event
+     * loop.
      *
-     * @param channel connected, of one of the given loops; the handlers that read the other data are gone
-     * @param surplus octets that were read already and belong to MPA; released here
-     * @param onAdopted has to bind the transport and to start MPA; called before any octet moves
+     * @param channel connected, of one of the given loops, without the handlers that read the other data
+     * @param surplus bytes that were read already and belong to MPA; released here
+     * @param onAdopted must bind the transport and start MPA; called before any byte moves
      */
     public static void adopt(
             EngineLoops loops, SocketChannel channel, ByteBuf surplus, Consumer<TcpTransport> onAdopted) {
         if (!loops.owns(channel.eventLoop())) {
-            throw new IllegalArgumentException("the channel is not one of these event loops': " + channel);
+            throw new IllegalArgumentException("the channel belongs to another event loop: " + channel);
         }
         TcpTransport transport = new TcpTransport(channel, loops);
         channel.pipeline().addLast(transport);
@@ -110,14 +115,14 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** Gives the state machine above; before any octet moves. */
+    /** Sets the state machine above. Call this before any byte moves. */
     public void bind(MpaConnection newConnection) {
         connection = newConnection;
         userTimeout.begin();
         CongestionControl.applyConnected(channel, settings.congestionControl());
     }
 
-    /** The loop that owns this connection. */
+    /** Returns the loop that owns this connection. */
     public EventLoop loop() {
         return loop;
     }
@@ -130,7 +135,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return channel.remoteAddress();
     }
 
-    /** Has a task run on the loop when the socket is closed. */
+    /** Runs a task on the loop when the socket is closed. */
     public void onClosed(Runnable task) {
         channel.closeFuture().addListener(ignored -> task.run());
     }
@@ -163,13 +168,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     private void noteInput(int octets, long nanoTime) {
-        // While the socket is full epoll is to tell of room as well.
+        // While the socket is full, the loop must ask epoll, which also reports room for output.
         if (descriptor != NO_DESCRIPTOR && !writer.isPending()) {
             RecentInput.ofThisLoop().onInput(inputSource, octets, nanoTime);
         }
     }
 
-    /** See {@link RecentInput.Source}. */
+    /** Reads input without a channel event: see {@link RecentInput.Source}. */
     private boolean takeInput() {
         if (connection == null || lost || descriptor == NO_DESCRIPTOR || !channel.isOpen()) {
             return false;
@@ -194,7 +199,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return false;
     }
 
-    /** Octets of the FPDUs before the one that has come in part. */
+    /** Returns the bytes of the complete FPDUs before the incomplete one. */
     private long fpduProgress() {
         return connection != null && connection.isInsideFpdu() ? connection.receivedPosition() : StallWatch.NOT_WAITING;
     }
@@ -244,7 +249,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** Follows every close. What Netty tells before it is not told of one right behind {@link EngineLoops#tellOnce}. */
+    /** Follows every close. Earlier Netty events do not report a close right after {@link EngineLoops#tellOnce}. */
     @Override
     public void channelUnregistered(ChannelHandlerContext context) {
         if (lost || channel.isOpen()) {
@@ -263,7 +268,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // Around what made a pending write fail there is that it did.
+        // Netty wraps the cause of a failed pending write into this exception.
         Throwable reason = cause instanceof ChannelOutputShutdownException ? cause.getCause() : cause;
         if (reason instanceof IOException failure) {
             failOutput(failure);
@@ -279,12 +284,13 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
     }
 
     /**
-     * The socket takes no more output. What the peer sent before it reset the connection can still be read, and comes first: it
-     * may be the Terminate that says why (RFC 5040 sections 5.4 and 6.2.2).
+     * Ends the connection when the socket takes no more output. The input that the peer sent before it reset the
+     * connection can still be read, and comes first. It may be the Terminate that says why (RFC 5040 sections 5.4 and
+     * 6.2.2).
      */
     private void failOutput(IOException cause) {
         if (aborted) {
-            // The abort took it out of the socket; the channel tells when it is closed.
+            // The abort removed the output from the socket; the channel reports the close.
             return;
         }
         int reads = LAST_READS;
@@ -334,7 +340,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** As a task of the loop, where nobody else catches what goes wrong. */
+    /** Runs as a task of the loop, where nobody else catches exceptions. */
     private void driveGuarded() {
         try {
             drive();
@@ -366,7 +372,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
             scheduleDrive();
         }
         if (writer.isPending() || !driveScheduled) {
-            // With a full socket, or nothing to send, it has no use for another buffer.
+            // A connection with a full socket, or with nothing to send, needs no other buffer.
             resources.giveUp(turn);
         }
         if (!writer.isPending() && !driveScheduled) {
@@ -375,7 +381,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         finishClose();
     }
 
-    /** Produces and writes one buffer; false when there is nothing to do or the socket is full. */
+    /** Produces and writes one buffer. Returns false when there is nothing to do or the socket is full. */
     private boolean produce() {
         if (connection == null || writer.isPending() || lost || closing.isOutputShut()) {
             return false;
@@ -398,7 +404,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return octets > 0 && write(buffer, octets) && onWritten();
     }
 
-    /** Octets of a buffer that are to be used. */
+    /** Returns how many bytes of a buffer may be used. */
     private int room(StagingBuffer buffer) {
         int capacity = buffer.wire().capacity();
         return capacity == NetSettings.SHORT_OUTPUT_CAPACITY
@@ -406,7 +412,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
                 : writer.room(Math.min(capacity, ramp.next(System.nanoTime(), LoopIdleness.ofThisLoop())));
     }
 
-    /** Gives a buffer to the socket; false when it did not take all of it, or failed. */
+    /** Gives a buffer to the socket. Returns false when the socket did not take all of it, or failed. */
     private boolean write(StagingBuffer buffer, int octets) {
         userTimeout.onOutput();
         segmentSize.onOutput();
@@ -432,7 +438,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** The socket took the pending buffer. */
+    /** Releases the pending buffer, which the socket took. */
     private boolean onWritten() {
         int octets = writer.release(!lost);
         ramp.onWritten(System.nanoTime());
@@ -442,7 +448,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         return !lost;
     }
 
-    /** What the loop has of this connection, which is over. */
+    /** Releases all resources of the loop that this connection holds. The connection is over. */
     private void releaseAll() {
         stall.end();
         fpduWatch.end();
@@ -451,7 +457,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         closing.end();
         RecentInput.ofThisLoop().forget();
         connectionInput.release();
-        // After a loss Netty may still hold the buffer for a moment.
+        // After a loss, Netty may still hold the buffer for a moment.
         writer.release(!lost);
         resources.giveUp(turn);
     }
@@ -482,7 +488,7 @@ public final class TcpTransport extends ChannelInboundHandlerAdapter implements 
         }
     }
 
-    /** Goes on with a close as far as it can. */
+    /** Continues a close as far as possible. */
     private void finishClose() {
         if (!driving && !lost) {
             closing.proceed(!writer.isPending() && !driveScheduled);

@@ -7,13 +7,19 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.SingleThreadEventLoop;
 
 /**
- * A task of an event loop that may go on for long, in shares. An event loop runs up to 64 tasks between two looks at its
- * sockets, also those that tasks leave: a stream which went on by tasks alone would have other connections wait for all of
- * them. So it has a few shares of each turn of the loop, and waits for the next turn with the rest. Belongs to the loop.
+ * A task of an event loop that may run for long, in shares. An event loop runs up to 64 tasks between two looks at its
+ * sockets, including tasks that tasks add. A stream that continued only by tasks would make other connections wait for
+ * all of them.
+ *
+ * <p>The task therefore gets a few shares of each turn of the loop, and continues in the next turn. Belongs to the
+ * loop.
  */
 final class TurnShare {
 
-    /** Shares in a turn of the loop. The application learns of what both complete at once, as it waits for a {@link LateTask}. */
+    /**
+     * Shares in a turn of the loop. The application learns of the completions of both shares at once, because it waits
+     * for a {@link LateTask}.
+     */
     private static final int SHARES = 2;
 
     private final SingleThreadEventLoop loop;
@@ -22,13 +28,13 @@ final class TurnShare {
     private int used;
     private boolean waiting;
 
-    /** @param loop of a socket, as Netty has them */
+    /** @param loop of a socket, of the type that Netty uses */
     TurnShare(EventLoop loop, Runnable task) {
         this.loop = (SingleThreadEventLoop) loop;
         this.task = task;
     }
 
-    /** Has the task run in this turn of the loop, or in the next one when its shares of this one are used up. */
+    /** Runs the task in this turn of the loop, or in the next turn when the shares of this turn are used up. */
     void request() {
         if (used < SHARES) {
             loop.execute(task);
@@ -37,7 +43,10 @@ final class TurnShare {
         }
     }
 
-    /** The task used a whole share. If it does less it need not tell, for it goes on only with what comes anew. */
+    /**
+     * Notes that the task used a whole share. A task that does less need not call this, because it continues only with
+     * new work.
+     */
     void use() {
         if (used == 0) {
             loop.executeAfterEventLoopIteration(onTurnEnd);

@@ -11,10 +11,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the kernel waits for a peer that acknowledges nothing (TCP_USER_TIMEOUT), which by itself is a quarter of an hour:
- * twice the keep-alive. The kernel counts a window that is shut as such a wait, although the peer answers, and what it counts
- * for {@link KeepAlive} is the same time; so while the window is shut it gets another one, if a peer that reads nothing may
- * have longer. Belongs to one event loop. Where the operating system does not take the time it has its own.
+ * Limits how long the kernel waits for a peer that acknowledges nothing (TCP_USER_TIMEOUT). The limit is twice the
+ * keep-alive time; the kernel's own default is a quarter of an hour.
+ *
+ * <p>The kernel also counts the time in which the peer's window is shut, although the peer answers. The same limit
+ * applies to {@link KeepAlive}. While the window is shut, a longer limit is set if a peer that reads nothing may have
+ * more time. Belongs to one event loop. An operating system that does not accept the limit uses its own.
  */
 final class UserTimeout {
 
@@ -38,21 +40,21 @@ final class UserTimeout {
         return (int) (Math.min(Integer.MAX_VALUE / 2, time.toMillis()) * 2);
     }
 
-    /** The connection is up; before that it has the time of its set-up. */
+    /** Sets the limit when the connection is up. Before that, the time-out of the connection set-up applies. */
     void begin() {
         if (channel != null && channel.isOpen()) {
             channel.config().setTcpUserTimeout(silentMillis);
         }
     }
 
-    /** There is something for the peer to acknowledge. Cheap to repeat. */
+    /** Starts the checks when the peer has something to acknowledge. Cheap to repeat. */
     void onOutput() {
         if (scheduled == null && channel != null && shutMillis > silentMillis && channel.isOpen()) {
             scheduled = channel.eventLoop().schedule(check, keepAliveNanos, TimeUnit.NANOSECONDS);
         }
     }
 
-    /** The connection is over. Without this the loop would keep it until the time is over. */
+    /** Ends the checks with the connection. Otherwise the loop would keep the connection until the timer expires. */
     void end() {
         if (scheduled != null) {
             scheduled.cancel(false);

@@ -186,7 +186,7 @@ class LoopResourcesTest {
 
     @Test
     void refusesStagingBuffersThatHoldNoFpduOrAreNoSmallerThanLargeOnes() {
-        assertThatThrownBy(() -> settings(STAGING - 1)).hasMessageContaining(STAGING - 1 + " octets");
+        assertThatThrownBy(() -> settings(STAGING - 1)).hasMessageContaining(STAGING - 1 + " bytes");
         assertThatThrownBy(() -> settings(NetSettings.LARGE_OUTPUT_CAPACITY))
                 .hasMessageContaining("less than " + NetSettings.LARGE_OUTPUT_CAPACITY);
     }

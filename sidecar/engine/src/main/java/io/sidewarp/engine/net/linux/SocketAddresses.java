@@ -12,10 +12,13 @@ import java.net.UnknownHostException;
 import java.nio.ByteOrder;
 import java.util.List;
 
-/** Writes and reads struct sockaddr_in and sockaddr_in6, alone and behind each other as the options of SCTP want several. */
+/**
+ * Writes and reads struct sockaddr_in and sockaddr_in6. Several addresses are packed one after the other, as SCTP
+ * options require.
+ */
 public final class SocketAddresses {
 
-    /** AF_INET and AF_INET6. */
+    /** Values of AF_INET and AF_INET6. */
     private static final int IPV4_FAMILY = 2;
 
     private static final int IPV6_FAMILY = 10;
@@ -35,7 +38,7 @@ public final class SocketAddresses {
 
     private SocketAddresses() {}
 
-    /** The domain of a socket that can have all these addresses. */
+    /** Returns the domain of a socket that can use all these addresses. */
     public static int domain(List<InetAddress> addresses) {
         return addresses.stream().anyMatch(Inet6Address.class::isInstance) ? IPV6_FAMILY : IPV4_FAMILY;
     }
@@ -43,7 +46,7 @@ public final class SocketAddresses {
     /**
      * Writes the addresses with the port, from offset 0.
      *
-     * @return octets written
+     * @return bytes written
      */
     public static int write(MemorySegment into, List<InetAddress> addresses, int port) {
         int length = 0;
@@ -68,7 +71,7 @@ public final class SocketAddresses {
         return length;
     }
 
-    /** The address at an offset; one of IPv4 also where it is mapped into IPv6. */
+    /** Returns the address at an offset. An IPv4 address that is mapped into IPv6 is returned as an IPv4 address. */
     public static InetSocketAddress read(MemorySegment from, int offset) {
         boolean six = from.get(FAMILY, offset) == IPV6_FAMILY;
         byte[] octets = new byte[six ? IPV6_LENGTH : IPV4_LENGTH];
@@ -82,7 +85,7 @@ public final class SocketAddresses {
         }
     }
 
-    /** Octets of the address at an offset. */
+    /** Returns the bytes of the address at an offset. */
     public static int length(MemorySegment from, int offset) {
         return from.get(FAMILY, offset) == IPV6_FAMILY ? SOCKADDR_IN6_LENGTH : SOCKADDR_IN_LENGTH;
     }

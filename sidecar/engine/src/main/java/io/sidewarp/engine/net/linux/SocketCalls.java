@@ -16,15 +16,15 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * The calls of Linux to send with flags, which Netty's channels do not have, and to receive when no event has told that there
- * is something. For one thread; allocates nothing per call.
+ * Linux calls that Netty's channels lack: to send with flags, and to receive without an event. For one thread;
+ * allocates nothing per call.
  */
 public final class SocketCalls {
 
-    /** What is sent later never becomes part of the last segment of this. */
+    /** Flag for {@link #send}: data that is sent later never becomes part of the last segment of this call. */
     public static final int MSG_EOR = 0x80;
 
-    /** What {@link #receive} returns when the peer has sent nothing, and may still. */
+    /** Result of {@link #receive} when the peer has sent nothing yet, and may still send. */
     public static final int NOTHING = -1;
 
     private static final int MSG_NOSIGNAL = 0x4000;
@@ -40,7 +40,7 @@ public final class SocketCalls {
 
     private final MemorySegment state = Arena.ofAuto().allocate(CALL_STATE);
 
-    /** send and recv look alike. */
+    /** Finds send or recv, which have the same signature. */
     private static MethodHandle find(String name) {
         return LINKER.downcallHandle(
                 LINKER.defaultLookup().findOrThrow(name),
@@ -58,8 +58,8 @@ public final class SocketCalls {
      *
      * @param descriptor a TCP socket that does not block
      * @param address of native memory, which the caller keeps
-     * @param octets at least 1
-     * @return octets taken, 0 when the socket is full
+     * @param octets bytes to send, at least 1
+     * @return bytes taken, 0 when the socket is full
      */
     public long send(int descriptor, long address, long octets, int flags) throws IOException {
         while (true) {
@@ -74,7 +74,7 @@ public final class SocketCalls {
             }
             int error = (int) ERRNO.get(state, 0L);
             if (error != EINTR) {
-                // None for EAGAIN; throws for all else.
+                // Returns 0 for EAGAIN and throws for all other errors.
                 return Errors.ioResult("send", -error);
             }
         }
@@ -85,8 +85,8 @@ public final class SocketCalls {
      *
      * @param descriptor a TCP socket that does not block
      * @param address of native memory, which the caller keeps
-     * @param octets room there, at least 1
-     * @return octets received, 0 behind the peer's last, {@link #NOTHING} for now
+     * @param octets bytes of room there, at least 1
+     * @return bytes received, 0 after the peer's last byte, or {@link #NOTHING} for now
      */
     public long receive(int descriptor, long address, long octets) throws IOException {
         while (true) {

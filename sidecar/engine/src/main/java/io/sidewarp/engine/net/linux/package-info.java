@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Calls of Linux on sockets that Netty has not, by the Foreign Function and Memory API. Native code gets addresses of buffers
- * of the I/O layer only, never of a registered memory region.
+ * Linux socket calls that Netty lacks, through the Foreign Function and Memory API. Native code gets only addresses of
+ * buffers of the I/O layer, never of a registered memory region.
  */
 @NullMarked
 package io.sidewarp.engine.net.linux;

@@ -7,10 +7,10 @@ import io.sidewarp.engine.memory.WireBuffer;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** Reads for people what an ABORT chunk says (RFC 4960 sections 3.3.7 and 3.3.10). */
+/** Translates the error causes of an ABORT chunk into words for people (RFC 4960 sections 3.3.7 and 3.3.10). */
 public final class AbortCause {
 
-    /** What {@link #describe} says of a peer that cannot have the association. */
+    /** Result of {@link #describe} when the peer has no room for the association. */
     public static final String NO_ROOM = "the peer has no room for the association (Out of Resource)";
 
     static final int CAUSE_HEADER_LENGTH = 4;
@@ -22,7 +22,7 @@ public final class AbortCause {
     private AbortCause() {}
 
     /**
-     * Says what a chunk of the peer's with these error causes means.
+     * Describes an ABORT chunk of the peer with these error causes.
      *
      * @param cause offset of the first error cause
      * @param end offset behind the last one
@@ -34,9 +34,9 @@ public final class AbortCause {
     }
 
     /**
-     * Says what a chunk of this side's SCTP means.
+     * Describes an ABORT chunk of this side's SCTP.
      *
-     * @return null when it has no cause, as when the peer did not answer
+     * @return null when the chunk has no cause, as when the peer did not answer
      */
     static @Nullable String describeOwn(WireBuffer packet, int cause, int end) {
         String particulars = particulars(packet, cause, end);

@@ -10,14 +10,19 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The packets of an association on their way out. They come from within the protocol's code and are put into buffers of the
- * UDP socket; those that come on the thread of another loop, when timers of the protocol run there, are handed over as
- * copies. On the way it learns the tags that the peer will answer with, which TSNs were sent, and why SCTP aborts; and packets
- * that are larger than what the path is known to carry are parted, chunk by chunk.
+ * Sends the packets of an association. They come from within the protocol's code and are put into buffers of the UDP
+ * socket. Packets that come on the thread of another loop, when timers of the protocol run there, are handed over as
+ * copies.
+ *
+ * <p>From these packets this class learns which tags the peer will answer with, which TSNs were sent, and why SCTP
+ * aborts. A packet that is larger than the path is known to carry is split, chunk by chunk.
  */
 final class AssociationOutput implements SctpPacketOutput {
 
-    /** Tags of INIT ACKs that the peer may answer while it begins, as it may have sent several INITs. */
+    /**
+     * Number of INIT ACKs whose tags are kept while the association begins. The peer may have sent several INITs, and
+     * may answer any of these INIT ACKs.
+     */
     private static final int TAGS = 4;
 
     private final UdpEndpoint endpoint;
@@ -27,7 +32,7 @@ final class AssociationOutput implements SctpPacketOutput {
     private InetSocketAddress remote;
     private @Nullable StagingBuffer packet;
     private boolean settled;
-    /** The Verification Tag that the peer wants; 0 while none is known. */
+    /** The Verification Tag that the peer wants; 0 while unknown. */
     private int peerTag;
 
     private boolean closed;
@@ -39,14 +44,15 @@ final class AssociationOutput implements SctpPacketOutput {
         this.remote = new InetSocketAddress(peer.address(), peer.udpPort());
     }
 
-    /** Where packets go from now on. */
+    /** Sets the destination of further packets. */
     void sendTo(PeerKey peer) {
         remote = new InetSocketAddress(peer.address(), peer.udpPort());
     }
 
     /**
-     * The association is up, and the peer's packets bear that tag. What is offered to INITs from now on has no part in it:
-     * they may be anybody's, and would else push the tag out (RFC 4960 section 5.2.2).
+     * Notes that the association is up, and that the peer's packets bear the given tag. Tags that are offered to later
+     * INITs do not belong to the association. Anybody may send such INITs, and their tags would push out this tag (RFC
+     * 4960 section 5.2.2).
      */
     void settle(int tag) {
         settled = true;
@@ -60,7 +66,7 @@ final class AssociationOutput implements SctpPacketOutput {
         tags.clear();
     }
 
-    /** No packets bear the association's tags any more, and none are sent for it. */
+    /** Ends the output: packets with the association's tags no longer belong to it, and nothing is sent for it. */
     void close() {
         closed = true;
         forgetTags();
@@ -123,7 +129,7 @@ final class AssociationOutput implements SctpPacketOutput {
         int begin = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         int end = endOfPart(chunks, begin, length, packetSize);
         if (end == length) {
-            // A single chunk.
+            // A single chunk cannot be split.
             endpoint.output().write(whole, length, remote, packetSize);
             return;
         }
@@ -138,7 +144,7 @@ final class AssociationOutput implements SctpPacketOutput {
         }
     }
 
-    /** Where the chunks end that fit into a packet, one at least. */
+    /** Returns the end of the chunks that fit into a packet, at least one chunk. */
     private static int endOfPart(WireBuffer chunks, int begin, int length, int packetSize) {
         int most = begin + packetSize - SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         int end = begin;
@@ -165,7 +171,7 @@ final class AssociationOutput implements SctpPacketOutput {
         endpoint.output().write(part, length, remote, association.packetSize());
     }
 
-    /** Sends a probe of the path, if it is due. */
+    /** Sends a probe of the path if one is due. */
     void probe(PathProbe probe, PeerKey peer, long nanoTime) {
         if (closed || peerTag == 0 || !probe.isDue(nanoTime)) {
             return;

@@ -11,8 +11,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The associations of an endpoint whose peers have not returned the cookie. A flood of INITs shortens their lives; one that
- * comes from one address shortens those of that address only, which has no more of them than it leaves to the others.
+ * Associations of an endpoint whose peers have not returned the cookie. A flood of INITs evicts the oldest of them.
+ *
+ * <p>A flood from a single address evicts only associations of this address: one address may hold at most as many as it
+ * leaves free for others.
  */
 final class HalfOpenAssociations {
 
@@ -28,13 +30,13 @@ final class HalfOpenAssociations {
         return all.size();
     }
 
-    /** The one that is there for the longest time. */
+    /** Returns the association that has been half open for the longest time. */
     @Nullable
     UdpAssociation oldest() {
         return first(all);
     }
 
-    /** The one that has to go before that address can have a further one. */
+    /** Returns the association to evict before the address can have another one. Null when no association has to go. */
     @Nullable
     UdpAssociation inTheWayOf(InetAddress address) {
         Collection<UdpAssociation> own = byAddress.get(address);
@@ -55,7 +57,7 @@ final class HalfOpenAssociations {
                 .add(association);
     }
 
-    /** The peer returned the cookie, or it is over. */
+    /** Removes an association: the peer returned the cookie, or the association is over. */
     void remove(UdpAssociation association) {
         if (all.remove(association)) {
             byAddress.computeIfPresent(association.key().address(), (address, own) -> {

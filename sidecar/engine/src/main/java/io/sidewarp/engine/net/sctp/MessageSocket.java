@@ -5,17 +5,17 @@ package io.sidewarp.engine.net.sctp;
 
 import io.sidewarp.engine.memory.WireBuffer;
 
-/** User messages and events of one association, from and to whatever SCTP is below. Belongs to one thread. */
+/** User messages and events of one association, from and to any SCTP implementation below. Belongs to one thread. */
 public interface MessageSocket {
 
-    /** What became of a message. */
+    /** Outcome of sending a message. */
     enum SendResult {
         SENT,
         /** The send buffer is full, or memory is short for now. */
         FULL,
-        /** The association is gone or ends; {@link #receive} tells. */
+        /** The association has ended or is ending; {@link #receive} tells. */
         CLOSED,
-        /** It is not taken, now or later; {@link #sendError} tells why. */
+        /** The message cannot be sent, now or later; {@link #sendError} tells why. */
         FAILED;
 
         private static final int EAGAIN = 11;
@@ -26,7 +26,7 @@ public interface MessageSocket {
         private static final int ENOTCONN = 107;
         private static final int ESHUTDOWN = 108;
 
-        /** What an error number of Linux means for a message. */
+        /** Returns the outcome for an error number of Linux. */
         public static SendResult ofError(int number) {
             return switch (number) {
                 case EAGAIN, ENOMEM, ENOBUFS -> FULL;
@@ -39,13 +39,13 @@ public interface MessageSocket {
     /** Sends a message, unordered and in one chunk. */
     SendResult send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length);
 
-    /** The error number of the message that was not taken last. */
+    /** Returns the error number of the last message that was not taken. */
     int sendError();
 
     /**
      * Takes the next message or event.
      *
-     * @param into for messages, from offset 0; one that is longer comes in parts
+     * @param into receives a message, from offset 0; a longer message comes in parts
      * @return false when there is none
      */
     boolean receive(WireBuffer into, SctpReceived received);
@@ -56,6 +56,9 @@ public interface MessageSocket {
     /** Sends an ABORT with the reason. */
     void abort(String reason);
 
-    /** Gives all up, with an ABORT if there is an association. Not from within {@link SctpPacketOutput}. */
+    /**
+     * Releases everything, with an ABORT if there is an association. Must not be called from within
+     * {@link SctpPacketOutput}.
+     */
     void close();
 }

@@ -10,12 +10,18 @@ final class OutOfTheBlue {
 
     static final int ANSWER_LENGTH = SctpPacketFlyweight.COMMON_HEADER_LENGTH + SctpPacketFlyweight.CHUNK_HEADER_LENGTH;
 
-    /** Of {@link #answer} with {@link #addOutOfResource}; shorter than an INIT, whose sender may be forged. */
+    /**
+     * Length of {@link #answer} with {@link #addOutOfResource}. It is shorter than an INIT, because the sender of the
+     * INIT may be forged.
+     */
     static final int REFUSAL_LENGTH = ANSWER_LENGTH + AbortCause.CAUSE_HEADER_LENGTH;
 
     private OutOfTheBlue() {}
 
-    /** Whether the packet is an INIT and nothing else, as the first of an association is (RFC 4960 section 8.5.1). */
+    /**
+     * Returns whether the packet is an INIT and nothing else, like the first packet of an association (RFC 4960 section
+     * 8.5.1).
+     */
     static boolean isInit(WireBuffer packet, int length) {
         int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         return SctpPacketFlyweight.verificationTag(packet) == 0
@@ -28,7 +34,7 @@ final class OutOfTheBlue {
     /**
      * Writes the answer, without checksum.
      *
-     * @return false when the packet gets none
+     * @return false when the packet gets no answer
      */
     static boolean answer(WireBuffer packet, int length, WireBuffer answer) {
         int first = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
@@ -43,7 +49,7 @@ final class OutOfTheBlue {
                     return false;
                 }
                 default -> {
-                    // Look on.
+                    // Check the next chunk.
                 }
             }
         }
@@ -68,7 +74,10 @@ final class OutOfTheBlue {
         return true;
     }
 
-    /** Adds to the answer to an INIT that there is no room for the association (RFC 9260 sections 5.1, 3.3.10.4). */
+    /**
+     * Adds the cause Out of Resource to the answer to an INIT: there is no room for the association (RFC 9260 sections
+     * 5.1, 3.3.10.4).
+     */
     static void addOutOfResource(WireBuffer answer) {
         SctpPacketFlyweight.chunk(
                 answer,

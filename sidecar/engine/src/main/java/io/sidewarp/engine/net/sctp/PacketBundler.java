@@ -9,9 +9,10 @@ import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts DATA chunks that an association sends in a row into as few packets as they fit into (RFC 9260 section 6.10). The
- * protocol gives each message a packet, because it is told not to delay any; nothing is delayed here either, since a packet
- * goes out when the loop has nothing more to add at the moment.
+ * Bundles DATA chunks that an association sends in a row into as few packets as possible (RFC 9260 section 6.10). The
+ * protocol gives each message a packet of its own, because it is told not to delay any.
+ *
+ * <p>Nothing is delayed here either. A packet goes out when the loop has nothing more to add at the moment.
  */
 final class PacketBundler {
 
@@ -21,7 +22,7 @@ final class PacketBundler {
     private @Nullable StagingBuffer held;
     private @Nullable InetSocketAddress heldTo;
     private int heldLength;
-    /** Whether more DATA chunks may follow in the held packet. */
+    /** True if more DATA chunks may follow in the held packet. */
     private boolean open;
 
     private int lastTsn;
@@ -35,7 +36,7 @@ final class PacketBundler {
     /**
      * Sends a packet with the next {@link #flush} at the latest.
      *
-     * @param packetSize bytes that a packet to that address has at most
+     * @param packetSize most bytes of a packet to that address
      */
     void write(StagingBuffer buffer, int length, InetSocketAddress to, int packetSize) {
         if (append(buffer.wire(), length, to, packetSize)) {
@@ -87,7 +88,9 @@ final class PacketBundler {
         return true;
     }
 
-    /** Whether a packet ends with DATA chunks and has only chunks of one other kind before; notes the last TSN. */
+    /**
+     * Returns whether a packet ends with DATA chunks and has only chunks of one other kind before. Notes the last TSN.
+     */
     private boolean isDataBehind(int other, WireBuffer packet, int length) {
         boolean data = false;
         int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;

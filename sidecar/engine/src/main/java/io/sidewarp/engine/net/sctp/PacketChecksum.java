@@ -18,7 +18,7 @@ final class PacketChecksum {
         SctpPacketFlyweight.checksum(packet, compute(packet, length));
     }
 
-    /** Whether the checksum is right. It is zero in the packet afterwards. */
+    /** Returns whether the checksum is right. The checksum in the packet is zero afterwards. */
     boolean verify(WireBuffer packet, int length) {
         int received = SctpPacketFlyweight.checksum(packet);
         SctpPacketFlyweight.checksum(packet, 0);

@@ -10,16 +10,16 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Finds out whether the path to a peer carries packets as large as the local interface does. A path may swallow them without
- * a word: so packets begin small, and grow when the peer has answered a HEARTBEAT that PAD made as large (RFC 8899 section 3,
- * RFC 4820). A peer that does not know PAD skips it.
+ * Finds out whether the path to a peer carries packets as large as the local interface does. A path may drop them
+ * silently. Packets therefore begin small. They grow when the peer has answered a HEARTBEAT that a PAD chunk made as
+ * large (RFC 8899 section 3, RFC 4820). A peer that does not know PAD skips it.
  */
 final class PathProbe {
 
-    /** Bytes that each path of IPv6 carries (RFC 8200 section 5), and nearly each one of IPv4. */
+    /** Bytes that every IPv6 path carries (RFC 8200 section 5), and nearly every IPv4 path. */
     static final int SAFE_MTU = 1280;
 
-    /** Unanswered probes after which the path is taken for a narrow one (RFC 8899 section 5.1.2); probing goes on. */
+    /** Unanswered probes after which the path counts as narrow (RFC 8899 section 5.1.2). Probing continues. */
     static final int MAX_PROBES = 3;
 
     private static final Duration FIRST_INTERVAL = Duration.ofSeconds(1);
@@ -40,7 +40,7 @@ final class PathProbe {
 
     /**
      * @param largest bytes of the largest SCTP packet that the local interface takes
-     * @param longestInterval between two probes
+     * @param longestInterval longest time between two probes
      */
     PathProbe(InetAddress peer, int largest, Duration longestInterval) {
         this.largest = largest;
@@ -48,12 +48,12 @@ final class PathProbe {
         this.packetSize = Math.min(largest, PathMtu.packetSize(peer instanceof Inet4Address, SAFE_MTU));
     }
 
-    /** Bytes of the largest packet that the path is known to carry. */
+    /** Returns the bytes of the largest packet that the path is known to carry. */
     int packetSize() {
         return packetSize;
     }
 
-    /** Whether a probe is to be sent now. */
+    /** Returns whether a probe is due now. */
     boolean isDue(long nanoTime) {
         return packetSize < largest && (sent == 0 || nanoTime - lastNanos - interval >= 0);
     }
@@ -61,7 +61,7 @@ final class PathProbe {
     /**
      * Writes a probe behind the common header.
      *
-     * @return its length in bytes
+     * @return the length of the packet in bytes
      */
     int write(WireBuffer packet, long nanoTime) {
         SctpPacketFlyweight.chunk(packet, HEARTBEAT, SctpPacketFlyweight.HEARTBEAT, 0, HEARTBEAT_LENGTH);
@@ -71,7 +71,7 @@ final class PathProbe {
         packet.putLong(info + 4, nonce);
         SctpPacketFlyweight.chunk(packet, PAD, SctpPacketFlyweight.PAD, 0, largest - PAD);
         int padding = PAD + SctpPacketFlyweight.CHUNK_HEADER_LENGTH;
-        // The buffer may hold what was sent to another peer.
+        // The buffer may hold data that was sent to another peer.
         packet.segment().asSlice(padding, largest - padding).fill((byte) 0);
         if (sent > 0) {
             interval = Math.min(2 * interval, longestInterval);
@@ -81,12 +81,12 @@ final class PathProbe {
         return largest;
     }
 
-    /** Probes sent so far. */
+    /** Returns how many probes were sent so far. */
     int sent() {
         return sent;
     }
 
-    /** Takes a HEARTBEAT ACK, perhaps one that answers a HEARTBEAT of SCTP itself; whether it answers a probe. */
+    /** Takes a HEARTBEAT ACK, which may also answer a HEARTBEAT of SCTP itself. Returns whether it answers a probe. */
     boolean onAnswer(WireBuffer packet, int chunk) {
         int info = chunk + SctpPacketFlyweight.CHUNK_HEADER_LENGTH;
         if (SctpPacketFlyweight.chunkLength(packet, chunk) != HEARTBEAT_LENGTH

@@ -5,5 +5,5 @@ package io.sidewarp.engine.net.sctp;
 
 import java.net.InetAddress;
 
-/** What tells associations of an endpoint apart before tags are known. */
+/** Identifies an association of an endpoint before its tags are known. */
 record PeerKey(InetAddress address, int udpPort, int remotePort, int localPort) {}

@@ -7,27 +7,33 @@ import io.netty.channel.EventLoop;
 import io.sidewarp.engine.llp.sctp.SctpTransport;
 import java.net.InetSocketAddress;
 
-/** An association with what is to be known about it. Belongs to its loop; what does not say otherwise is called there. */
+/**
+ * An association and the facts about it. Belongs to its loop. Methods must be called on this loop unless they say
+ * otherwise.
+ */
 public interface SctpAssociation extends SctpTransport {
 
-    /** The loop that owns it. Any thread may ask. */
+    /** Returns the loop that owns the association. Any thread may call this. */
     EventLoop loop();
 
-    /** Address and SCTP port of this side. Any thread may ask. */
+    /** Returns the address and SCTP port of this side. Any thread may call this. */
     InetSocketAddress localAddress();
 
-    /** Primary address and SCTP port of the peer. Any thread may ask. */
+    /** Returns the primary address and SCTP port of the peer. Any thread may call this. */
     InetSocketAddress remoteAddress();
 
     /**
-     * The UDP port that packets to the peer go to at present; it follows the peer (RFC 6951 section 5.4). 0 where the stack
-     * does not encapsulate.
+     * Returns the UDP port that packets to the peer go to at present. The port follows the peer (RFC 6951 section 5.4).
+     * 0 where the stack does not encapsulate.
      */
     int remoteUdpPort();
 
-    /** DATA chunks that were sent again so far. Also known when it has ended. */
+    /** Returns how many DATA chunks were retransmitted so far. Also known after the end of the association. */
     long retransmittedChunks();
 
-    /** How it does, or {@link SctpAssociationFacts#NONE} when it has ended. Costs a system call or the like. */
+    /**
+     * Returns the state of the association, or {@link SctpAssociationFacts#NONE} after its end. Costs about a system
+     * call.
+     */
     SctpAssociationFacts facts();
 }

@@ -6,14 +6,14 @@ package io.sidewarp.engine.net.sctp;
 import java.util.List;
 
 /**
- * How an association does.
+ * State of an association.
  *
  * @param paths one for each address of the peer, the primary one first
- * @param peerWindow octets that the peer can receive
- * @param inboundStreams that the peer may use
- * @param outboundStreams that this side may use
- * @param unacknowledgedChunks sent, and not known to have arrived
- * @param pendingChunks given to SCTP and not sent yet
+ * @param peerWindow bytes that the peer can receive
+ * @param inboundStreams number of streams that the peer may use
+ * @param outboundStreams number of streams that this side may use
+ * @param unacknowledgedChunks chunks that were sent and are not known to have arrived
+ * @param pendingChunks chunks that were given to SCTP and are not sent yet
  */
 public record SctpAssociationFacts(
         List<SctpPathFacts> paths,
@@ -23,6 +23,6 @@ public record SctpAssociationFacts(
         long unacknowledgedChunks,
         long pendingChunks) {
 
-    /** Of an association that has ended. */
+    /** Facts of an association that has ended. */
     public static final SctpAssociationFacts NONE = new SctpAssociationFacts(List.of(), 0, 0, 0, 0, 0);
 }

@@ -7,11 +7,11 @@ import java.net.InetAddress;
 import java.util.List;
 
 /**
- * Where a peer is.
+ * Addresses and ports of a peer.
  *
- * @param addresses of the peer, the primary first; one is what RFC 5043 section 7.2 takes for normal
- * @param port its SCTP port
- * @param udpPort its UDP port (RFC 6951 section 5.1); 0 where the stack does not encapsulate
+ * @param addresses of the peer, the primary first; RFC 5043 section 7.2 takes a single address for normal
+ * @param port SCTP port of the peer
+ * @param udpPort UDP port of the peer (RFC 6951 section 5.1); 0 where the stack does not encapsulate
  */
 public record SctpDestination(List<InetAddress> addresses, int port, int udpPort) {
 

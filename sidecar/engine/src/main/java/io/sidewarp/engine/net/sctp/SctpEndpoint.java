@@ -10,25 +10,25 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Local addresses that associations begin and end at, shared by listeners and by outgoing associations. May be called by
- * any thread; what it calls back comes on its loop.
+ * Local addresses of associations, shared by listeners and by outgoing associations. Any thread may call the methods.
+ * Callbacks come on the endpoint's loop.
  */
 public interface SctpEndpoint {
 
-    /** The loop that owns the endpoint and its associations. */
+    /** Returns the loop that owns the endpoint and its associations. */
     EventLoop loop();
 
     List<InetAddress> localAddresses();
 
-    /** The local UDP port of the encapsulation; 0 where the stack does not encapsulate. */
+    /** Returns the local UDP port of the encapsulation; 0 where the stack does not encapsulate. */
     int udpPort();
 
     /**
-     * Takes associations of peers.
+     * Listens for associations of peers.
      *
      * @param port SCTP port, 0 for any free one
-     * @return fails with {@link java.net.BindException} when the port is in use, or when the UDP port of the settings
-     *     is, so that no peer would find the endpoint
+     * @return fails with {@link java.net.BindException} when the port is in use. Fails in the same way when the UDP
+     *     port of the settings is in use, because no peer would find the endpoint.
      */
     CompletableFuture<SctpListener> listen(int port, SctpAssociationHandler handler);
 
@@ -36,15 +36,15 @@ public interface SctpEndpoint {
      * Begins an association.
      *
      * @param handler called when it is up
-     * @return complete after {@link io.sidewarp.engine.llp.sctp.SctpUser#onEstablished}; fails with {@link
-     *     SctpConnectException}; cancelled, it ends the attempt
+     * @return completes after {@link io.sidewarp.engine.llp.sctp.SctpUser#onEstablished}. Fails with
+     *     {@link SctpConnectException}. Cancelling it ends the attempt.
      */
     CompletableFuture<SctpAssociation> connect(
             SctpDestination destination, Duration timeout, SctpAssociationHandler handler);
 
-    /** What happened so far. */
+    /** Returns the counters so far. */
     SctpCounters counters();
 
-    /** Aborts all associations, stops listening and gives the ports back. */
+    /** Aborts all associations, stops listening and releases the ports. */
     CompletableFuture<Void> close();
 }

@@ -5,12 +5,12 @@ package io.sidewarp.engine.net.sctp;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Takes associations at one SCTP port of an endpoint. */
+/** Listens for associations at one SCTP port of an endpoint. */
 public interface SctpListener {
 
-    /** The SCTP port. */
+    /** Returns the SCTP port. */
     int port();
 
-    /** Takes no more associations; those that are up stay. */
+    /** Stops accepting associations. Existing associations stay. */
     CompletableFuture<Void> close();
 }

@@ -11,8 +11,8 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * SCTP in user space, in UDP (RFC 6951): one UDP socket per endpoint, which all its associations share. Endpoints and
- * destinations have one address each.
+ * SCTP in user space, in UDP (RFC 6951). Each endpoint has one UDP socket, which all its associations share. Endpoints
+ * and destinations have one address each.
  */
 public final class SctpOverUdp implements SctpStack {
 

@@ -45,7 +45,7 @@ final class SctpPacketFlyweight {
     static final int COOKIE_ECHO = 10;
     static final int COOKIE_ACK = 11;
     static final int SHUTDOWN_COMPLETE = 14;
-    /** RFC 4820. */
+    /** PAD chunk (RFC 4820). */
     static final int PAD = 0x84;
 
     /** Flag of ABORT and SHUTDOWN COMPLETE: the Verification Tag is the receiver's own, reflected. */
@@ -79,13 +79,15 @@ final class SctpPacketFlyweight {
         packet.putInt(VERIFICATION_TAG_OFFSET, verificationTag);
     }
 
-    /** Whether two packets have the same ports and Verification Tag. */
+    /** Returns whether two packets have the same ports and Verification Tag. */
     static boolean isOfSameAssociation(WireBuffer one, WireBuffer other) {
         return one.getInt(SOURCE_PORT_OFFSET) == other.getInt(SOURCE_PORT_OFFSET)
                 && verificationTag(one) == verificationTag(other);
     }
 
-    /** The checksum as a CRC32c value; on the wire its least significant octet comes first (RFC 4960 appendix B). */
+    /**
+     * Returns the checksum as a CRC32c value. On the wire its least significant byte comes first (RFC 4960 appendix B).
+     */
     static int checksum(WireBuffer packet) {
         return Integer.reverseBytes(packet.getInt(CHECKSUM_OFFSET));
     }
@@ -102,7 +104,7 @@ final class SctpPacketFlyweight {
         return packet.getUnsignedByte(chunk + CHUNK_FLAGS_OFFSET);
     }
 
-    /** Octets of the chunk with its header and without padding. */
+    /** Returns the bytes of the chunk with its header and without padding. */
     static int chunkLength(WireBuffer packet, int chunk) {
         return packet.getUnsignedShort(chunk + CHUNK_LENGTH_OFFSET);
     }
@@ -113,12 +115,12 @@ final class SctpPacketFlyweight {
         packet.putShort(chunk + CHUNK_LENGTH_OFFSET, length);
     }
 
-    /** Offset of the chunk behind; it may lie behind the packet. */
+    /** Returns the offset of the next chunk. It may lie behind the packet. */
     static int nextChunk(WireBuffer packet, int chunk) {
         return chunk + (chunkLength(packet, chunk) + 3 & ~3);
     }
 
-    /** Whether a whole chunk begins at the offset. */
+    /** Returns whether a whole chunk begins at the offset. */
     static boolean isChunk(WireBuffer packet, int chunk, int packetLength) {
         if (chunk + CHUNK_HEADER_LENGTH > packetLength) {
             return false;
@@ -127,14 +129,16 @@ final class SctpPacketFlyweight {
         return length >= CHUNK_HEADER_LENGTH && chunk + length <= packetLength;
     }
 
-    /** Whether the chunk is of that type and at least that long. */
+    /** Returns whether the chunk has the given type and at least the given length. */
     static boolean isChunk(WireBuffer packet, int chunk, int packetLength, int type, int minimumLength) {
         return isChunk(packet, chunk, packetLength)
                 && chunkType(packet, chunk) == type
                 && chunkLength(packet, chunk) >= minimumLength;
     }
 
-    /** The first field of a chunk: Initiate Tag of INIT and INIT ACK, TSN of DATA, Cumulative TSN Ack of SACK. */
+    /**
+     * Returns the first field of a chunk: Initiate Tag of INIT and INIT ACK, TSN of DATA, Cumulative TSN Ack of SACK.
+     */
     static int chunkValue(WireBuffer packet, int chunk) {
         return packet.getInt(chunk + CHUNK_VALUE_OFFSET);
     }

@@ -7,15 +7,15 @@ import io.sidewarp.engine.memory.WireBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes the packets of an {@link SctpSocket}. Called from within the protocol's code, by the thread that called it or that
- * let its timers run: must not call it back, and must not throw.
+ * Takes the packets of an {@link SctpSocket}. The methods are called from within the protocol's code, by the thread
+ * that called it or that ran its timers. They must not call the protocol, and must not throw.
  */
 public interface SctpPacketOutput {
 
-    /** A buffer for a packet, or null when it is to be dropped. */
+    /** Returns a buffer for a packet, or null when the packet is to be dropped. */
     @Nullable
     WireBuffer acquirePacket(int length);
 
-    /** The buffer holds a packet, without checksum. */
+    /** Takes a packet in the buffer, without checksum. */
     void onPacket(WireBuffer packet, int length);
 }

@@ -7,15 +7,15 @@ import java.net.InetAddress;
 import java.time.Duration;
 
 /**
- * How a path of an association does (RFC 9260 section 6.4).
+ * State of a path of an association (RFC 9260 section 6.4).
  *
  * @param remote address of the peer
- * @param primary whether new data goes this way while the path answers
- * @param active false when it does not answer
+ * @param primary whether new data uses this path while it answers
+ * @param active false when the path does not answer
  * @param smoothedRtt zero before the first measurement
  * @param rto retransmission time-out
- * @param congestionWindow octets
- * @param pathMtu octets of an SCTP packet
+ * @param congestionWindow bytes of the congestion window
+ * @param pathMtu bytes of an SCTP packet
  */
 public record SctpPathFacts(
         InetAddress remote,

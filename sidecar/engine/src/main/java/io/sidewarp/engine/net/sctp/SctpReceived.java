@@ -6,7 +6,7 @@ package io.sidewarp.engine.net.sctp;
 import java.net.InetAddress;
 import org.jspecify.annotations.Nullable;
 
-/** What {@link MessageSocket#receive} found; used over and over. */
+/** Result of {@link MessageSocket#receive}. The same object is used again and again. */
 public final class SctpReceived {
 
     /** Messages and events. */
@@ -15,15 +15,15 @@ public final class SctpReceived {
         MESSAGE,
         /** The association is up. */
         UP,
-        /** The peer's Adaptation Layer Indication; right after {@link #UP}. */
+        /** The peer's Adaptation Layer Indication. It follows right after {@link #UP}. */
         ADAPTATION,
         /** The association failed. */
         LOST,
-        /** The peer began the association anew. */
+        /** The peer restarted the association. */
         RESTARTED,
         /** The graceful end is complete. */
         SHUT_DOWN,
-        /** A path to the peer answers no more, or does again. */
+        /** A path to the peer stopped answering, or answers again. */
         PATH,
         /** Something that needs no answer. */
         OTHER
@@ -46,7 +46,7 @@ public final class SctpReceived {
 
     boolean pathActive;
 
-    /** A message, or a part of one; {@code complete} is true for its end. */
+    /** Sets a message, or a part of one. {@code complete} is true for the last part. */
     public void message(int newStream, int newPayloadProtocol, int newLength, boolean newComplete) {
         kind = Kind.MESSAGE;
         stream = newStream;
@@ -66,7 +66,7 @@ public final class SctpReceived {
         adaptation = indication;
     }
 
-    /** {@link Kind#LOST}, with what the peer or the stack said about it, for people. */
+    /** Sets {@link Kind#LOST} with the words of the peer or the stack, for people. */
     public void lost(String newCause) {
         kind = Kind.LOST;
         cause = newCause;
@@ -78,7 +78,7 @@ public final class SctpReceived {
         pathActive = newPathActive;
     }
 
-    /** An event without particulars. */
+    /** Sets an event without details. */
     public void event(Kind newKind) {
         kind = newKind;
         cause = null;
@@ -100,12 +100,12 @@ public final class SctpReceived {
         return adaptation;
     }
 
-    /** Of {@link Kind#LOST}, if the stack knows one. */
+    /** Returns the cause of {@link Kind#LOST} if the stack knows one. */
     public @Nullable String cause() {
         return cause;
     }
 
-    /** Address of the peer, of {@link Kind#PATH}. */
+    /** Returns the address of the peer for {@link Kind#PATH}. */
     public @Nullable InetAddress path() {
         return path;
     }

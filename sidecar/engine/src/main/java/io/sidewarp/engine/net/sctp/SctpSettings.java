@@ -9,30 +9,30 @@ import java.time.Duration;
  * Settings of SCTP endpoints and of their associations.
  *
  * @param udpPort local UDP port of the encapsulation (RFC 6951 section 5.1); 0 takes any free one
- * @param udpBuffer octets that the UDP socket is asked to hold in each direction; the system may grant less
- * @param outputQueue octets of packets that wait for a full UDP socket, per endpoint; further ones are dropped, which
- *     SCTP repairs
+ * @param udpBuffer bytes that the UDP socket is asked to hold in each direction; the system may grant less
+ * @param outputQueue bytes of packets that may wait for a full UDP socket, per endpoint. Further packets are dropped;
+ *     SCTP sends them again.
  * @param streams streams of an association, in and out (RFC 5043 section 8), 1 to 65535
- * @param maxPathMtu octets of an IP packet at most, for paths narrower than the local interface, at least {@value
- *     #MIN_PATH_MTU}; 0 for what the interface takes
- * @param sendBuffer octets that an association holds unacknowledged or unsent
- * @param receiveBuffer octets that an association receives ahead of its user, which is the window that its peer gets, at
- *     least {@value #MIN_RECEIVE_BUFFER}
- * @param largestMessage octets of a received user message at most; an association with a longer one is aborted
- * @param heartbeatInterval how often an idle path is probed (RFC 4960 section 8.3)
- * @param sackDelay the longest wait before received data is acknowledged, at most 500 ms (RFC 4960 section 6.2)
- * @param rtoMin smallest retransmission time-out; more than the peer's {@code sackDelay}
- * @param rtoInitial retransmission time-out of a path that was not measured yet
+ * @param maxPathMtu most bytes of an IP packet, for paths narrower than the local interface, at least
+ *     {@value #MIN_PATH_MTU}; 0 for the MTU of the interface
+ * @param sendBuffer bytes that an association holds unacknowledged or unsent
+ * @param receiveBuffer bytes that an association receives ahead of its user, at least {@value #MIN_RECEIVE_BUFFER}.
+ *     This is the window that its peer gets.
+ * @param largestMessage most bytes of a received user message; an association with a longer message is aborted
+ * @param heartbeatInterval interval between two probes of an idle path (RFC 4960 section 8.3)
+ * @param sackDelay longest wait before received data is acknowledged, at most 500 ms (RFC 4960 section 6.2)
+ * @param rtoMin smallest retransmission time-out; must exceed the peer's {@code sackDelay}
+ * @param rtoInitial retransmission time-out of a path before the first measurement
  * @param rtoMax largest retransmission time-out
  * @param pathRetransmissions time-outs in a row after which a path counts as inactive
  * @param associationRetransmissions time-outs in a row after which an association is lost
- * @param maxAssociations of an endpoint that peers begin, further ones being refused; and as many that begin here, so that
- *     peers cannot keep this side from it
- * @param maxHalfOpen associations of an endpoint whose peer has not returned the cookie; one more takes the place of
- *     the oldest, and first of those of its own address where that has as many as it leaves to others, so that a flood
- *     shortens their life and does not shut others out
- * @param halfOpenTimeout how long an association may be half open: as long as a cookie is good (RFC 9260 section 16), for
- *     a peer that loses packets may take most of that to return it
+ * @param maxAssociations most associations of an endpoint that peers begin; further ones are refused. The same number
+ *     may begin on this side, so that peers cannot keep this side from beginning associations.
+ * @param maxHalfOpen most associations of an endpoint whose peer has not returned the cookie. Another one evicts the
+ *     oldest. If its own address holds as many as it leaves free for others, it evicts the oldest of this address. A
+ *     flood therefore shortens their life and does not shut others out.
+ * @param halfOpenTimeout how long an association may be half open. It should be as long as a cookie is valid (RFC 9260
+ *     section 16): a peer that loses packets may need most of this time to return the cookie.
  * @param shutdownTimeout how long a graceful end may take before the association is aborted
  */
 public record SctpSettings(
@@ -56,18 +56,18 @@ public record SctpSettings(
         Duration halfOpenTimeout,
         Duration shutdownTimeout) {
 
-    /** The port that is registered for SCTP in UDP. */
+    /** Port that is registered for SCTP in UDP. */
     public static final int DEFAULT_UDP_PORT = 9899;
 
-    /** Octets of a message that every path has to take: a DDP Segment of 516 and its DDP-SSN (RFC 5043 section 9). */
+    /** Bytes of a message that every path must carry: a DDP Segment of 516 and its DDP-SSN (RFC 5043 section 9). */
     public static final int LEAST_MESSAGE = 518;
 
-    /** Smallest {@link #maxPathMtu}: holds {@link #LEAST_MESSAGE} unfragmented and a SACK, in UDP over IPv6 as well. */
+    /** Smallest {@link #maxPathMtu}. Holds {@link #LEAST_MESSAGE} unfragmented and a SACK, also in UDP over IPv6. */
     public static final int MIN_PATH_MTU = 612;
 
     /**
-     * Smallest {@link #receiveBuffer}. A message that has grown to half of it is passed on as far as it has come, and is taken
-     * for one of more than 64 KiB.
+     * Smallest {@link #receiveBuffer}. A message that has grown to half of the receive buffer is passed on incomplete.
+     * Such a message counts as one of more than 64 KiB.
      */
     public static final int MIN_RECEIVE_BUFFER = 2 * ((1 << 16) + 1);
 
@@ -76,10 +76,10 @@ public record SctpSettings(
     public SctpSettings {
         require(udpPort >= 0 && udpPort <= MAX_PORT, "a UDP port is 0 to 65535", udpPort);
         require(streams > 0 && streams <= MAX_PORT, "an association has 1 to 65535 streams", streams);
-        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 octets", maxPathMtu);
-        require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 octets", sendBuffer);
-        require(receiveBuffer >= MIN_RECEIVE_BUFFER, "the receive buffer holds at least 131074 octets", receiveBuffer);
-        require(largestMessage >= 1 << 16, "the largest message has at least 65536 octets", largestMessage);
+        require(maxPathMtu == 0 || maxPathMtu >= MIN_PATH_MTU, "the path MTU is 0 or at least 612 bytes", maxPathMtu);
+        require(sendBuffer >= 1 << 16, "the send buffer holds at least 65536 bytes", sendBuffer);
+        require(receiveBuffer >= MIN_RECEIVE_BUFFER, "the receive buffer holds at least 131074 bytes", receiveBuffer);
+        require(largestMessage >= 1 << 16, "the largest message has at least 65536 bytes", largestMessage);
         require(maxHalfOpen > 0, "at least one association can be half open", maxHalfOpen);
     }
 
@@ -90,10 +90,16 @@ public record SctpSettings(
     }
 
     /**
-     * Port 9899, 4 MiB UDP buffers, 4 MiB of queued packets, 1024 streams, the interface's MTU, 4 MiB to send, 4 MiB to
-     * receive, messages of 64 KiB, heartbeats every 30 s, SACKs within 20 ms, a retransmission time-out of 1 s at first
-     * and then 200 ms to 10 s, 5 retransmissions on a path and 10 in an association, 1024 associations, 128 half open
-     * ones for 60 s, and 5 s to shut down.
+     * Returns the defaults:
+     *
+     * <ul>
+     *   <li>UDP port 9899, 4 MiB UDP buffers, 4 MiB of queued packets, 1024 streams, the interface's MTU.
+     *   <li>4 MiB to send, 4 MiB to receive, messages of 64 KiB.
+     *   <li>Heartbeats every 30 s, SACKs within 20 ms.
+     *   <li>A retransmission time-out of 1 s at first, and then of 200 ms to 10 s.
+     *   <li>5 retransmissions on a path, 10 in an association.
+     *   <li>1024 associations, 128 half-open associations for 60 s, and 5 s to shut down.
+     * </ul>
      */
     public static SctpSettings defaults() {
         return new SctpSettings(
@@ -118,12 +124,12 @@ public record SctpSettings(
                 Duration.ofSeconds(5));
     }
 
-    /** These settings, of which some are going to be changed. */
+    /** Returns a builder that begins with these settings. */
     public Builder toBuilder() {
         return new Builder(this);
     }
 
-    /** Changes settings by their names. */
+    /** Builder that changes settings by their names. */
     public static final class Builder {
 
         private final SctpSettings base;

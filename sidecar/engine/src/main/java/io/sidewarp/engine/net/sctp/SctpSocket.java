@@ -9,16 +9,16 @@ import org.jspecify.annotations.Nullable;
 /** The protocol's side of one association, for stacks that carry its packets. Belongs to one thread. */
 public interface SctpSocket extends MessageSocket {
 
-    /** Takes the association that a peer begins with the next packets. */
+    /** Waits for the association that a peer begins with the next packets. */
     void listen();
 
     /** Begins an association. */
     void connect(int remotePort);
 
-    /** A packet of the peer. */
+    /** Takes a packet of the peer. */
     void input(WireBuffer packet, int offset, int length);
 
-    /** How the association does; null when there is none any more. */
+    /** Returns the state of the association, or null when there is none any more. */
     @Nullable
     SctpSocketStatus status();
 }

@@ -6,8 +6,8 @@ package io.sidewarp.engine.net.sctp;
 import java.time.Duration;
 
 /**
- * What the protocol knows about an association with one path; {@link SctpAssociationFacts} and {@link SctpPathFacts} say
- * what each is.
+ * The protocol's facts about an association with one path. {@link SctpAssociationFacts} and {@link SctpPathFacts}
+ * describe each of them.
  */
 public record SctpSocketStatus(
         boolean pathActive,

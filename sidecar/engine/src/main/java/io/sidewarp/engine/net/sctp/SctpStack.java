@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 /** An SCTP implementation with its input and output. */
 public interface SctpStack {
 
-    /** Whether it carries packets in UDP, so that endpoints and destinations have UDP ports. */
+    /** Returns whether the stack carries packets in UDP, so that endpoints and destinations have UDP ports. */
     boolean isInUdp();
 
     /**
@@ -22,8 +22,8 @@ public interface SctpStack {
      * @param loop one of the given loops; will own the endpoint and all its associations
      * @param local addresses to bind to, no wildcard; by default one (RFC 5043 section 7.2)
      * @param adaptation Adaptation Layer Indication of all its INIT and INIT-ACK chunks, or none
-     * @return fails with {@link java.net.BindException} when an address is not of this machine, and with {@link
-     *     IllegalArgumentException} when the stack cannot bind to so many
+     * @return fails with {@link java.net.BindException} when this machine does not have an address. Fails with
+     *     {@link IllegalArgumentException} when the stack cannot bind to that many addresses.
      */
     CompletableFuture<SctpEndpoint> open(
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings);

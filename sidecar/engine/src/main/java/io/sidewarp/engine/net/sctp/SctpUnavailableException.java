@@ -3,7 +3,7 @@
 
 package io.sidewarp.engine.net.sctp;
 
-/** This machine lacks what SCTP needs; the message says what to install. */
+/** Thrown when this machine lacks what SCTP needs. The message says what to install. */
 public final class SctpUnavailableException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

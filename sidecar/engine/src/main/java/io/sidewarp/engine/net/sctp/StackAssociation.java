@@ -17,18 +17,21 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an association does whatever carries it: tells its user what a {@link MessageSocket} has, and passes on what the user
- * wants, in the order and at the times that {@link SctpUser} promises. The user is called only when the code of the stack has
- * returned. Everything happens on the loop that owns the association.
+ * The part of an association that is common to all stacks. It tells its user about the messages and events of a
+ * {@link MessageSocket}, and carries out the requests of the user. It keeps the order and the times that
+ * {@link SctpUser} promises.
+ *
+ * <p>The user is called only after the code of the stack has returned. Everything happens on the loop that owns the
+ * association.
  */
 public abstract class StackAssociation implements SctpAssociation {
 
     private enum State {
         BEGINNING,
-        /** Up, the user not told yet. */
+        /** Up, but the user has not been told yet. */
         STARTING,
         ESTABLISHED,
-        /** This side has aborted it, the user not told yet. */
+        /** Aborted by this side, but the user has not been told yet. */
         ENDING,
         CLOSED
     }
@@ -67,8 +70,8 @@ public abstract class StackAssociation implements SctpAssociation {
     private long wakeTaskNanos;
 
     /**
-     * @param messages where messages are received into; the associations of a loop may share it
-     * @param connected complete when the association is up; null if the peer begins it
+     * @param messages buffer of received messages; the associations of a loop may share it
+     * @param connected completes when the association is up; null if the peer begins it
      */
     protected StackAssociation(
             EngineLoops loops,
@@ -86,40 +89,40 @@ public abstract class StackAssociation implements SctpAssociation {
         this.connected = connected;
     }
 
-    /** Who gives it its user. */
+    /** Returns the handler that provides the association's user. */
     protected final SctpAssociationHandler handler() {
         return handler;
     }
 
-    // What a stack brings.
+    // Methods of a stack.
 
     protected abstract MessageSocket socket();
 
-    /** Octets of the largest message that is sent in one chunk, now. */
+    /** Returns the bytes of the largest message that fits into one chunk at present. */
     protected abstract int messageSize();
 
-    /** The association is up; false if there may not be so many. */
+    /** Notes that the association is up. Returns false if the limit of associations is exceeded. */
     protected abstract boolean admit();
 
-    /** Messages that the peer has acknowledged, as {@link #acknowledged} tells them. */
+    /** Returns how many messages the peer has acknowledged, in the way of {@link #acknowledged}. */
     protected abstract long countAcknowledged();
 
-    /** Whether {@link MessageSocket#send} may have room again, after it had none. */
+    /** Returns whether {@link MessageSocket#send} may have room again, after the send buffer was full. */
     protected abstract boolean mayHaveRoom();
 
-    /** The send buffer is full. */
+    /** Notes that the send buffer is full. */
     protected abstract void onFull();
 
-    /** Lets packets go that were put together. */
+    /** Sends the packets that are ready. */
     protected abstract void flush();
 
-    /** The association is over: it is to be found no more. The socket is closed next. */
+    /** Removes the association from all tables, because it is over. The socket is closed next. */
     protected abstract void onFinished();
 
-    /** A path to the peer has changed. */
+    /** Notes that a path to the peer has changed. */
     protected void onPath(SctpReceived change) {}
 
-    /** Why the association was lost, if the stack knows better than {@link SctpReceived}; for people. */
+    /** Returns why the association was lost, for people. Null if the stack knows no more than {@link SctpReceived}. */
     protected @Nullable String lossCause() {
         return null;
     }
@@ -149,7 +152,7 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Does something that may fail the association. */
+    /** Runs work whose failure ends the association. */
     protected final void guard(Runnable work) {
         try {
             work.run();
@@ -158,14 +161,14 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Whether it has neither ended nor been aborted. */
+    /** Returns whether the association has neither ended nor been aborted. */
     protected final boolean isLive() {
         return state != State.CLOSED && state != State.ENDING;
     }
 
     // Input.
 
-    /** Input is about to come; true when it is the first of a batch, for which {@link #inputDone} is due then. */
+    /** Announces input. Returns true when this input is the first of a batch; {@link #inputDone} must then follow. */
     protected final boolean touch() {
         boolean first = !touched;
         touched = true;
@@ -173,9 +176,9 @@ public abstract class StackAssociation implements SctpAssociation {
     }
 
     /**
-     * Takes what the stack has for the user.
+     * Delivers messages and events of the stack to the user.
      *
-     * @param limit messages and events, at most
+     * @param limit most messages and events
      * @return whether there may be more
      */
     protected final boolean drain(int limit) {
@@ -189,7 +192,7 @@ public abstract class StackAssociation implements SctpAssociation {
                 case UP -> onUp();
                 case ADAPTATION -> peerAdaptation = OptionalInt.of(received.adaptation);
                 case LOST -> onLost();
-                case RESTARTED -> endNow("the peer began the association anew");
+                case RESTARTED -> endNow("the peer restarted the association");
                 case SHUT_DOWN -> onShutDown();
                 case PATH -> onPath(received);
                 case OTHER -> {
@@ -204,17 +207,17 @@ public abstract class StackAssociation implements SctpAssociation {
         onUp(received.inboundStreams, received.outboundStreams);
     }
 
-    /** The association is up. */
+    /** Notes that the association is up. */
     protected final void onUp(int inbound, int outbound) {
         inboundStreams = inbound;
         outboundStreams = outbound;
         state = State.STARTING;
         if (!admit()) {
-            endNow("there are as many associations as are allowed");
+            endNow("this side has reached its limit of associations");
         }
     }
 
-    /** Tells the user, when all is known that comes with the start. */
+    /** Tells the user that the association is up, after all facts of the start are known. */
     private void establish() {
         if (state != State.STARTING) {
             return;
@@ -232,7 +235,7 @@ public abstract class StackAssociation implements SctpAssociation {
     private void onMessage() {
         establish();
         if (!received.complete) {
-            endNow("the peer sent a message of more than " + messages.capacity() + " octets");
+            endNow("the peer sent a message of more than " + messages.capacity() + " bytes");
         } else if (user != null && state == State.ESTABLISHED) {
             user.onMessage(received.stream, received.payloadProtocol, messages, 0, received.length);
         }
@@ -243,7 +246,7 @@ public abstract class StackAssociation implements SctpAssociation {
         if (cause == null) {
             cause = state == State.ESTABLISHED
                     ? "the peer does not answer"
-                    : "SCTP ended the attempt to begin the association: what the peer answers is of no use to it";
+                    : "SCTP ended the attempt to begin the association: it cannot use the answer of the peer";
         }
         refused = true;
         finish(false, cause);
@@ -254,7 +257,7 @@ public abstract class StackAssociation implements SctpAssociation {
         finish(true, shuttingDown ? "shut down" : "the peer shut the association down");
     }
 
-    /** The batch is over. */
+    /** Ends the batch of input. */
     protected final void inputDone() {
         touched = false;
         try {
@@ -267,13 +270,13 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Has the user try again what found no room, also without a sign that there is some. */
+    /** Makes the user retry output that found no room, even without a sign of room. */
     protected final void retry() {
         outputWanted |= full;
         advance();
     }
 
-    /** Calls the user for what it has asked for. */
+    /** Calls the user for the events that the user has requested. */
     private void advance() {
         SctpUser current = user;
         if (current == null || state != State.ESTABLISHED) {
@@ -302,13 +305,13 @@ public abstract class StackAssociation implements SctpAssociation {
         flush();
     }
 
-    /** This side is at fault. */
+    /** Ends the association after a failure of this side. */
     protected final void fail(Throwable fault) {
         loops.onFault(fault);
         endNow("this side failed: " + fault);
     }
 
-    // What the user asks for.
+    // Requests of the user.
 
     @Override
     public final void requestOutput() {
@@ -325,9 +328,9 @@ public abstract class StackAssociation implements SctpAssociation {
 
     @Override
     public final boolean send(int stream, int payloadProtocol, WireBuffer buffer, int offset, int length) {
-        // One that was cut before the path became narrower is taken.
+        // A message that was cut before the path became narrower is still accepted.
         if (length > largestAnnounced && length > maxMessage() || length <= 0) {
-            throw new IllegalArgumentException("a message has 1 to " + largestAnnounced + " octets, not " + length);
+            throw new IllegalArgumentException("a message has 1 to " + largestAnnounced + " bytes, not " + length);
         }
         if (state != State.ESTABLISHED || shuttingDown) {
             return false;
@@ -347,7 +350,10 @@ public abstract class StackAssociation implements SctpAssociation {
         return false;
     }
 
-    /** SCTP takes no message any more. That the association has ended, which may be why, is told by an event. */
+    /**
+     * Ends the association because SCTP accepts no more messages. If the association has already ended, which may be
+     * the reason, an event tells so first.
+     */
     private void endUnlessTold() {
         int error = socket().sendError();
         touch();
@@ -362,7 +368,7 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Messages that the peer has acknowledged, while it has others to acknowledge. */
+    /** Returns how many messages the peer has acknowledged, while other messages are unacknowledged. */
     private long progress() {
         long count = state == State.ESTABLISHED ? countAcknowledged() : submitted;
         return count < submitted ? count : StallWatch.NOT_WAITING;
@@ -375,7 +381,7 @@ public abstract class StackAssociation implements SctpAssociation {
                 + " ms (sidewarp.connection.stall-timeout)");
     }
 
-    /** Messages that the stack has taken. */
+    /** Returns how many messages the stack has taken. */
     protected final long submitted() {
         return submitted;
     }
@@ -398,7 +404,7 @@ public abstract class StackAssociation implements SctpAssociation {
         if (!acknowledgedWanted) {
             acknowledgedWanted = true;
             if (countAcknowledged() > acknowledgedTold) {
-                // It has advanced since the user last looked, and may not do so again.
+                // The count has advanced since the user last looked, and may not advance again.
                 scheduleDrive();
             }
         }
@@ -471,7 +477,7 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Aborts, and tells the user at once. Not from within a call of the user's. */
+    /** Aborts the association, and tells the user at once. Must not be called from within a call by the user. */
     protected final void endNow(String cause) {
         if (state != State.CLOSED) {
             endedHere = true;
@@ -483,7 +489,7 @@ public abstract class StackAssociation implements SctpAssociation {
         }
     }
 
-    /** Ends it without a word to the peer. */
+    /** Ends the association without a message to the peer. */
     protected final void finish(boolean graceful, String cause) {
         if (state == State.CLOSED) {
             return;

@@ -4,9 +4,9 @@
 package io.sidewarp.engine.net.sctp;
 
 /**
- * Follows the TSNs of the DATA chunks of one direction and the peer's Cumulative TSN Acks. Messages get consecutive TSNs in
- * the order in which they were given to SCTP, one each, so that this tells exactly which messages have arrived (RFC 4960
- * section 6.2), without a question to the stack.
+ * Follows the TSNs of the DATA chunks of one direction and the peer's Cumulative TSN Acks. Messages get consecutive
+ * TSNs, one each, in the order in which they were given to SCTP. The TSNs therefore tell exactly which messages have
+ * arrived (RFC 4960 section 6.2), without a question to the stack.
  */
 final class TsnTracker {
 
@@ -17,7 +17,7 @@ final class TsnTracker {
     private long acknowledged;
     private long retransmitted;
 
-    /** A DATA chunk leaves. The first one ever has the Initial TSN. */
+    /** Notes that a DATA chunk leaves. The very first chunk has the Initial TSN. */
     void onSent(int tsn) {
         if (!started) {
             started = true;
@@ -33,7 +33,7 @@ final class TsnTracker {
         }
     }
 
-    /** The peer has all chunks up to this one. What cannot be is ignored. */
+    /** Notes that the peer has all chunks up to the given one. Impossible values are ignored. */
     void onAcknowledged(int tsn) {
         int distance = tsn - cumulativeAck;
         if (started && distance > 0 && tsn - highestSent <= 0) {
@@ -42,12 +42,12 @@ final class TsnTracker {
         }
     }
 
-    /** Chunks sent, not counting retransmissions. */
+    /** Returns the number of chunks sent, not counting retransmissions. */
     long sent() {
         return sent;
     }
 
-    /** Chunks acknowledged, from the first without a gap. */
+    /** Returns the number of chunks acknowledged, from the first without a gap. */
     long acknowledged() {
         return acknowledged;
     }

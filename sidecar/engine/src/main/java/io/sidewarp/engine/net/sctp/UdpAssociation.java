@@ -30,12 +30,12 @@ final class UdpAssociation extends StackAssociation {
 
     private PeerKey key;
     private @Nullable String abortCause;
-    /** Why this side's SCTP aborted it. */
+    /** Reason why this side's SCTP aborted the association. */
     private @Nullable String ownAbortCause;
 
     private boolean up;
     private long acknowledgedWhenFull;
-    /** Verification Tag of the packet that came last. */
+    /** Verification Tag of the last received packet. */
     private int inputTag;
 
     private UdpAssociation(
@@ -76,7 +76,7 @@ final class UdpAssociation extends StackAssociation {
         guard(socket::listen);
     }
 
-    /** Whether the peer began it, or begins it. */
+    /** Returns whether the peer began the association, or is beginning it. */
     boolean isIncoming() {
         return incoming;
     }
@@ -89,7 +89,7 @@ final class UdpAssociation extends StackAssociation {
         return createdNanos;
     }
 
-    /** Whether a packet from that address has the ports of this association. */
+    /** Returns whether a packet from the given address has the ports of this association. */
     boolean isWith(InetAddress address, WireBuffer input) {
         return SctpPacketFlyweight.sourcePort(input) == key.remotePort()
                 && SctpPacketFlyweight.destinationPort(input) == key.localPort()
@@ -102,9 +102,9 @@ final class UdpAssociation extends StackAssociation {
     }
 
     /**
-     * A packet of the peer, between {@link #touch} and {@link #inputDone}.
+     * Takes a packet of the peer, between {@link #touch} and {@link #inputDone}.
      *
-     * @param verified whether the packet bears a tag of this side's
+     * @param verified whether the packet bears one of this side's tags
      */
     void input(WireBuffer input, int length, boolean verified) {
         if (!isLive()) {
@@ -113,7 +113,7 @@ final class UdpAssociation extends StackAssociation {
         if (verified) {
             inspectInput(input, length);
         } else if (isReflected(input, length)) {
-            abortCause = "the peer knows no such association: it was restarted, perhaps";
+            abortCause = "the peer knows no such association: it may have been restarted";
         }
         inputTag = SctpPacketFlyweight.verificationTag(input);
         try {
@@ -122,11 +122,14 @@ final class UdpAssociation extends StackAssociation {
         } catch (RuntimeException | Error e) {
             fail(e);
         }
-        // An ABORT that SCTP did not believe explains no later loss.
+        // An ABORT that SCTP rejected does not explain a later loss.
         abortCause = null;
     }
 
-    /** An ABORT that bears the peer's own tag, for the peer has forgotten this side's (RFC 4960 section 8.5.1). */
+    /**
+     * Returns whether the packet is an ABORT with the peer's own tag. The peer then has forgotten this side's tag (RFC
+     * 4960 section 8.5.1).
+     */
     private static boolean isReflected(WireBuffer input, int length) {
         int chunk = SctpPacketFlyweight.COMMON_HEADER_LENGTH;
         return SctpPacketFlyweight.isChunk(
@@ -159,7 +162,7 @@ final class UdpAssociation extends StackAssociation {
         }
     }
 
-    /** Bytes of the largest packet that the path is known to carry. */
+    /** Returns the bytes of the largest packet that the path is known to carry. */
     int packetSize() {
         return probe.packetSize();
     }
@@ -171,7 +174,7 @@ final class UdpAssociation extends StackAssociation {
         long now = System.nanoTime();
         if (probe.isDue(now) && probe.sent() == PathProbe.MAX_PROBES) {
             LOG.info(
-                    "the path to {} swallows SCTP packets of {} bytes, though the interface of {} takes them: packets"
+                    "the path to {} drops SCTP packets of {} bytes, though the interface of {} takes them: packets"
                             + " have {} bytes; set sidewarp.sctp.max-path-mtu to the path's MTU to use all of it",
                     remoteAddress,
                     endpoint.packetSize(),
@@ -182,15 +185,15 @@ final class UdpAssociation extends StackAssociation {
     }
 
     /**
-     * This side's SCTP sends an ABORT.
+     * Notes that this side's SCTP sends an ABORT.
      *
-     * @param cause why, if it says so
+     * @param cause reason of the ABORT if known
      */
     void onAborting(@Nullable String cause) {
         ownAbortCause = cause;
     }
 
-    /** Looks whether timers of the protocol have changed something. */
+    /** Checks whether timers of the protocol have changed something. */
     void look() {
         if (isLive()) {
             guard(() -> {
@@ -201,7 +204,7 @@ final class UdpAssociation extends StackAssociation {
         }
     }
 
-    /** Drops a half open association, which nobody has heard of. */
+    /** Drops a half-open association. The user has not been told about it. */
     void forget() {
         finish(false, "half open for too long");
     }
@@ -218,7 +221,7 @@ final class UdpAssociation extends StackAssociation {
 
     @Override
     protected boolean admit() {
-        // The packet that brought it up was the peer's COOKIE ECHO or COOKIE ACK.
+        // The packet that completed the set-up was the peer's COOKIE ECHO or COOKIE ACK.
         output.settle(inputTag);
         if (incoming && !endpoint.onUp(this)) {
             return false;

@@ -23,26 +23,29 @@ import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A UDP socket with buffers of its own for what it reads and writes. Belongs to its loop. Netty allocates a small packet
- * object and an address per datagram; the octets stay in buffers that are used again.
+ * A UDP socket with its own buffers for input and output. Belongs to its loop. Netty allocates a small packet object
+ * and an address per datagram; the bytes stay in buffers that are reused.
  */
 final class UdpChannel extends ChannelInboundHandlerAdapter {
 
-    /** What a datagram can hold over IPv4. */
+    /** Most bytes of a datagram over IPv4. */
     static final int LARGEST_DATAGRAM = 65507;
 
     private static final int READS_PER_TURN = 32;
 
-    /** Datagrams written together; more would have cooled down in the caches, and used up the buffers. */
+    /**
+     * Datagrams written together. The first of a larger number would leave the caches before the write, and would use
+     * up the buffers.
+     */
     private static final int FLUSH_BATCH = 16;
 
-    /** Takes what comes in. */
+    /** Takes input. */
     interface Receiver {
 
-        /** A datagram; the buffer is valid during the call. */
+        /** Takes a datagram. The buffer is valid during the call. */
         void onDatagram(WireBuffer buffer, int length, InetSocketAddress sender);
 
-        /** No more datagrams for now; flushes what it has written. */
+        /** Notes that there are no more datagrams for now. The receiver flushes its output. */
         void onBatchDone();
     }
 
@@ -58,7 +61,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     private int buffers;
     private int unflushed;
 
-    /** @param allocator of buffers with a number of bytes */
+    /** @param allocator creates a buffer with the given number of bytes */
     UdpChannel(
             EngineLoops loops,
             Receiver receiver,
@@ -68,12 +71,12 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         this.loops = loops;
         this.receiver = receiver;
         this.allocator = allocator;
-        // Now and then usrsctp bundles a SACK with a full DATA chunk that it sends again; IP fragments that packet.
+        // Occasionally usrsctp bundles a SACK with a full DATA chunk that it retransmits; IP fragments that packet.
         this.bufferSize = Math.min(2 * packetSize, LARGEST_DATAGRAM);
         this.maxBuffers = Math.max(1, outputQueue / bufferSize);
     }
 
-    /** @param packetSize octets that datagrams to write rarely exceed */
+    /** @param packetSize size in bytes that output datagrams rarely exceed */
     static CompletableFuture<UdpChannel> bind(
             EngineLoops loops,
             EventLoop loop,
@@ -112,9 +115,12 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         return channel;
     }
 
-    /** Octets of datagrams that the system holds until they are read; it may have granted less than was asked for. */
+    /**
+     * Returns the bytes of datagrams that the system holds until they are read. It may have granted less than was
+     * requested.
+     */
     int receiveBuffer() {
-        // Linux counts what it needs around the datagrams, and tells twice what it was asked for.
+        // Linux also counts its own overhead around the datagrams, and reports twice the requested value.
         return channel().config().getOption(ChannelOption.SO_RCVBUF) / 2;
     }
 
@@ -122,7 +128,10 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         return (InetSocketAddress) channel().localAddress();
     }
 
-    /** A buffer for a datagram, or null when as many as allowed wait for the socket or when it is too long. */
+    /**
+     * Returns a buffer for a datagram. Returns null when the datagram is too long, or when too many datagrams wait for
+     * the socket.
+     */
     @Nullable
     StagingBuffer acquire(int length) {
         if (length > bufferSize) {
@@ -135,21 +144,21 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
         }
         StagingBuffer buffer = free.pollFirst();
         if (buffer == null && buffers < maxBuffers) {
-            // Counted when it is there: there may be no memory for a new one.
+            // Counted after the allocation, which may fail for lack of memory.
             buffer = allocator.apply(bufferSize);
             buffers++;
         }
         return buffer;
     }
 
-    /** The buffer was acquired in vain. */
+    /** Releases a buffer that was acquired and not used. */
     void release(StagingBuffer buffer) {
         free.addFirst(buffer);
     }
 
     /**
-     * Writes a datagram with the next {@link #flush}, or at once when some wait for that already. Takes the buffer, also
-     * when it throws.
+     * Writes a datagram with the next {@link #flush}, or at once when enough datagrams wait for the flush. Takes the
+     * buffer, also when it throws.
      */
     void write(StagingBuffer buffer, int length, InetSocketAddress to) {
         ByteBuf view = null;
@@ -182,7 +191,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
     public void channelRead(ChannelHandlerContext context, Object message) {
         DatagramPacket packet = (DatagramPacket) message;
         try {
-            // It was read into the only buffer that the allocator gives, from its beginning.
+            // The allocator has only one buffer, and the datagram begins at its offset 0.
             receiver.onDatagram(input.wire(), packet.content().readableBytes(), packet.sender());
         } finally {
             packet.release();
@@ -196,7 +205,7 @@ final class UdpChannel extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-        // A datagram that the system did not take is one that was lost; SCTP repairs that (RFC 6951 section 5.5).
+        // A datagram that the system did not take counts as lost; SCTP repairs the loss (RFC 6951 section 5.5).
         if (!(cause instanceof java.io.IOException)) {
             loops.onFault(cause);
         }

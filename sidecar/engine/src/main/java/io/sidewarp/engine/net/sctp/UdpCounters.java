@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts for an endpoint, written by its loop, read by any thread. */
+/** Counters of an endpoint, written by its loop, read by any thread. */
 final class UdpCounters {
 
     final LongAdder receivedPackets = new LongAdder();

@@ -28,8 +28,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An endpoint behind one UDP socket. It finds the association of each packet by the Verification Tag, which works also when
- * the peer's UDP port has changed (RFC 6951 section 5.4), and bounds what strangers can make it hold.
+ * An endpoint behind one UDP socket. It finds the association of each packet by the Verification Tag. This also works
+ * when the peer's UDP port has changed (RFC 6951 section 5.4). It limits the state that strangers can make it hold.
  */
 final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
@@ -37,7 +37,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     private static final int FIRST_EPHEMERAL_PORT = 49152;
     private static final int EPHEMERAL_PORTS = 16384;
-    /** Associations are looked after at every so many ticks: what timers did to them, and half open ones. */
+    /**
+     * Number of ticks between two checks of the associations: for changes by timers, and for expired half-open
+     * associations.
+     */
     private static final int TICKS_PER_ROUND = 10;
 
     private final SctpProtocol protocol;
@@ -52,7 +55,10 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     private final UdpPort udp;
     private final WireBuffer messages;
     private final IntObjectMap<UdpAssociation> tags = new IntObjectHashMap<>();
-    /** Who is found without a tag: of associations with one key, as NATs may bring about, the one that moved there last. */
+    /**
+     * Associations that can be found without a tag. NATs may give several associations the same key; the key then leads
+     * to the last one that moved there.
+     */
     private final Map<PeerKey, UdpAssociation> peers = new HashMap<>();
 
     private final LinkedHashSet<UdpAssociation> associations = new LinkedHashSet<>();
@@ -99,15 +105,16 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
     }
 
     /**
-     * What peers may send before it is acknowledged has to fit into the UDP socket, or it is lost there, which SCTP repairs
-     * where the system grants too little for any association.
+     * Limits the receive buffer of associations to the buffer of the UDP socket. Data that peers send before it is
+     * acknowledged must fit into the UDP socket, or is lost there. Where the system grants less than the minimum of an
+     * association, such data is lost and SCTP repairs the loss.
      */
     private void fitReceiveBuffer(int granted) {
         int fitting = Math.max(granted, Math.max(2 * packetSize, SctpSettings.MIN_RECEIVE_BUFFER));
         if (fitting < settings.receiveBuffer()) {
             settings = settings.toBuilder().receiveBuffer(fitting).build();
             LOG.info(
-                    "SCTP associations of {} have receive buffers of {} octets, because the system grants no more to"
+                    "SCTP associations of {} have receive buffers of {} bytes, because the system grants no more to"
                             + " the UDP socket; raise net.core.rmem_max to {} for more",
                     local.getHostAddress(),
                     fitting,
@@ -143,17 +150,17 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return counters;
     }
 
-    /** Where packets of associations go. */
+    /** Returns the output for packets of associations. */
     PacketBundler output() {
         return udp.output();
     }
 
-    /** Sends what is to be sent. */
+    /** Sends the waiting packets. */
     void flush() {
         output().flush();
     }
 
-    /** Where messages are received into; used up before the next is. */
+    /** Returns the buffer of received messages. Each message is consumed before the next is received. */
     WireBuffer messages() {
         return messages;
     }
@@ -249,7 +256,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
                     work.run();
                 }
             } catch (Exception | Error e) {
-                // Memory may be short, for one.
+                // For example, memory may be short.
                 result.completeExceptionally(e);
             }
         });
@@ -283,7 +290,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     // Associations.
 
-    /** Has it end when it cannot begin: it would count for the limits for good. */
+    /** Begins an association and ends it when this fails. Otherwise it would count towards the limits for ever. */
     private void begin(UdpAssociation association, Runnable work) {
         try {
             add(association);
@@ -306,12 +313,12 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         }
     }
 
-    /** Associations of peers that {@link SctpSettings#maxAssociations} counts. */
+    /** Returns the number of associations of peers that {@link SctpSettings#maxAssociations} limits. */
     private int incoming() {
         return associations.size() - halfOpen.size() - outgoing;
     }
 
-    /** A tag that packets to the association bear from now on. */
+    /** Adds a tag that packets to the association bear from now on. */
     void addTag(int tag, UdpAssociation association) {
         tags.put(tag, association);
     }
@@ -322,7 +329,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         }
     }
 
-    /** The peer returned the cookie; false when there are as many associations as are allowed. */
+    /** Notes that the peer returned the cookie. Returns false when the limit of associations is exceeded. */
     boolean onUp(UdpAssociation association) {
         halfOpen.remove(association);
         if (incoming() > settings.maxAssociations()) {
@@ -333,7 +340,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
         return true;
     }
 
-    /** The association is over. */
+    /** Removes an association that is over. */
     void remove(UdpAssociation association) {
         if (associations.remove(association) && !association.isIncoming()) {
             outgoing--;
@@ -385,13 +392,13 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     private void move(UdpAssociation association, int udpPort) {
         counters.portMoves.increment();
-        LOG.debug("the peer {} goes on from UDP port {}", association.remoteAddress(), udpPort);
+        LOG.debug("the peer {} continues from UDP port {}", association.remoteAddress(), udpPort);
         peers.remove(association.key(), association);
         association.onMoved(udpPort);
         peers.put(association.key(), association);
     }
 
-    /** Of no association: the first packet of one, perhaps. */
+    /** Handles a packet that belongs to no association. It may be the first packet of a new one. */
     private @Nullable UdpAssociation onStranger(WireBuffer packet, int length, InetSocketAddress sender) {
         UdpListener listener = listeners.get(SctpPacketFlyweight.destinationPort(packet));
         boolean full = false;
@@ -441,7 +448,7 @@ final class UdpEndpoint implements SctpEndpoint, UdpChannel.Receiver {
 
     @Override
     public void onBatchDone() {
-        // An association that is touched while this runs is in the list behind.
+        // An association that is touched during this loop is appended to the list.
         for (int i = 0; i < batch.size(); i++) {
             batch.get(i).inputDone();
         }

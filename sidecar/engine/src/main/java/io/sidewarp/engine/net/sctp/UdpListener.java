@@ -5,7 +5,7 @@ package io.sidewarp.engine.net.sctp;
 
 import java.util.concurrent.CompletableFuture;
 
-/** An SCTP port of a {@link UdpEndpoint}. */
+/** A listener at an SCTP port of a {@link UdpEndpoint}. */
 final class UdpListener implements SctpListener {
 
     private final UdpEndpoint endpoint;

@@ -16,7 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Where an endpoint is in UDP: at the port that was set, or at any while somebody else has that one. Belongs to its loop.
+ * The UDP port of an endpoint: the configured port, or any free port while another program uses that one. Belongs to
+ * its loop.
  */
 final class UdpPort {
 
@@ -35,7 +36,7 @@ final class UdpPort {
     private boolean displaced;
     private boolean closed;
 
-    /** @param packetSize octets of an SCTP packet at most */
+    /** @param packetSize most bytes of an SCTP packet */
     UdpPort(
             EngineLoops loops,
             EventLoop loop,
@@ -55,7 +56,7 @@ final class UdpPort {
         this.checksum = checksum;
     }
 
-    /** To be called once, before anything else. */
+    /** Binds to a port. Call this once, before anything else. */
     CompletableFuture<Void> open() {
         return bind(settings.udpPort())
                 .exceptionallyCompose(cause -> settings.udpPort() == 0
@@ -63,7 +64,7 @@ final class UdpPort {
                         : bind(0).thenApply(udp -> {
                             displaced = true;
                             LOG.info(
-                                    "UDP port {} of {} cannot be had ({}); SCTP associations begin at port {}, and"
+                                    "UDP port {} of {} is not available ({}); SCTP associations begin at port {}, and"
                                             + " peers cannot begin any",
                                     settings.udpPort(),
                                     local.getHostAddress(),
@@ -83,7 +84,10 @@ final class UdpPort {
         output = new PacketBundler(udp, checksum, counters);
     }
 
-    /** Complete when it is the port that was set, where peers look for it; else with a {@link BindException}. */
+    /**
+     * Binds to the configured port, where peers look for it. Fails with a {@link BindException} when the port is in
+     * use.
+     */
     CompletableFuture<Void> settle() {
         if (!displaced) {
             return CompletableFuture.completedFuture(null);
@@ -104,7 +108,10 @@ final class UdpPort {
         return result;
     }
 
-    /** Peers send to the former port until they get a packet from this one (RFC 6951 section 5.4): it stays open. */
+    /**
+     * Moves to the configured port. The former port stays open, because peers use it until they get a packet from the
+     * new port (RFC 6951 section 5.4).
+     */
     private void moveTo(UdpChannel udp) {
         if (closed) {
             udp.close();
@@ -123,7 +130,7 @@ final class UdpPort {
         return channels.getLast();
     }
 
-    /** Where packets of associations go. */
+    /** Returns the output for packets of associations. */
     PacketBundler output() {
         if (output == null) {
             throw new IllegalStateException("not bound");

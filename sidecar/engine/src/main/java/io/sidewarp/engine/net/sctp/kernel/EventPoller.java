@@ -15,32 +15,34 @@ import java.util.concurrent.Semaphore;
 import java.util.function.Consumer;
 
 /**
- * Tells a loop which sockets are ready. A thread sleeps in epoll on the loop's behalf, for the loop's own epoll takes sockets
- * of its library only. While the loop is at what was found the thread waits; the loop looks itself for more before it has
- * the thread sleep again, so that a busy loop needs the thread rarely. Events are edge-triggered.
+ * Tells a loop which sockets are ready. A thread sleeps in epoll for the loop, because the loop's own epoll takes only
+ * sockets of its own library. While the loop handles the ready sockets, the thread waits.
+ *
+ * <p>The loop itself checks for more ready sockets before it lets the thread sleep again, so that a busy loop rarely
+ * needs the thread. Events are edge-triggered.
  */
 final class EventPoller {
 
-    /** A socket is ready. On the loop. */
+    /** Handles a ready socket, on the loop. */
     @FunctionalInterface
     interface Handler {
 
-        /** @param writable whether it may have room to send, else it is for input only */
+        /** @param writable whether the socket may have room to send; otherwise it is ready for input only */
         void onReady(boolean writable);
     }
 
     private static final int EVENTS = 64;
-    /** Times that the loop looks for more before it does other things. */
+    /** Most times that the loop checks for more ready sockets before it does other work. */
     private static final int ROUNDS = 8;
 
-    /** struct epoll_event is packed on x86-64 only. */
+    /** True if struct epoll_event is packed, as on x86-64 only. */
     private static final boolean PACKED = "amd64".equals(System.getProperty("os.arch"));
 
     private static final int EVENT_LENGTH = PACKED ? 12 : 16;
     private static final int DATA_OFFSET = PACKED ? 4 : 8;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** What {@link #end} makes ready; sockets have others. */
+    /** Key of the descriptor that {@link #end} makes ready; sockets have other keys. */
     private static final int WAKE_UP = 0;
 
     private final EventLoop loop;
@@ -61,9 +63,9 @@ final class EventPoller {
     private volatile boolean ending;
 
     /**
-     * Starts the thread. On the loop.
+     * Starts the thread. Call this on the loop.
      *
-     * @param faults takes what a handler throws; the other sockets get their turn all the same
+     * @param faults takes exceptions of a handler; the other sockets still get their turn
      */
     EventPoller(EventLoop loop, Consumer<Throwable> faults, String name) {
         this.loop = loop;
@@ -81,7 +83,7 @@ final class EventPoller {
         }
     }
 
-    /** Without the thread, or at its end. */
+    /** Releases the descriptors and the memory. Called when the thread did not start, or at its end. */
     private void release() {
         if (epoll >= 0) {
             SystemCalls.close(threadState, epoll);
@@ -103,9 +105,9 @@ final class EventPoller {
     }
 
     /**
-     * Begins to watch a socket. On the loop.
+     * Begins to watch a socket. Call this on the loop.
      *
-     * @return for {@link #remove}
+     * @return the key for {@link #remove}
      */
     int add(int socket, Handler handler) {
         lastKey = lastKey == Integer.MAX_VALUE ? WAKE_UP + 1 : lastKey + 1;
@@ -114,7 +116,7 @@ final class EventPoller {
         return lastKey;
     }
 
-    /** Before the socket is closed. On the loop. */
+    /** Stops watching a socket. Call this on the loop, before the socket is closed. */
     void remove(int key, int socket) {
         if (handlers.remove(key) != null) {
             KernelErrors.check(
@@ -122,9 +124,10 @@ final class EventPoller {
         }
     }
 
-    /** Ends the thread, when no sockets are left. On the loop. */
+    /** Ends the thread when no sockets are left. Call this on the loop. */
     CompletableFuture<Void> end() {
-        // It cannot fail: the number is written once. Behind the next line the thread gives the memory back.
+        // The write cannot fail, because the number is written once. After the next line the thread releases the
+        // memory.
         int ignored = SystemCalls.eventWrite(loopState, wakeUp, 1);
         ending = true;
         return ended;
@@ -142,7 +145,7 @@ final class EventPoller {
                 turn.acquireUninterruptibly();
             }
         } catch (RejectedExecutionException e) {
-            // The loop has ended without its endpoints; nobody is there to be told.
+            // The loop has ended without its endpoints. Nobody is left to be told.
         } finally {
             release();
             ended.complete(null);

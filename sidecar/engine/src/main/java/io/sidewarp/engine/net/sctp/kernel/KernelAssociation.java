@@ -22,15 +22,15 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An association of a {@link KernelEndpoint}, on a socket of its own. */
+/** An association of a {@link KernelEndpoint}, with its own socket. */
 final class KernelAssociation extends StackAssociation {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelAssociation.class);
 
-    /** Messages and events that are taken before others get their turn. */
+    /** Messages and events that are taken before other associations get their turn. */
     private static final int BATCH = 128;
 
-    /** Octets that are left for a SACK in the packet of a message (RFC 5043 section 9). */
+    /** Bytes reserved for a SACK in the packet of a message (RFC 5043 section 9). */
     private static final int ROOM_FOR_SACK = 16;
 
     private final KernelEndpoint endpoint;
@@ -63,18 +63,18 @@ final class KernelAssociation extends StackAssociation {
         this.key = endpoint.poller().add(socket.descriptor(), this::onReady);
     }
 
-    /** Whether this side began it, or begins it. */
+    /** Returns whether this side began the association, or is beginning it. */
     boolean isOutgoing() {
         return outgoing;
     }
 
     void connect(SctpDestination destination, Duration timeout) throws IOException {
-        // The socket may fail at once, which the caller of the endpoint learns as what it is.
+        // The socket may fail at once. The caller of the endpoint then gets this exception unchanged.
         socket.connect(destination.addresses(), destination.port());
         begin(timeout, () -> {});
     }
 
-    /** The peer began it, and it is up already. */
+    /** Takes an association that the peer began and that is up already. */
     void accept(int inboundStreams, int outboundStreams) {
         guard(() -> {
             onUp(inboundStreams, outboundStreams);
@@ -103,7 +103,7 @@ final class KernelAssociation extends StackAssociation {
         }
     }
 
-    /** Looks for what no event tells. */
+    /** Checks for changes that no event reports. */
     void look() {
         if (isLive()) {
             guard(() -> {
@@ -113,7 +113,7 @@ final class KernelAssociation extends StackAssociation {
         }
     }
 
-    /** Asks the kernel anew what depends on the paths. */
+    /** Asks the kernel again for values that depend on the paths. */
     private void refresh() {
         int size = socket.fragmentationPoint() - ROOM_FOR_SACK & ~3;
         if (size > 0) {
@@ -128,7 +128,8 @@ final class KernelAssociation extends StackAssociation {
 
     @Override
     protected boolean admit() {
-        // Those of peers were counted when they came. It may be over by now, which is the next that the socket tells.
+        // Associations of peers were counted when they came. The association may be over by now; the socket reports
+        // this next.
         InetSocketAddress primary = socket.primary();
         if (primary != null) {
             remoteAddress = primary;
@@ -144,7 +145,7 @@ final class KernelAssociation extends StackAssociation {
             LOG.info("the path to {} of the association with {} answers again", path.getHostAddress(), remoteAddress);
         } else if (path != null && !change.pathActive() && silentPaths.add(path)) {
             LOG.warn(
-                    "the path to {} of the association with {} does not answer; data goes another way if there is one",
+                    "the path to {} of the association with {} does not answer; data uses another path if there is one",
                     path.getHostAddress(),
                     remoteAddress);
         }

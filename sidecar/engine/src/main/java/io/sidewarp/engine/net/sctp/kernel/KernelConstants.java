@@ -3,7 +3,10 @@
 
 package io.sidewarp.engine.net.sctp.kernel;
 
-/** Numbers of sys/socket.h, sys/epoll.h and linux/sctp.h, and structures of the latter. Offsets and lengths are octets. */
+/**
+ * Constants of sys/socket.h, sys/epoll.h and linux/sctp.h, and structures of the latter. Offsets and lengths are in
+ * bytes.
+ */
 final class KernelConstants {
 
     static final int EPERM = 1;
@@ -157,7 +160,7 @@ final class KernelConstants {
     static final int STATS_RETRANSMITTED = 176;
     static final int STATS_UNORDERED_SENT = 208;
 
-    /** struct sctp_getaddrs: association, number, then addresses behind each other. */
+    /** struct sctp_getaddrs: association, number, then the addresses one after the other. */
     static final int GETADDRS_LENGTH = 8;
 
     /** sctp_peeloff_flags_arg_t: association, descriptor, flags. */
@@ -166,7 +169,7 @@ final class KernelConstants {
     static final int PEELOFF_DESCRIPTOR = 4;
     static final int PEELOFF_FLAGS = 8;
 
-    /** Where SO_MEMINFO has the octets of memory that messages to send take. */
+    /** Offset of the memory of output messages, in bytes, in the result of SO_MEMINFO. */
     static final int MEMINFO_WMEM_QUEUED = 20;
 
     static final int MEMINFO_LENGTH = 36;

@@ -30,12 +30,12 @@ import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Addresses of this machine at which the kernel's SCTP is used. Each listener and each association has a socket that is bound
- * to all of them.
+ * Local addresses at which the kernel's SCTP is used. Each listener and each association has a socket that is bound to
+ * all of them.
  */
 final class KernelEndpoint implements SctpEndpoint {
 
-    /** The kernel encapsulates in UDP by itself if it is told to. */
+    /** Value without encapsulation. The kernel encapsulates in UDP by itself if it is configured to. */
     static final int NO_UDP_PORT = 0;
 
     private static final int LOOK_SECONDS = 1;
@@ -85,7 +85,7 @@ final class KernelEndpoint implements SctpEndpoint {
                 return;
             }
             try {
-                // A socket that is not used says whether the addresses and the settings are good.
+                // A test socket shows whether the addresses and the settings are valid.
                 KernelSocket.open(area, local, 0, adaptation, settings).close();
                 result.complete(new KernelEndpoint(loops, loop, local, adaptation, settings, area));
             } catch (IOException | RuntimeException | Error e) {
@@ -112,7 +112,7 @@ final class KernelEndpoint implements SctpEndpoint {
         return poller;
     }
 
-    /** Where messages are received into; used up before the next is. */
+    /** Returns the buffer of received messages. Each message is consumed before the next is received. */
     WireBuffer messages() {
         return messages;
     }
@@ -132,7 +132,7 @@ final class KernelEndpoint implements SctpEndpoint {
         return NO_UDP_PORT;
     }
 
-    /** {@inheritDoc} Only what the kernel does not count: see /proc/net/sctp/snmp for packets. */
+    /** {@inheritDoc} Contains only counters that the kernel does not have: see /proc/net/sctp/snmp for packets. */
     @Override
     public SctpCounters counters() {
         return new SctpCounters(0, 0, 0, 0, 0, 0, 0, 0, refused.sum(), 0);
@@ -218,9 +218,9 @@ final class KernelEndpoint implements SctpEndpoint {
     }
 
     /**
-     * An association of a peer is up, on a socket of its own, which is closed with it.
+     * Adopts an association of a peer that is up, with its own socket. The socket is closed with the association.
      *
-     * @throws IOException when it is over already
+     * @throws IOException when the association is over already
      */
     void adopt(KernelSocket socket, SctpAssociationHandler handler, int inboundStreams, int outboundStreams)
             throws IOException {
@@ -258,7 +258,7 @@ final class KernelEndpoint implements SctpEndpoint {
         });
     }
 
-    /** Whether peers have as many associations as they may. */
+    /** Returns whether peers have as many associations as they may. */
     boolean isFull() {
         return associations.size() - outgoing >= settings.maxAssociations();
     }

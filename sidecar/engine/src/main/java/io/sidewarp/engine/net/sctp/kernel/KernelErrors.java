@@ -10,12 +10,12 @@ import java.net.InetAddress;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Says what the error numbers of system calls mean here. */
+/** Translates the error numbers of system calls into exceptions with an explanation. */
 final class KernelErrors {
 
     private KernelErrors() {}
 
-    /** A call that has no reason to fail did. */
+    /** Returns the exception for a call that failed without a known reason. */
     static IllegalStateException unexpected(String call, int error) {
         return new IllegalStateException("the system call " + call + " failed with error number " + -error);
     }
@@ -28,12 +28,12 @@ final class KernelErrors {
         return result;
     }
 
-    /** There are no SCTP sockets to be had. */
+    /** Returns the exception for an SCTP socket that could not be created. */
     static SctpUnavailableException unavailable(int error) {
         String reason = switch (-error) {
             case KernelConstants.EPROTONOSUPPORT, KernelConstants.ESOCKTNOSUPPORT -> "this kernel has no SCTP";
             case KernelConstants.EACCES, KernelConstants.EPERM -> "this process may not use the kernel's SCTP";
-            default -> "the kernel gives no SCTP socket";
+            default -> "the kernel provides no SCTP socket";
         };
         return new SctpUnavailableException(
                 reason + " (error number " + -error
@@ -42,7 +42,7 @@ final class KernelErrors {
                 unexpected("socket", error));
     }
 
-    /** The addresses and the port cannot be bound to. */
+    /** Returns the exception for addresses and a port that could not be bound. */
     static IOException unbound(List<InetAddress> addresses, int port, int error) {
         String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
         return switch (-error) {
@@ -50,15 +50,14 @@ final class KernelErrors {
             case KernelConstants.EADDRNOTAVAIL, KernelConstants.EINVAL ->
                 new BindException("not all of these are addresses of this machine: " + what);
             case KernelConstants.EACCES ->
-                new BindException("SCTP port " + port + " of " + what + " takes a privilege: use one above 1023");
+                new BindException("SCTP port " + port + " of " + what + " needs a privilege: use a port above 1023");
             default -> new IOException("binding to " + what + " failed with error number " + -error);
         };
     }
 
-    /** An association could not even be begun. */
+    /** Returns the exception for an association that could not be started. */
     static IOException unconnected(List<InetAddress> addresses, int error) {
         String what = addresses.stream().map(InetAddress::getHostAddress).collect(Collectors.joining(", "));
-        return new IOException(
-                "there is no way from the local addresses to " + what + " (error number " + -error + ")");
+        return new IOException("no route from the local addresses to " + what + " (error number " + -error + ")");
     }
 }

@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Asks the kernel how an association does. */
+/** Asks the kernel for the state of an association. */
 final class KernelFacts {
 
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
@@ -36,7 +36,7 @@ final class KernelFacts {
 
     /**
      * @param submitted messages that were given to the kernel
-     * @param unacknowledged of which so many may not have arrived
+     * @param unacknowledged how many of them may not have arrived
      */
     SctpAssociationFacts read(long submitted, long unacknowledged) {
         if (!socket.inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)) {
@@ -53,7 +53,7 @@ final class KernelFacts {
                 paths(primary), peerWindow, inbound, outbound, Math.max(0, unacknowledged - pending), pending);
     }
 
-    /** DATA chunks that were sent again so far. */
+    /** Returns how many DATA chunks were retransmitted so far. */
     long retransmitted() {
         return statistic(KernelConstants.STATS_RETRANSMITTED);
     }
@@ -78,7 +78,7 @@ final class KernelFacts {
         return List.copyOf(paths);
     }
 
-    /** The peer's, as the kernel writes them. */
+    /** Returns the peer's addresses in the kernel's format. */
     private List<byte[]> addresses() {
         List<byte[]> addresses = new ArrayList<>();
         if (socket.inquire(KernelConstants.SCTP_GET_PEER_ADDRS, (int) value.byteSize())) {
@@ -100,7 +100,7 @@ final class KernelFacts {
                 remote,
                 remote.equals(primary),
                 value.get(INT, KernelConstants.SPINFO_STATE) == KernelConstants.SCTP_ACTIVE,
-                // The kernel tells this one in its own ticks.
+                // The kernel reports this value in its own ticks.
                 area.tick().multipliedBy(value.get(INT, KernelConstants.SPINFO_SRTT)),
                 Duration.ofMillis(value.get(INT, KernelConstants.SPINFO_RTO)),
                 Integer.toUnsignedLong(value.get(INT, KernelConstants.SPINFO_CWND)),

@@ -12,12 +12,15 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An SCTP port of a {@link KernelEndpoint}. What peers begin there gets sockets of its own at once. */
+/**
+ * A listener at an SCTP port of a {@link KernelEndpoint}. Associations that peers begin there get their own sockets at
+ * once.
+ */
 final class KernelListener implements SctpListener {
 
     private static final Logger LOG = LoggerFactory.getLogger(KernelListener.class);
 
-    /** Events that are taken before others get their turn. */
+    /** Events that are taken before other sockets get their turn. */
     private static final int BATCH = 64;
 
     private final KernelEndpoint endpoint;
@@ -48,7 +51,10 @@ final class KernelListener implements SctpListener {
         endpoint.loop().execute(this::onReady);
     }
 
-    /** What goes wrong with one is not to keep the others unread, of which nothing tells again. */
+    /**
+     * Handles a new association. A failure with one association must not leave the others unread, because epoll does
+     * not report them again.
+     */
     private void onUpGuarded() {
         try {
             onUp();
@@ -64,15 +70,15 @@ final class KernelListener implements SctpListener {
             if (remote != null) {
                 handler.onRefused(remote);
             }
-            socket.abort("there are as many associations as are allowed");
+            socket.abort("this side has reached its limit of associations");
             return;
         }
         try {
             KernelSocket peeled = socket.peelOff(socket.association());
             endpoint.adopt(peeled, handler, received.inboundStreams(), received.outboundStreams());
         } catch (IOException e) {
-            // It may be over already; if not, the peer is told.
-            LOG.debug("an association of a peer is not taken", e);
+            // The association may be over already. If not, the peer is told.
+            LOG.debug("cannot take an association of a peer", e);
             socket.abort("this side has no room for the association");
         }
     }
@@ -87,7 +93,7 @@ final class KernelListener implements SctpListener {
         return CompletableFuture.runAsync(this::closeNow, endpoint.loop());
     }
 
-    /** On the loop. */
+    /** Closes the listener. Call this on the loop. */
     void closeNow() {
         if (!closed) {
             closed = true;

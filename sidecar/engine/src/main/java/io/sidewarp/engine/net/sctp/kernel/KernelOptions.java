@@ -9,17 +9,20 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.OptionalInt;
 
-/** Sets the options of a socket that has no association yet; its associations and what is peeled off inherit them. */
+/**
+ * Sets the options of a socket that has no association yet. Its associations and the sockets that are peeled off
+ * inherit them.
+ */
 final class KernelOptions {
 
     private static final ValueLayout.OfByte BYTE = ValueLayout.JAVA_BYTE;
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT;
-    /** Structures with an address have numbers at even offsets only. */
+    /** Unaligned, because structures with an address have numbers at even offsets only. */
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
     /** Every second packet is acknowledged at once (RFC 4960 section 6.2). */
     private static final int SACK_FREQUENCY = 2;
-    /** Attempts to begin; the caller's time-out ends them earlier. */
+    /** Most attempts to begin an association. The caller's time-out ends them earlier. */
     private static final int MAX_INIT_ATTEMPTS = 100;
 
     private final SocketArea area;
@@ -33,7 +36,7 @@ final class KernelOptions {
     }
 
     void apply(OptionalInt adaptation, SctpSettings settings) {
-        // A port can be listened at while associations that were accepted there live on, but not by two listeners.
+        // A port can be listened at while associations that were accepted there still exist, but not by two listeners.
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_REUSEADDR, 1);
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_SNDBUF, settings.sendBuffer());
         setInt(KernelConstants.SOL_SOCKET, KernelConstants.SO_RCVBUF, settings.receiveBuffer());
@@ -53,12 +56,12 @@ final class KernelOptions {
         event(KernelConstants.SCTP_ADAPTATION_INDICATION);
     }
 
-    /** Whether messages may be sent in several chunks. */
+    /** Sets whether messages may be sent in several chunks. */
     void allowFragments(boolean allowed) {
         setSctp(KernelConstants.SCTP_DISABLE_FRAGMENTS, allowed ? 0 : 1);
     }
 
-    /** No waiting on close: what is still up then is aborted. */
+    /** Disables waiting on close. An association that is still up at the close is aborted. */
     private void linger() {
         value.set(INT, 0, 1);
         value.set(INT, 4, 0);
@@ -102,7 +105,10 @@ final class KernelOptions {
         set(KernelConstants.IPPROTO_SCTP, KernelConstants.SCTP_PEER_ADDR_PARAMS, KernelConstants.PADDRPARAMS_LENGTH);
     }
 
-    /** {@link KernelFacts} learns of paths that data left after a first time-out (RFC 7829); not before version 5.5. */
+    /**
+     * Makes {@link KernelFacts} report paths that data left after a first time-out (RFC 7829). Not available before
+     * kernel version 5.5.
+     */
     private void exposeDoubtfulPaths() {
         value.set(INT, 0, 0);
         value.set(INT, 4, KernelConstants.SCTP_PF_EXPOSE_ENABLE);

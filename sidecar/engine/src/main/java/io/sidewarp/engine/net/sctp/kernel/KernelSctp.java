@@ -17,18 +17,20 @@ import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The SCTP of the Linux kernel, directly on IP. Endpoints and destinations may have several addresses: an association then
- * goes on over another path when the one in use is lost (RFC 9260 section 6.4). UDP ports of settings and destinations mean
- * nothing to it; where the kernel is told to encapsulate (net.sctp.udp_port, net.sctp.encap_port), it does so by itself.
+ * The SCTP of the Linux kernel, directly on IP. Endpoints and destinations may have several addresses: an association
+ * then continues over another path when the current path is lost (RFC 9260 section 6.4).
+ *
+ * <p>The stack ignores the UDP ports of settings and destinations. A kernel that is configured to encapsulate
+ * (net.sctp.udp_port, net.sctp.encap_port) does so by itself.
  */
 public final class KernelSctp implements SctpStack {
 
     private KernelSctp() {}
 
     /**
-     * The kernel's stack.
+     * Returns the kernel's stack.
      *
-     * @throws SctpUnavailableException when this kernel has none, or this process may not use it
+     * @throws SctpUnavailableException when this kernel has no SCTP, or this process may not use it
      */
     public static KernelSctp load() {
         try (Arena arena = Arena.ofConfined()) {
@@ -52,7 +54,7 @@ public final class KernelSctp implements SctpStack {
             EngineLoops loops, EventLoop loop, List<InetAddress> local, OptionalInt adaptation, SctpSettings settings) {
         if (local.isEmpty() || local.stream().anyMatch(InetAddress::isAnyLocalAddress)) {
             return CompletableFuture.failedFuture(new IllegalArgumentException(
-                    "an endpoint has at least one address, and no wildcard, not " + local));
+                    "an endpoint needs at least one address, and no wildcard, not " + local));
         }
         return KernelEndpoint.open(loops, loop, local, adaptation, settings);
     }

@@ -20,14 +20,14 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A one-to-many socket of the kernel: one that listens, or one with a single association. Belongs to one thread. Its own
- * structures are made once, not for each message.
+ * A one-to-many socket of the kernel: either a listener, or the socket of a single association. Belongs to one thread.
+ * Its structures are made once, not for each message.
  */
 final class KernelSocket implements MessageSocket {
 
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
 
-    /** Longer reasons are cut, so that an ABORT fits into any packet. */
+    /** Longest reason in bytes. A longer reason is cut, so that an ABORT fits into any packet. */
     private static final int REASON_LENGTH = 128;
 
     private final SocketArea area;
@@ -43,17 +43,17 @@ final class KernelSocket implements MessageSocket {
     }
 
     /**
-     * A socket at these addresses.
+     * Opens a socket at the given addresses.
      *
      * @param port 0 for any free one
-     * @throws IOException when it cannot have them
+     * @throws IOException when the socket cannot have them
      */
     static KernelSocket open(
             SocketArea area, List<InetAddress> local, int port, OptionalInt adaptation, SctpSettings settings)
             throws IOException {
         int opened = create(area.callState(), SocketAddresses.domain(local));
         if (opened < 0) {
-            throw new IOException("no SCTP socket is to be had (error number " + -opened + ")");
+            throw new IOException("cannot create an SCTP socket (error number " + -opened + ")");
         }
         KernelSocket socket = new KernelSocket(area, opened);
         try {
@@ -66,7 +66,7 @@ final class KernelSocket implements MessageSocket {
         }
     }
 
-    /** A new socket, or the negative error number. */
+    /** Returns a new socket, or the negative error number. */
     static int create(MemorySegment callState, int domain) {
         return SystemCalls.socket(
                 callState,
@@ -87,7 +87,7 @@ final class KernelSocket implements MessageSocket {
         return socket;
     }
 
-    /** The local port. */
+    /** Returns the local port. */
     int port() {
         int result = SystemCalls.getName(
                 area.callState(),
@@ -111,12 +111,12 @@ final class KernelSocket implements MessageSocket {
         }
     }
 
-    /** The identifier of the association that was told to be up last. */
+    /** Returns the identifier of the association that was last reported to be up. */
     int association() {
         return association;
     }
 
-    /** Gives an association of a listener a socket of its own. */
+    /** Gives an association of a listener its own socket. */
     KernelSocket peelOff(int which) throws IOException {
         MemorySegment value = area.value();
         value.set(INT, 0, which);
@@ -149,7 +149,10 @@ final class KernelSocket implements MessageSocket {
                 area.callState(), socket, level, option, area.value().address(), area.optionLength(length));
     }
 
-    /** Reads an option about the association into {@link SocketArea#value}; false when there is no association any more. */
+    /**
+     * Reads an option about the association into {@link SocketArea#value}. Returns false when there is no association
+     * any more.
+     */
     boolean inquire(int option, int length) {
         area.value().set(INT, 0, association);
         return getOption(KernelConstants.IPPROTO_SCTP, option, length) >= 0;
@@ -164,8 +167,8 @@ final class KernelSocket implements MessageSocket {
             long data = buffer.segment().address() + offset;
             result = send(stream, KernelConstants.SCTP_UNORDERED, payloadProtocol, data, length);
             if (result == -KernelConstants.EMSGSIZE) {
-                // The path became narrower since the message was cut: IP would fragment, so SCTP may (RFC 5043 section
-                // 9).
+                // The path became narrower after the message was cut. IP would fragment, so SCTP may fragment as well
+                // (RFC 5043 section 9).
                 fragmented = true;
                 KernelOptions options = new KernelOptions(area, socket);
                 options.allowFragments(true);
@@ -197,7 +200,7 @@ final class KernelSocket implements MessageSocket {
                 area.callState(), socket, header, KernelConstants.MSG_DONTWAIT | KernelConstants.MSG_NOSIGNAL);
     }
 
-    /** Whether a message was too long for one chunk since this was asked last. */
+    /** Returns whether a message was too long for one chunk since the last call. */
     boolean takeFragmented() {
         boolean was = fragmented;
         fragmented = false;
@@ -214,7 +217,7 @@ final class KernelSocket implements MessageSocket {
             Reference.reachabilityFence(into);
         }
         if (length <= 0) {
-            // No more, or no more ever; in the latter case the event that said so came before.
+            // There is no more input for now, or for ever. In the latter case an earlier event said so.
             return false;
         }
         int flags = area.receivedFlags();
@@ -235,7 +238,10 @@ final class KernelSocket implements MessageSocket {
         return true;
     }
 
-    /** Messages that the peer has acknowledged, counted from the first without a gap; may lag behind. */
+    /**
+     * Returns how many messages the peer has acknowledged, counted from the first without a gap. The number may lag
+     * behind.
+     */
     long acknowledged() {
         if (socket >= 0 && sent.isWaiting()) {
             settle();
@@ -251,7 +257,7 @@ final class KernelSocket implements MessageSocket {
 
     // Facts.
 
-    /** The peer's address and port that this side prefers, null when there is no association any more. */
+    /** Returns the peer's primary address and its port, or null when there is no association any more. */
     @Nullable
     InetSocketAddress primary() {
         return inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)
@@ -259,7 +265,9 @@ final class KernelSocket implements MessageSocket {
                 : null;
     }
 
-    /** Octets of the largest message that is sent in one chunk, 0 when there is no association any more. */
+    /**
+     * Returns the bytes of the largest message that fits into one chunk, or 0 when there is no association any more.
+     */
     int fragmentationPoint() {
         return inquire(KernelConstants.SCTP_STATUS, KernelConstants.STATUS_LENGTH)
                 ? area.value().get(INT, KernelConstants.STATUS_FRAGMENTATION_POINT)
@@ -284,7 +292,7 @@ final class KernelSocket implements MessageSocket {
     @Override
     public void close() {
         if (socket >= 0) {
-            // Without lingering the kernel aborts what is still up, and never waits.
+            // Without lingering the kernel aborts an association that is still up, and never waits.
             SystemCalls.close(area.callState(), socket);
             socket = -1;
         }

@@ -17,13 +17,13 @@ final class Notifications {
     private static final ValueLayout.OfShort SHORT = ValueLayout.JAVA_SHORT_UNALIGNED;
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED;
 
-    /** {@link #read} found nothing about an association that is new. */
+    /** Result of {@link #read} for a notification without a new association. */
     static final int NO_ASSOCIATION = 0;
 
     private Notifications() {}
 
     /**
-     * Says what a notification means.
+     * Translates a notification.
      *
      * @return the identifier of the association that is up, or {@link #NO_ASSOCIATION}
      */
@@ -47,7 +47,7 @@ final class Notifications {
                 }
             }
             default -> {
-                // No others are asked for.
+                // No other notifications are subscribed.
             }
         }
         return NO_ASSOCIATION;
@@ -68,14 +68,14 @@ final class Notifications {
                 }
             }
             case KernelConstants.SCTP_CANT_STR_ASSOC -> {
-                // The caller's patience ends before the kernel's attempts, so it was the peer.
+                // The caller's time-out ends before the kernel's attempts, so the peer is the cause.
                 int error = Short.toUnsignedInt(Short.reverseBytes(event.get(SHORT, KernelConstants.SAC_ERROR)));
                 received.lost("the peer refused the association" + (error == 0 ? "" : " with cause code " + error));
             }
             case KernelConstants.SCTP_RESTART -> received.event(SctpReceived.Kind.RESTARTED);
             case KernelConstants.SCTP_SHUTDOWN_COMP -> received.event(SctpReceived.Kind.SHUT_DOWN);
             default -> {
-                // The states above are all there are.
+                // There are no other states.
             }
         }
         return NO_ASSOCIATION;
@@ -86,7 +86,8 @@ final class Notifications {
             case KernelConstants.SCTP_ADDR_AVAILABLE -> received.path(path(event), true);
             case KernelConstants.SCTP_ADDR_UNREACHABLE -> received.path(path(event), false);
             default -> {
-                // Added, removed, confirmed, made the primary one, or in doubt after a first time-out (RFC 7829).
+                // The address was added, removed, confirmed, made the primary one, or is in doubt after a first
+                // time-out (RFC 7829).
             }
         }
     }

@@ -6,16 +6,18 @@ package io.sidewarp.engine.net.sctp.kernel;
 import java.util.Arrays;
 
 /**
- * Tells how many of the messages that were sent the peer has acknowledged, from what the kernel does tell: the octets of
- * memory that the messages hold which it still keeps, in the order in which they were sent. Each of them holds at least its
- * own length and what the kernel needs to manage it. So the last messages whose least memory fits into those octets may be
- * unacknowledged, and the ones before are acknowledged. That lags behind the truth, and is exact once nothing is kept.
+ * Counts the sent messages that the peer has acknowledged. The kernel reports only how many bytes of memory it still
+ * keeps for messages, in the order in which they were sent. Each message holds at least its own length and the kernel's
+ * overhead for it.
+ *
+ * <p>The last messages whose least memory fits into the reported bytes may be unacknowledged. The messages before them
+ * are acknowledged. The count lags behind the truth, and is exact once the kernel keeps nothing.
  */
 final class SentMessages {
 
     /**
-     * Octets that a message holds besides its own, at least: a struct sk_buff and a struct skb_shared_info, which have about
-     * 230 and 320, and a struct sctp_chunk, which has about 280.
+     * Least overhead of a message in bytes. A message holds a struct sk_buff of about 230, a struct skb_shared_info of
+     * about 320, and a struct sctp_chunk of about 280 bytes.
      */
     static final int LEAST_OVERHEAD = 256;
 
@@ -27,7 +29,7 @@ final class SentMessages {
     private long least;
     private long acknowledged;
 
-    /** A message was given to the kernel. */
+    /** Notes that a message was given to the kernel. */
     void add(int length) {
         if (count == lengths.length) {
             int[] larger = Arrays.copyOf(lengths, 2 * count);
@@ -42,17 +44,17 @@ final class SentMessages {
         least += length + LEAST_OVERHEAD;
     }
 
-    /** Whether messages may be unacknowledged. */
+    /** Returns whether messages may be unacknowledged. */
     boolean isWaiting() {
         return count > 0;
     }
 
-    /** Whether {@link #settle} is due before further messages, so that few of them are kept in mind. */
+    /** Returns whether {@link #settle} is due before further messages, so that the table stays small. */
     boolean isCrowded() {
         return count == lengths.length;
     }
 
-    /** @param kept octets that the kernel keeps for messages */
+    /** @param kept bytes that the kernel keeps for messages */
     void settle(long kept) {
         while (least > kept) {
             least -= lengths[first];
@@ -62,7 +64,7 @@ final class SentMessages {
         }
     }
 
-    /** Messages that are acknowledged, counted from the first without a gap. */
+    /** Returns how many messages are acknowledged, counted from the first without a gap. */
     long acknowledged() {
         return acknowledged;
     }

@@ -10,8 +10,8 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 
 /**
- * The structures that the calls of one thread pass to the kernel, made once: a struct msghdr with one buffer and one control
- * message to send, another one to receive, and room for options. Belongs to the thread that made it.
+ * Structures that the calls of one thread pass to the kernel, made once. There is one struct msghdr to send and one to
+ * receive, each with one buffer and one control message, and room for options. Belongs to the thread that made it.
  */
 final class SocketArea implements AutoCloseable {
 
@@ -62,7 +62,7 @@ final class SocketArea implements AutoCloseable {
         memory.set(INT, SEND_CONTROL + CMSG_TYPE, KernelConstants.SCTP_SNDINFO);
     }
 
-    /** Ticks of the kernel (jiffies) are what its coarse clock counts in. */
+    /** Measures the tick of the kernel (jiffy), which is the resolution of the kernel's coarse clock. */
     private Duration measureTick() {
         KernelErrors.check(
                 "clock_getres",
@@ -70,7 +70,7 @@ final class SocketArea implements AutoCloseable {
         return Duration.ofSeconds(value.get(LONG, 0), value.get(LONG, Long.BYTES));
     }
 
-    /** How long a tick of the kernel is. */
+    /** Returns the length of a tick of the kernel. */
     Duration tick() {
         return tick;
     }
@@ -85,18 +85,18 @@ final class SocketArea implements AutoCloseable {
         return callState;
     }
 
-    /** Room for the value of an option. */
+    /** Returns room for the value of an option. */
     MemorySegment value() {
         return value;
     }
 
-    /** Where the length of an option is passed in and comes back. */
+    /** Returns the address of the length of an option. The kernel replaces the length that is passed in. */
     long optionLength(int length) {
         memory.set(INT, OPTION_LENGTH, length);
         return base + OPTION_LENGTH;
     }
 
-    /** The header of a message to send; {@code payloadProtocol} in host order. */
+    /** Returns the address of the header of a message to send; {@code payloadProtocol} is in host order. */
     long outgoing(int association, int stream, int flags, int payloadProtocol, long data, int length) {
         memory.set(LONG, SEND_BUFFER, data);
         memory.set(LONG, SEND_BUFFER + Long.BYTES, length);
@@ -108,7 +108,7 @@ final class SocketArea implements AutoCloseable {
         return base + SEND_HEADER;
     }
 
-    /** The header of a message to receive. */
+    /** Returns the address of the header of a message to receive. */
     long incoming(long data, int capacity) {
         memory.set(LONG, RECEIVE_BUFFER, data);
         memory.set(LONG, RECEIVE_BUFFER + Long.BYTES, capacity);
@@ -118,12 +118,12 @@ final class SocketArea implements AutoCloseable {
         return base + RECEIVE_HEADER;
     }
 
-    /** Flags of what was received. */
+    /** Returns the flags of the received message. */
     int receivedFlags() {
         return memory.get(INT, RECEIVE_HEADER + MSG_FLAGS);
     }
 
-    /** Whether a message came with a struct sctp_rcvinfo, which is the only control message that is asked for. */
+    /** Returns whether a message came with a struct sctp_rcvinfo. No other control message is requested. */
     boolean hasReceiveInfo() {
         return memory.get(LONG, RECEIVE_HEADER + MSG_CONTROLLEN) >= CMSG_DATA + KernelConstants.RCVINFO_LENGTH
                 && memory.get(INT, RECEIVE_CONTROL + CMSG_LEVEL) == KernelConstants.IPPROTO_SCTP
@@ -134,7 +134,7 @@ final class SocketArea implements AutoCloseable {
         return Short.toUnsignedInt(memory.get(SHORT, RECEIVE_CONTROL + CMSG_DATA));
     }
 
-    /** In host order. */
+    /** Returns the payload protocol in host order. */
     int receivedPayloadProtocol() {
         return memory.get(BIG_ENDIAN_INT, RECEIVE_CONTROL + CMSG_DATA + KernelConstants.RCVINFO_PPID);
     }

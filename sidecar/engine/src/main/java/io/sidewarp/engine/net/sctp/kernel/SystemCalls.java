@@ -15,8 +15,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * The functions of the C library that the stack needs. Pointers are passed as 64-bit numbers, which costs no objects. Calls
- * that fail return the negative error number; each caller brings the memory of {@link #newCallState}.
+ * Functions of the C library that the stack needs. Pointers are passed as 64-bit numbers, which costs no objects. A
+ * call that fails returns the negative error number; each caller brings the memory of {@link #newCallState}.
  */
 final class SystemCalls {
 
@@ -56,7 +56,7 @@ final class SystemCalls {
         return LINKER.downcallHandle(symbol, descriptor, CAPTURE_ERRNO);
     }
 
-    /** Memory for the error number of the calls of one thread at a time. */
+    /** Allocates memory for the error number of the calls of one thread at a time. */
     static MemorySegment newCallState(Arena arena) {
         return arena.allocate(CALL_STATE);
     }
@@ -89,14 +89,14 @@ final class SystemCalls {
 
     static void close(MemorySegment state, int descriptor) {
         try {
-            // Whatever it returns, the descriptor is gone.
+            // The descriptor is gone, whatever the call returns.
             int ignored = (int) CLOSE.invokeExact(state, descriptor);
         } catch (Throwable e) {
             throw impossible(e);
         }
     }
 
-    /** @return what the option returns, which is 0 or an identifier */
+    /** @return result of the option, which is 0 or an identifier */
     static int setOption(MemorySegment state, int socket, int level, int option, long value, int length) {
         try {
             int result = (int) SET_OPTION.invokeExact(state, socket, level, option, value, length);
@@ -106,7 +106,7 @@ final class SystemCalls {
         }
     }
 
-    /** @return what the option returns, which is 0 or a descriptor */
+    /** @return result of the option, which is 0 or a descriptor */
     static int getOption(MemorySegment state, int socket, int level, int option, long value, long length) {
         try {
             int result = (int) GET_OPTION.invokeExact(state, socket, level, option, value, length);
@@ -124,7 +124,7 @@ final class SystemCalls {
         }
     }
 
-    /** @return octets sent */
+    /** @return bytes sent */
     static int send(MemorySegment state, int socket, long header, int flags) {
         try {
             long sent = (long) SEND.invokeExact(state, socket, header, flags);
@@ -134,7 +134,7 @@ final class SystemCalls {
         }
     }
 
-    /** @return octets received */
+    /** @return bytes received */
     static int receive(MemorySegment state, int socket, long header, int flags) {
         try {
             long received = (long) RECEIVE.invokeExact(state, socket, header, flags);
@@ -193,7 +193,7 @@ final class SystemCalls {
         }
     }
 
-    /** @param timespec where the resolution is written */
+    /** @param timespec address where the resolution is written */
     static int clockResolution(MemorySegment state, int clock, long timespec) {
         try {
             return (int) CLOCK_RESOLUTION.invokeExact(state, clock, timespec) < 0 ? error(state) : 0;

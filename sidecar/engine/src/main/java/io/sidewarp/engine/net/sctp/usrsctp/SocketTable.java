@@ -8,10 +8,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The addresses of usrsctp's AF_CONN sockets. Such an address is a number that tells the library one peer from another; it
- * is never followed. Each socket has one to itself, so that sockets with the same ports do not meet. An address is
- * registered with the library once and used again by later sockets, the one that was free for longest first: to withdraw
- * one would start work on a thread of the library's own.
+ * Addresses of usrsctp's AF_CONN sockets. An address is a number that tells the library one peer from another; it is
+ * never dereferenced. Each socket has its own address, so that sockets with the same ports do not conflict.
+ *
+ * <p>An address is registered with the library once and reused by later sockets, the longest free address first.
+ * Addresses are not deregistered, because that would start work on a thread of the library.
  */
 final class SocketTable {
 
@@ -22,7 +23,7 @@ final class SocketTable {
             new AtomicReferenceArray<>(INITIAL_CAPACITY);
     private int registered;
 
-    /** An address that no other socket has. */
+    /** Returns an address that no other socket has. */
     synchronized long acquire() {
         Long known = free.pollFirst();
         if (known != null) {
@@ -45,13 +46,16 @@ final class SocketTable {
         sockets.set((int) address - 1, socket);
     }
 
-    /** The socket is gone; its address may be used again. */
+    /** Notes that the socket is gone. Its address may be reused. */
     synchronized void release(long address) {
         sockets.set((int) address - 1, null);
         free.addLast(address);
     }
 
-    /** The library still has a former socket of that address, for who knows how long: nobody gets it again. */
+    /**
+     * Retires an address whose former socket the library still has, for an unknown time. No socket gets this address
+     * again.
+     */
     synchronized void withdraw(long address) {
         sockets.set((int) address - 1, null);
     }

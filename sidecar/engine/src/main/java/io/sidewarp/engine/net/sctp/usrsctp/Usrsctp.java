@@ -21,19 +21,19 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** usrsctp without its threads and sockets: packets in by call, packets out by upcall. */
+/** usrsctp without its threads and sockets: packets enter by calls and leave by upcalls. */
 public final class Usrsctp implements SctpProtocol {
 
     private static final Logger LOG = LoggerFactory.getLogger(Usrsctp.class);
     private static final String LIBRARY = "libusrsctp.so.2";
     private static final int ENOBUFS = 105;
-    /** All the memory of the process, to copy packets from where the library says. */
+    /** The whole memory of the process, to copy packets from addresses of the library. */
     private static final MemorySegment MEMORY = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private static final SocketTable SOCKETS = new SocketTable();
     private static final Usrsctp INSTANCE = new Usrsctp();
 
-    /** Queued chunks of an association at most; its send buffer limits their octets. */
+    /** Most queued chunks of an association. Its send buffer limits their bytes. */
     private static final int MAX_QUEUED_CHUNKS = 1 << 20;
 
     private final ReentrantLock ticking = new ReentrantLock();
@@ -41,7 +41,7 @@ public final class Usrsctp implements SctpProtocol {
 
     private Usrsctp() {}
 
-    /** Initialises the library when it is first used: who only asks whether it is there does not pay for it. */
+    /** Initializes the library on its first use. A caller that only checks for the library does not pay for this. */
     private static final class Library {
 
         static {
@@ -51,7 +51,7 @@ public final class Usrsctp implements SctpProtocol {
         private Library() {}
 
         static void use() {
-            // Being called has the class initialized.
+            // The call itself initializes the class.
         }
     }
 
@@ -69,7 +69,7 @@ public final class Usrsctp implements SctpProtocol {
         }
         UsrsctpCalls.initNoThreads(UsrsctpCalls.packetUpcall(output));
         UsrsctpCalls.enableCrc32cOffload();
-        // What DDP does not use is not offered, so that no peer can make use of it.
+        // Features that DDP does not use are disabled, so that no peer can use them.
         for (String feature : new String[] {
             "sctp_ecn_enable",
             "sctp_pr_enable",
@@ -85,7 +85,7 @@ public final class Usrsctp implements SctpProtocol {
     }
 
     /**
-     * The library.
+     * Returns the library.
      *
      * @throws SctpUnavailableException when this machine does not have it
      */
@@ -113,14 +113,14 @@ public final class Usrsctp implements SctpProtocol {
     public SctpSocket open(
             int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings, SctpPacketOutput output) {
         Library.use();
-        // The time without sockets, when nobody ticks, must not count for the timers of the new one.
+        // The time without sockets, when nobody ticks, must not count for the timers of the new socket.
         tick();
         return UsrsctpSocket.open(SOCKETS, localPort, packetSize, adaptation, settings, output);
     }
 
     @Override
     public void tick() {
-        // Whoever comes while another thread is at it finds it done.
+        // A thread that comes while another thread runs the timers has nothing to do.
         if (ticking.tryLock()) {
             try {
                 long elapsed = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastTickNanos);
@@ -134,7 +134,7 @@ public final class Usrsctp implements SctpProtocol {
         }
     }
 
-    /** Upcall of the library, on whatever thread called it: nothing may escape. */
+    /** Handles an upcall of the library, on any thread that called the library. No exception may escape. */
     @SuppressWarnings("unused") // found by name; the library passes more than is wanted
     private static int onPacket(long address, long packet, long length, byte typeOfService, byte dontFragment) {
         try {

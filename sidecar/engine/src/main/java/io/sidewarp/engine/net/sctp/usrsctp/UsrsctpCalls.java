@@ -15,8 +15,8 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
 /**
- * The functions of usrsctp.h, version 0.9.5. Pointers are passed as 64-bit numbers, which costs no objects. Calls that can
- * fail return the negative error number then.
+ * Functions of usrsctp.h, version 0.9.5. Pointers are passed as 64-bit numbers, which costs no objects. A call that
+ * fails returns the negative error number.
  */
 final class UsrsctpCalls {
 
@@ -70,7 +70,7 @@ final class UsrsctpCalls {
         return LIBRARY.find(name).orElseThrow(() -> new LinkageError("this usrsctp has no function " + name));
     }
 
-    /** Memory for the error number of {@link #error}; each caller brings its own. */
+    /** Allocates memory for the error number of {@link #error}; each caller brings its own. */
     static MemorySegment newCallState(Arena arena) {
         return arena.allocate(CALL_STATE);
     }
@@ -83,7 +83,9 @@ final class UsrsctpCalls {
         return new AssertionError("a native call cannot throw", e);
     }
 
-    /** The address of a function that calls {@code (long address, long packet, long length, byte, byte) -> int}. */
+    /**
+     * Returns the address of a function that calls {@code (long address, long packet, long length, byte, byte) -> int}.
+     */
     static long packetUpcall(MethodHandle target) {
         return LINKER.upcallStub(target, FunctionDescriptor.of(INT, LONG, LONG, LONG, BYTE, BYTE), Arena.global())
                 .address();
@@ -207,7 +209,7 @@ final class UsrsctpCalls {
         }
     }
 
-    /** @return octets sent */
+    /** @return bytes sent */
     static int send(MemorySegment state, long socket, long data, int length, long info, int infoLength, int infoType) {
         try {
             long sent =
@@ -218,7 +220,7 @@ final class UsrsctpCalls {
         }
     }
 
-    /** @return octets received */
+    /** @return bytes received */
     static int receive(
             MemorySegment state,
             long socket,

@@ -6,7 +6,7 @@ package io.sidewarp.engine.net.sctp.usrsctp;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
-/** Numbers and structure layouts of usrsctp.h on Linux, version 0.9.5. Offsets and lengths are octets. */
+/** Constants and structure layouts of usrsctp.h on Linux, version 0.9.5. Offsets and lengths are in bytes. */
 final class UsrsctpConstants {
 
     static final int EADDRINUSE = 98;

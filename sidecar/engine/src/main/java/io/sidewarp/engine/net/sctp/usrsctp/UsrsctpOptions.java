@@ -16,9 +16,9 @@ final class UsrsctpOptions {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     /** Every second packet is acknowledged at once (RFC 4960 section 6.2). */
     private static final int SACK_FREQUENCY = 2;
-    /** Packets in a row that the congestion window alone limits. */
+    /** Value that leaves the number of packets in a row to the congestion window alone. */
     private static final int UNLIMITED_BURST = 0;
-    /** Attempts to begin; the caller's time-out ends them earlier. */
+    /** Most attempts to begin an association. The caller's time-out ends them earlier. */
     private static final int MAX_INIT_ATTEMPTS = 100;
 
     private final MemorySegment callState;
@@ -37,7 +37,7 @@ final class UsrsctpOptions {
         linger();
         setSctp(UsrsctpConstants.SCTP_NODELAY, 1);
         setSctp(UsrsctpConstants.SCTP_RECVRCVINFO, 1);
-        // A message is passed on when it is complete, or longer than any may be.
+        // A message is passed on when it is complete, or when it exceeds the largest allowed message.
         setSctp(UsrsctpConstants.SCTP_FRAGMENT_INTERLEAVE, 0);
         setSctp(UsrsctpConstants.SCTP_PARTIAL_DELIVERY_POINT, settings.largestMessage() + 1);
         if (adaptation.isPresent()) {
@@ -52,7 +52,7 @@ final class UsrsctpOptions {
         event(UsrsctpConstants.SCTP_ADAPTATION_INDICATION);
     }
 
-    /** No waiting on close: what is still up then is aborted. */
+    /** Disables waiting on close. An association that is still up at the close is aborted. */
     private void linger() {
         value.set(INT, 0, 1);
         value.set(INT, 4, 0);

@@ -20,8 +20,8 @@ import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A one-to-many socket of usrsctp with one association: it is the same socket whether the association was begun here or by
- * the peer, and it tells by notifications what becomes of it. Allocates nothing per message.
+ * A one-to-many socket of usrsctp with one association. The same socket serves whether this side or the peer began the
+ * association. Notifications report the state of the association. Allocates nothing per message.
  */
 final class UsrsctpSocket implements SctpSocket {
 
@@ -30,7 +30,7 @@ final class UsrsctpSocket implements SctpSocket {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT;
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG;
 
-    /** One association has one address of the library's only; longer reasons are cut. */
+    /** Longest reason in bytes; a longer reason is cut. An association has only one address of the library. */
     private static final int REASON_LENGTH = 128;
 
     private static final int SCRATCH_LENGTH = 256;
@@ -85,7 +85,10 @@ final class UsrsctpSocket implements SctpSocket {
         return output;
     }
 
-    /** Whether the address is this socket's: the library may still have the one that was closed there before. */
+    /**
+     * Opens the socket. Returns false when the address is not usable yet: the library may still have the socket that
+     * was closed there before.
+     */
     private boolean open(int localPort, int packetSize, OptionalInt adaptation, SctpSettings settings) {
         long opened = UsrsctpCalls.socket(
                 callState, UsrsctpConstants.AF_CONN, UsrsctpConstants.SOCK_SEQPACKET, UsrsctpConstants.IPPROTO_SCTP);
@@ -113,7 +116,7 @@ final class UsrsctpSocket implements SctpSocket {
         }
     }
 
-    /** A struct sockaddr_conn in the scratch memory. */
+    /** Returns the address of a struct sockaddr_conn in the scratch memory. */
     private long sockaddr(int port) {
         scratch.asSlice(VALUE_OFFSET, UsrsctpConstants.SOCKADDR_LENGTH).fill((byte) 0);
         scratch.set(SHORT, VALUE_OFFSET, (short) UsrsctpConstants.AF_CONN);
@@ -238,7 +241,7 @@ final class UsrsctpSocket implements SctpSocket {
             case UsrsctpConstants.SCTP_RESTART -> received.event(SctpReceived.Kind.RESTARTED);
             case UsrsctpConstants.SCTP_SHUTDOWN_COMP -> received.event(SctpReceived.Kind.SHUT_DOWN);
             default -> {
-                // The states above are all there are.
+                // There are no other states.
             }
         }
     }
@@ -301,7 +304,7 @@ final class UsrsctpSocket implements SctpSocket {
 
     private void closeSocket() {
         if (socket != 0) {
-            // Without lingering the library aborts what is still up, and never waits.
+            // Without lingering the library aborts an association that is still up, and never waits.
             UsrsctpCalls.close(socket);
             socket = 0;
         }

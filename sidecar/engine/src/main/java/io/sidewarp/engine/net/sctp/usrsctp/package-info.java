@@ -2,15 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * SCTP in user space by the library usrsctp, through the Foreign Function and Memory API. The only package of SCTP with
- * native calls.
+ * SCTP in user space by the library usrsctp, through the Foreign Function and Memory API. No other package of SCTP in
+ * UDP has native calls.
  *
- * <p>Native code gets addresses of buffers of the I/O layer only, never of a registered memory region: whatever the
- * library does wrong, it was not told where a region is.
+ * <p>Native code gets only addresses of buffers of the I/O layer, never of a registered memory region. Even a faulty
+ * library therefore does not know the address of a region.
  *
- * <p>The library is one for the process and stays initialised until the process ends. It runs without its receive and
- * timer threads; one thread of its own, for changes of addresses, sleeps for ever, as addresses are never withdrawn from
- * it.
+ * <p>The library is one for the process and stays initialized until the process ends. It runs without its receive and
+ * timer threads. One thread of its own, for changes of addresses, sleeps for ever, because addresses are never
+ * withdrawn from the library.
  */
 @NullMarked
 package io.sidewarp.engine.net.sctp.usrsctp;
