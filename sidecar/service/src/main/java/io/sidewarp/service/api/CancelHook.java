@@ -8,8 +8,8 @@ import io.sidewarp.service.session.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Undoes a call's work if the client leaves before the call has ended for the client. gRPC requires the handler at the
- * beginning of the call, when the undo action is still unknown. It runs the handler on the transport's thread.
+ * Undoes a call's work if the client leaves before the call has ended. The handler of gRPC must be set at the beginning
+ * of the call, when the undo action is still unknown. It runs on the transport's thread.
  */
 final class CancelHook {
 

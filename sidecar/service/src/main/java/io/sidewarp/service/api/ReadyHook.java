@@ -8,8 +8,8 @@ import io.sidewarp.service.session.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Continues sending when the client can take more. gRPC requires the handler at the beginning of the call, when the
- * sender is still unknown. It runs the handler on the transport's thread.
+ * Continues sending when the client can take more. The handler of gRPC must be set at the beginning of the call, when
+ * the sender is still unknown. It runs on the transport's thread.
  */
 final class ReadyHook {
 
