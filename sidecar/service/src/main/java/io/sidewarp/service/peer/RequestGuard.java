@@ -21,8 +21,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * Ends a call whose request is too long or malformed, with a status that gives the reason. gRPC itself would reset the
- * stream after the headers were sent, and the client would not learn the reason. For each malformed request it would
+ * Ends a call whose request is too long or malformed, with a status that gives the reason. After the headers were sent,
+ * gRPC itself would reset the stream, and the client would not learn the reason. For each malformed request gRPC would
  * also log a stack trace.
  */
 public final class RequestGuard implements ServerInterceptor {

@@ -75,7 +75,7 @@ public final class SessionRegistry implements QueueSessions {
     private volatile @Nullable Duration draining;
 
     /**
-     * @param work number of work requests in progress
+     * @param workers executor for blocking work of all sessions
      * @param lookups executor for look-ups of all sessions, with a thread for each task; sessions bound the number of
      *     tasks
      * @param ownUid user id of the sidecar, which like root sees all sessions
