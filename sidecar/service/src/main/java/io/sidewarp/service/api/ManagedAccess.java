@@ -54,13 +54,13 @@ final class ManagedAccess {
             throw ApiError.of(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " is outside of region " + region.id() + ", which has "
-                            + total + " octets");
+                            + total + " bytes");
         }
         if (Long.compareUnsigned(length, total - offset) > 0) {
             throw ApiError.of(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
-                            + " are outside of region " + region.id() + ", which has " + total + " octets");
+                            + " are outside of region " + region.id() + ", which has " + total + " bytes");
         }
     }
 
@@ -70,7 +70,7 @@ final class ManagedAccess {
         } catch (IllegalStateException e) {
             throw ApiError.state(
                     "region " + region.id()
-                            + " was deregistered during the call; register anew, and deregister it behind its last Store or Load");
+                            + " was deregistered during the call; register it again, and deregister it after Store or Load");
         }
     }
 }

@@ -76,7 +76,7 @@ final class AddressResolver {
             return InetAddress.ofLiteral(address);
         } catch (IllegalArgumentException e) {
             throw ApiError.invalid(
-                    field, "\"" + address + "\"", "behind %, an interface of this pod that has addresses of this kind");
+                    field, "\"" + address + "\"", "after %, an interface of this pod with an address of this scope");
         }
     }
 

@@ -70,7 +70,7 @@ record ConnectionPlan(
     static void checkPrivateData(ByteString privateData, SessionContext context) {
         int limit = context.limits().privateData();
         if (privateData.size() > limit) {
-            throw ApiError.invalid("private_data", privateData.size() + " octets", "at most " + limit + " octets");
+            throw ApiError.invalid("private_data", privateData.size() + " bytes", "at most " + limit + " bytes");
         }
     }
 

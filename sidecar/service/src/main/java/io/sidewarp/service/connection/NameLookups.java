@@ -167,7 +167,7 @@ final class NameLookups {
                     null,
                     failed(
                             Kind.TIMEOUT,
-                            "the DNS did not tell the address of \"" + name + "\" within " + timeout.toMillis()
+                            "the DNS did not return the address of \"" + name + "\" within " + timeout.toMillis()
                                     + " ms; check the pod's DNS, or give more time (options.timeout,"
                                     + " sidewarp.connection.timeout)"));
         }

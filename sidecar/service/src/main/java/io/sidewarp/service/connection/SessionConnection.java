@@ -163,8 +163,8 @@ final class SessionConnection {
         ConnectionOptions offered = options;
         if (claimed || offered == null) {
             throw ApiError.state(
-                    "connection " + id + " is used by another Connect or Accept call, or was; each connection"
-                            + " is for one call: create another one with CreateConnection");
+                    "connection " + id + " is used by another Connect or Accept call, or has been; a connection"
+                            + " serves one call: create another connection with CreateConnection");
         }
         claimed = true;
         return offered;

@@ -46,7 +46,7 @@ final class ConfigProblems {
         }
         Throwable cause = failure.getCause();
         return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + cause + ")")
-                + "; see to config/application.properties");
+                + "; correct config/application.properties");
     }
 
     private static String withoutCodes(String message) {

@@ -129,7 +129,7 @@ final class Providers {
                             setting + address.getHostAddress() + ", which is no address of this machine or pod", null);
                 }
             } catch (SocketException e) {
-                throw new StartFailedException("the addresses of this machine cannot be told: " + e.getMessage(), e);
+                throw new StartFailedException("cannot list the addresses of this machine: " + e.getMessage(), e);
             }
         }
     }

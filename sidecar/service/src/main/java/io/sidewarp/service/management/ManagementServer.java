@@ -69,7 +69,8 @@ public final class ManagementServer implements AutoCloseable {
     public void start() throws IOException {
         InetSocketAddress wanted = new InetSocketAddress(config.host(), config.port());
         if (wanted.isUnresolved()) {
-            throw new IOException("sidewarp.management.host is " + config.host() + ", which is not known here");
+            throw new IOException("sidewarp.management.host is " + config.host()
+                    + ", which has no known address; set an IP address or a name that resolves");
         }
         ChannelFuture bound = new ServerBootstrap()
                 .group(transports.group())

@@ -131,7 +131,7 @@ public final class ApiConnections {
         String user = peer.uid() == Peer.UNKNOWN ? "unknown users" : "user " + peer.uid();
         return ApiError.of(
                 Status.Code.RESOURCE_EXHAUSTED,
-                what + ": nobody may hold more than is left to others; the limit is " + quota.limit() + " (setting "
+                what + ": the fair share of this user is exceeded; the limit is " + quota.limit() + " (setting "
                         + setting + "), and " + user + " has " + quota.used(peer.uid())
                         + "; end some, or raise the setting");
     }

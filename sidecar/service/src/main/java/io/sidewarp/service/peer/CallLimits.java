@@ -33,7 +33,7 @@ public final class CallLimits implements ServerInterceptor {
                     call,
                     connection,
                     ApiError.invalid(
-                            ":authority", authority.length() + " octets", "at most " + MAX_AUTHORITY + " octets"));
+                            ":authority", authority.length() + " bytes", "at most " + MAX_AUTHORITY + " bytes"));
         }
         try {
             connection.beginCall();

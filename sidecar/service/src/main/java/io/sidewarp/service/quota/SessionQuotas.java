@@ -35,7 +35,7 @@ public record SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
                 totalRegions,
                 new Quota(
-                        "octets registered by a session",
+                        "bytes registered by a session",
                         "sidewarp.limits.registered-octets",
                         limits.registeredOctets(),
                         refusals),

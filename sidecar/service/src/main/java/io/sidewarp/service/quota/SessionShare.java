@@ -47,7 +47,7 @@ public final class SessionShare {
         /** Bytes of managed regions. */
         public static Shared managedOctets(long limit) {
             return new Shared(
-                    "octets of managed regions",
+                    "bytes of managed regions",
                     "sidewarp.limits.managed-octets",
                     "release some, use shared regions, or raise the setting and the direct memory",
                     new SharedQuota<>(limit));
@@ -74,7 +74,7 @@ public final class SessionShare {
             refusals.add(shared.setting);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    shared.what + ": nobody may have more than is left to others; the limit is " + all.limit()
+                    shared.what + ": the fair share of this session is exceeded; the limit is " + all.limit()
                             + " (setting " + shared.setting + "), this session has " + used + ", its user "
                             + all.used(user) + ", and it needs " + amount + " more; " + shared.remedy);
         }

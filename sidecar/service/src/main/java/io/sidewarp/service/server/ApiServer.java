@@ -83,8 +83,8 @@ public final class ApiServer implements AutoCloseable {
         Optional<String> noEpoll = EngineLoops.whyNoEpoll();
         if (noEpoll.isPresent()
                 && (config.allowedUids().isPresent() || config.allowedGids().isPresent())) {
-            throw new IOException("sidewarp.api.allowed-uids and -gids need native epoll; unset them, or see to it that"
-                    + " there is native epoll: " + noEpoll.get());
+            throw new IOException("sidewarp.api.allowed-uids and -gids need native epoll; unset them, or make"
+                    + " native epoll available: " + noEpoll.get());
         }
         Path path = Path.of(config.socket());
         UnixSocketFile file = new UnixSocketFile(path, ConfigValidator.socketMode(config));

@@ -167,7 +167,7 @@ public final class SessionRegistry implements QueueSessions {
             refusals.add(SESSIONS);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "sessions: a user may have no more than is left to others; the limit is " + sessionQuota.limit()
+                    "sessions: the fair share of this user is exceeded; the limit is " + sessionQuota.limit()
                             + " (setting " + SESSIONS + "), this user has " + sessionQuota.used(user)
                             + "; end some, or raise the setting");
         }

@@ -168,7 +168,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
             case OPEN ->
                 fail(ApiError.invalid("open occurs again; only the first request of a Queue call may be open"));
             case REQUEST_NOT_SET ->
-                fail(ApiError.invalid("each request of a Queue call behind open must be post; this one has neither"));
+                fail(ApiError.invalid("each request of a Queue call after open must be post; this request is neither"));
         }
     }
 

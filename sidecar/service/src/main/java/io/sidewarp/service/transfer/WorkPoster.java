@@ -54,7 +54,7 @@ final class WorkPoster {
             return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
         }
         if (opcode.isAtomic() && !fitsResult(item)) {
-            return Refusal.invalid("the local element of an atomic operation gets the 8 octets that it found; give one"
+            return Refusal.invalid("the local element of an atomic operation receives the 8 original bytes; give one"
                     + " element of length 8, or none");
         }
         if (!item.remote && needsRemote(item, opcode)) {
@@ -275,8 +275,8 @@ final class WorkPoster {
         if (region.region().queuePair() != work.queuePair().number()) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
-                    "region " + item.subject + " is not of connection " + work.connection()
-                            + " alone; register it with RegisterRegionRequest.connection");
+                    "region " + item.subject + " is not bound to connection " + work.connection()
+                            + "; register it with RegisterRegionRequest.connection");
         }
         return item.key < 0 || item.key > 0xFF
                 ? Refusal.invalid("key " + Integer.toUnsignedString(item.key) + " is not in 0..255")
@@ -310,7 +310,7 @@ final class WorkPoster {
             total += item.lengths[i];
         }
         return total > MAX_LENGTH
-                ? Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
+                ? Refusal.invalid("the work request has " + total + " bytes; at most " + MAX_LENGTH
                         + " are possible (2^32-1), split it")
                 : null;
     }
@@ -323,7 +323,7 @@ final class WorkPoster {
             return Refusal.protection(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
-                            + " are outside of " + name + ", which has " + region.length() + " octets");
+                            + " are outside of " + name + ", which has " + region.length() + " bytes");
         }
         if (!region.isValidOrExpected()) {
             String remedy = region.state() == RegionState.INVALIDATED && region.queuePair() != 0
