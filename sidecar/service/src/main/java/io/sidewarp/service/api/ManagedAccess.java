@@ -70,7 +70,7 @@ final class ManagedAccess {
         } catch (IllegalStateException e) {
             throw ApiError.state(
                     "region " + region.id()
-                            + " was deregistered during the call; register it again, and keep it during Store and Load");
+                            + " was deregistered during the call; register it again, and keep it during Store or Load");
         }
     }
 }

@@ -113,7 +113,7 @@ final class ClosedConnections {
     /**
      * Reports losses at the end of the session.
      *
-     * @throws StatusRuntimeException when earlier data of a connection may not have arrived, and nobody was told
+     * @throws StatusRuntimeException if earlier data of a connection may not have arrived and no caller was told
      */
     void end() {
         closed.values().forEach(this::keepLoss);

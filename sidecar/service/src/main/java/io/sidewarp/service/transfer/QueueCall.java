@@ -272,8 +272,8 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     }
 
     /**
-     * Returns whether no completion is due, and the caller regards this credit as the only one that unsignaled work has
-     * not taken.
+     * Returns whether no completion is due and the caller counts this credit as the last one: unsignaled work and
+     * receives hold all others.
      */
     private boolean isLastCredit() {
         return outstanding - 1 - receives == silent && unsignaled.total() + receives + 1 >= credits;
