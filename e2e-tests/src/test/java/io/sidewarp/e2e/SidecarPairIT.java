@@ -293,7 +293,7 @@ class SidecarPairIT {
                 .isInstanceOfSatisfying(
                         SidewarpException.class,
                         failure -> assertThat(failure.code()).isEqualTo(Status.Code.OUT_OF_RANGE))
-                .hasMessageContaining("100 octets");
+                .hasMessageContaining("100 bytes");
 
         link.initiator().write(source.slice(), target.address());
     }

@@ -11,12 +11,12 @@ import io.sidewarp.service.log.PeerLogs;
 import io.sidewarp.service.session.SessionRegistry;
 import java.util.List;
 
-/** The services of the API. */
+/** Creates the services of the API. */
 public final class ApiServices {
 
     private ApiServices() {}
 
-    /** All services: Sidewarp's own, health and reflection. */
+    /** Returns all services: Sidewarp's own, health and reflection. */
     public static List<ServerServiceDefinition> all(
             SessionRegistry registry, SidewarpConfig config, String version, HealthState health, PeerLogs logs) {
         Calls calls = new Calls(registry, logs);

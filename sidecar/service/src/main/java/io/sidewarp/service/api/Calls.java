@@ -20,7 +20,7 @@ import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** Carries calls to the thread of their session, and their results or failures back to the caller. */
+/** Runs calls on the thread of their session, and returns results or failures to the caller. */
 final class Calls {
 
     private final SessionRegistry registry;
@@ -35,16 +35,16 @@ final class Calls {
         return registry;
     }
 
-    /** Answers with what the body gives; it runs on the thread of the session that the token names. */
+    /** Answers with the result of the body, which runs on the thread of the session that the token names. */
     <R> void unary(String token, StreamObserver<R> observer, Function<Session, CompletionStage<R>> body) {
         inSession(token, observer, session -> answer(observer, body.apply(session)));
     }
 
     /**
-     * As {@link #unary}, for a call that creates something. What was created is undone when the client leaves before the
-     * answer has gone out to it.
+     * Answers like {@link #unary}, for a call that creates an object. The creation is undone if the client leaves
+     * before the answer has been sent.
      *
-     * @param undo gives back what was created; it runs on the session's thread
+     * @param undo releases the created object; runs on the session's thread
      */
     <T, R> void create(
             String token,
@@ -60,7 +60,10 @@ final class Calls {
         });
     }
 
-    /** Answers with what the session has; without a token, with what all sessions have that the caller may see. */
+    /**
+     * Answers with the objects of the session. Without a token, answers with the objects of all sessions that the
+     * caller may see.
+     */
     <T, R> void list(
             String token, StreamObserver<R> observer, Function<Session, List<T>> list, Function<List<T>, R> response) {
         if (token.isEmpty()) {
@@ -74,12 +77,15 @@ final class Calls {
         }
     }
 
-    /** Runs the body on the thread of the session; a failure of it ends the call. */
+    /** Runs the body on the thread of the session. A failure of the body ends the call. */
     void inSession(String token, StreamObserver<?> observer, Consumer<Session> body) {
         inSession(token, failure -> fail(observer, failure), body);
     }
 
-    /** Runs the body on the thread of the session, or tells why not; then on the thread of the caller, too. */
+    /**
+     * Runs the body on the thread of the session. A failure goes to {@code onFailure}, on that thread or on the
+     * caller's.
+     */
     void inSession(String token, Consumer<RuntimeException> onFailure, Consumer<Session> body) {
         Session session;
         try {

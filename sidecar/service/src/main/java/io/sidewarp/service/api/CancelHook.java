@@ -8,8 +8,8 @@ import io.sidewarp.service.session.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do when the client leaves before the end of its call has gone out to it. gRPC wants the handler while the call
- * begins, before it is known what there will be to undo, and calls it on the transport's thread.
+ * Undoes a call's work if the client leaves before the call has ended. The handler of gRPC must be set at the beginning
+ * of the call, when the undo action is still unknown. It runs on the transport's thread.
  */
 final class CancelHook {
 
@@ -21,7 +21,7 @@ final class CancelHook {
         observer.setOnCancelHandler(this::onCancel);
     }
 
-    /** Says what to undo. Done at once when the client has left already. On the session's thread. */
+    /** Sets the undo action. Runs the action at once if the client has left already. Called on the session's thread. */
     void arm(Session armedSession, Runnable newUndo) {
         synchronized (this) {
             session = armedSession;

@@ -41,7 +41,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** ConnectionService. */
+/** Implements ConnectionService. */
 final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBase {
 
     private final Calls calls;
@@ -119,7 +119,7 @@ final class ConnectionApi extends ConnectionServiceGrpc.ConnectionServiceImplBas
         calls.inSession(token, observer, session -> {
             calls.registry().checkNotDraining();
             ConnectionAttempt attempt = begin.apply(session);
-            // Also when there is a connection: until the response has gone out its client may have left.
+            // Armed even if the connection exists already: the client may leave before the response has been sent.
             hook.arm(session, attempt::cancel);
             calls.answer(observer, attempt.result().thenApply(response));
         });

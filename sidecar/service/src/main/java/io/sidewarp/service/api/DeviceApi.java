@@ -26,11 +26,11 @@ import io.sidewarp.v1.OpenSessionResponse;
 import java.time.Duration;
 import java.util.Objects;
 
-/** DeviceService. */
+/** Implements DeviceService. */
 final class DeviceApi extends DeviceServiceGrpc.DeviceServiceImplBase {
 
     private static final Duration DEFAULT_GRACE = Duration.ofSeconds(10);
-    /** As long as a set-up may take. */
+    /** Maximum grace time, equal to the longest set-up time. */
     private static final long MAX_GRACE_SECONDS = 3600;
 
     private static final int MAX_NANOS = 999_999_999;

@@ -10,7 +10,7 @@ import io.sidewarp.v1.LoadRequest;
 import io.sidewarp.v1.LoadResponse;
 import org.jspecify.annotations.Nullable;
 
-/** One Load call: sends a piece when the transport has taken the last one. On the session's thread. */
+/** One Load call. Sends the next piece when the transport has taken the previous one. Runs on the session's thread. */
 final class LoadCall {
 
     private static final int MAX_DATA = 128 << 10;
@@ -42,7 +42,7 @@ final class LoadCall {
         send();
     }
 
-    /** The transport takes more; on its thread. */
+    /** Continues when the transport can take more data. Called on the transport's thread. */
     private void onReady() {
         Session current = session;
         if (current != null) {
@@ -50,7 +50,7 @@ final class LoadCall {
         }
     }
 
-    /** The caller has all, or has left; on the transport's thread. */
+    /** Stops when the caller has received everything or has left. Called on the transport's thread. */
     private void onEnd() {
         Session current = session;
         if (current != null) {

@@ -9,7 +9,7 @@ import io.sidewarp.service.memory.RegisteredRegion;
 import io.sidewarp.service.session.Session;
 import java.lang.foreign.MemorySegment;
 
-/** Access of Store and Load to a managed region: checks and copies. On the session's thread. */
+/** Checks and copies for Store and Load on a managed region. Runs on the session's thread. */
 final class ManagedAccess {
 
     private final RegisteredRegion region;
@@ -18,7 +18,7 @@ final class ManagedAccess {
         this.region = region;
     }
 
-    /** Finds the region and checks that it is managed and that the offset is inside. */
+    /** Finds the region. Checks that it is managed and that the offset is inside it. */
     static ManagedAccess of(Session session, long id, long offset) {
         RegisteredRegion region = session.memory().require(id);
         if (!region.managed()) {
@@ -47,20 +47,20 @@ final class ManagedAccess {
         return data;
     }
 
-    /** Both unsigned. */
+    /** Checks that a range is inside the region. Both values are unsigned. */
     void check(long offset, long length) {
         long total = length();
         if (Long.compareUnsigned(offset, total) > 0) {
             throw ApiError.of(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " is outside of region " + region.id() + ", which has "
-                            + total + " octets");
+                            + total + " bytes");
         }
         if (Long.compareUnsigned(length, total - offset) > 0) {
             throw ApiError.of(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
-                            + " are outside of region " + region.id() + ", which has " + total + " octets");
+                            + " are outside of region " + region.id() + ", which has " + total + " bytes");
         }
     }
 
@@ -70,7 +70,7 @@ final class ManagedAccess {
         } catch (IllegalStateException e) {
             throw ApiError.state(
                     "region " + region.id()
-                            + " was deregistered during the call; register anew, and deregister it behind its last Store or Load");
+                            + " was deregistered during the call; register it again, and keep it during Store or Load");
         }
     }
 }

@@ -25,7 +25,7 @@ import io.sidewarp.v1.StoreRequest;
 import io.sidewarp.v1.StoreResponse;
 import java.util.concurrent.CompletableFuture;
 
-/** MemoryService. */
+/** Implements MemoryService. */
 final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
 
     private final Calls calls;
@@ -61,7 +61,8 @@ final class MemoryApi extends MemoryServiceGrpc.MemoryServiceImplBase {
     public void registerRegion(RegisterRegionRequest request, StreamObserver<RegisterRegionResponse> observer) {
         ServerCallStreamObserver<RegisterRegionResponse> call =
                 (ServerCallStreamObserver<RegisterRegionResponse>) observer;
-        // The preparation of pages cannot be stopped once it has begun: its outcome is undone when it is there.
+        // Page preparation cannot be stopped once it has begun. If the client leaves meanwhile, the finished region is
+        // released.
         calls.create(
                 request.getSession(),
                 observer,

@@ -8,8 +8,8 @@ import io.sidewarp.service.session.Session;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What to do when the client can take more. gRPC wants the handler while the call begins, before it is known what there
- * will be to send, and calls it on the transport's thread.
+ * Continues sending when the client can take more. The handler of gRPC must be set at the beginning of the call, when
+ * the sender is still unknown. It runs on the transport's thread.
  */
 final class ReadyHook {
 
@@ -19,7 +19,7 @@ final class ReadyHook {
         observer.setOnReadyHandler(this::onReady);
     }
 
-    /** Says what sends; it runs on the session's thread. Before it sends for the first time. */
+    /** Sets the action that sends, which runs on the session's thread. Must be called before the first send. */
     void arm(Session session, Runnable send) {
         armed = () -> session.context().run(send);
     }

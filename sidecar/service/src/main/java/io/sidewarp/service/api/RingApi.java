@@ -12,7 +12,7 @@ import io.sidewarp.v1.DestroyRingRequest;
 import io.sidewarp.v1.DestroyRingResponse;
 import io.sidewarp.v1.RingServiceGrpc;
 
-/** RingService. */
+/** Implements RingService. */
 final class RingApi extends RingServiceGrpc.RingServiceImplBase {
 
     private final Calls calls;

@@ -15,7 +15,7 @@ import io.sidewarp.v1.ModifySharedReceiveQueueResponse;
 import io.sidewarp.v1.SharedReceiveQueueServiceGrpc;
 import java.util.concurrent.CompletableFuture;
 
-/** SharedReceiveQueueService. */
+/** Implements SharedReceiveQueueService. */
 final class SharedReceiveQueueApi extends SharedReceiveQueueServiceGrpc.SharedReceiveQueueServiceImplBase {
 
     private final Calls calls;

@@ -15,21 +15,21 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Store call. The next piece is asked for when the last one is in the region, so that at most one is in memory.
- * gRPC's callbacks come on the transport's thread and continue on the session's.
+ * One Store call. The next piece is requested when the previous one is in the region: at most one piece is in memory.
+ * gRPC's callbacks arrive on the transport's thread and continue on the session's thread.
  */
 final class StoreCall implements StreamObserver<StoreRequest> {
 
     private final Calls calls;
     private final ServerCallStreamObserver<StoreResponse> observer;
 
-    /** Set by the transport's thread, with the first message. */
+    /** Header of the first message. Set by the transport's thread. */
     private @Nullable StoreHeader header;
 
     private @Nullable ManagedAccess access;
     private long offset;
     private long stored;
-    /** The call has ended; pieces and the half-close that were on their way come all the same. */
+    /** True if the call has ended. Pieces and the half-close that were already sent still arrive. */
     private final AtomicBoolean done = new AtomicBoolean();
 
     StoreCall(Calls calls, ServerCallStreamObserver<StoreResponse> observer) {
@@ -82,7 +82,7 @@ final class StoreCall implements StreamObserver<StoreRequest> {
 
     @Override
     public void onError(Throwable failure) {
-        // The client left; there is nobody to answer.
+        // The client has left and needs no answer.
     }
 
     @Override

@@ -28,7 +28,7 @@ import io.sidewarp.v1.WriteResponse;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** TransferService. */
+/** Implements TransferService. */
 final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
 
     private final Calls calls;
@@ -114,10 +114,10 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         return new QueueCall((ServerCallStreamObserver<QueueResponse>) observer, calls.registry(), Peer.CONTEXT.get());
     }
 
-    /** Without it an empty message would go out, and the call would succeed. */
+    /** Rejects a request without work. Otherwise an empty message would be sent, and the call would succeed. */
     private static void requireWork(boolean given) {
         if (!given) {
-            throw ApiError.invalid("work is not set; an operation of no octets has it too, and no elements in it");
+            throw ApiError.invalid("work is not set; set it, without elements for an operation of no bytes");
         }
     }
 
@@ -129,7 +129,7 @@ final class TransferApi extends TransferServiceGrpc.TransferServiceImplBase {
         CancelHook hook = new CancelHook((ServerCallStreamObserver<R>) observer);
         calls.unary(token, observer, session -> {
             CompletableFuture<WorkCompletion> completion = post.apply(session.transfers());
-            // Work that was posted goes on, and keeps nothing of a caller that has left.
+            // Posted work continues, but holds no reference to a caller that has left.
             hook.arm(session, () -> completion.cancel(false));
             return completion.thenApply(response);
         });

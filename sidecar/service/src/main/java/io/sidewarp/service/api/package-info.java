@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The services of the gRPC API, as {@code proto} defines them. A handler finds the session that the call names, goes
- * on on that session's thread, and answers with what the session's parts made of it.
+ * Services of the gRPC API, as {@code proto} defines them. A handler finds the session that the call names and
+ * continues on that session's thread. It answers with the result of the session's parts.
  */
 @NullMarked
 package io.sidewarp.service.api;

@@ -28,25 +28,27 @@ import java.util.regex.Pattern;
 /** Finds settings that cannot work, so that the sidecar refuses to start and says what to change. */
 public final class ConfigValidator {
 
-    /** Longest path of a Unix socket in octets, as the JDK takes it: sun_path less two. */
+    /** Maximum length of a Unix socket path in bytes, as the JDK accepts it: the size of sun_path minus two. */
     private static final int MAX_SOCKET_PATH = 106;
 
-    /** Longest path of its directory: the socket is bound at {@code .abc/s} in it first. */
+    /**
+     * Maximum length of the socket's directory in bytes. The socket is first bound at {@code .abc/s} in that directory.
+     */
     private static final int MAX_SOCKET_DIRECTORY = MAX_SOCKET_PATH - 7;
 
-    /** For {@link SidewarpConfig#provider}. */
+    /** Value of {@link SidewarpConfig#provider} that chooses automatically. */
     private static final String AUTO_PROVIDER = "auto";
 
-    /** Of those that are left to it, a connection can have one call beside that of its session. */
+    /** Smallest limit whose fair share lets one connection have two calls: that of its session and one more. */
     private static final int MIN_CALLS = 6;
 
-    /** The longest FPDU, in a buffer of a power of two. */
+    /** Buffer for the longest FPDU, rounded up to a power of two. */
     private static final int MIN_REASSEMBLY_OCTETS = 131_072;
 
-    /** Of those that are left to it, a session can have a connection with one entry in each queue. */
+    /** Smallest limit whose fair share lets one session have a connection with one entry in each queue. */
     private static final int MIN_WORK_ENTRIES = 6;
 
-    /** Of those that are left to it, a session can have one. */
+    /** Smallest limit whose fair share lets one session have one region. */
     private static final int MIN_TOTAL_REGIONS = 3;
 
     private static final Pattern CONGESTION_CONTROL =
@@ -56,7 +58,7 @@ public final class ConfigValidator {
 
     private ConfigValidator() {}
 
-    /** All problems, each with the setting's name, its value, what is allowed and a remedy. Empty: none. */
+    /** Returns all problems, each with the setting's name, its value, the allowed values and a remedy. Empty: none. */
     public static List<String> problems(SidewarpConfig config) {
         ConfigValidator validator = new ConfigValidator();
         validator.general(config);
@@ -69,7 +71,7 @@ public final class ConfigValidator {
         return List.copyOf(validator.problems);
     }
 
-    /** The name of the provider to use. Legal after {@link #problems} found none. */
+    /** Returns the name of the provider to use. Legal after {@link #problems} found none. */
     public static String provider(SidewarpConfig config) {
         if (!AUTO_PROVIDER.equals(config.provider())) {
             return config.provider();
@@ -77,7 +79,7 @@ public final class ConfigValidator {
         return config.rdmaDevices().orElse(List.of()).isEmpty() ? SoftwareProvider.NAME : KernelProvider.NAME;
     }
 
-    /** The mode of the API's socket as a number. Legal after {@link #problems} found none. */
+    /** Returns the mode of the API's socket as a number. Legal after {@link #problems} found none. */
     public static int socketMode(SidewarpConfig.Api api) {
         return Integer.parseInt(api.socketMode(), 8);
     }
@@ -104,7 +106,7 @@ public final class ConfigValidator {
             add(
                     "sidewarp.api.socket",
                     api.socket(),
-                    "an absolute path of at most " + MAX_SOCKET_PATH + " octets, of which its directory has at most "
+                    "an absolute path of at most " + MAX_SOCKET_PATH + " bytes, of which its directory has at most "
                             + MAX_SOCKET_DIRECTORY);
         }
         if (!api.socketMode().matches("0?[0-7]{3}")) {
@@ -320,7 +322,7 @@ public final class ConfigValidator {
         }
     }
 
-    /** The addresses of SCTP endpoints, each once. Legal after {@link #problems} found none. */
+    /** Returns the distinct addresses of SCTP endpoints. Legal after {@link #problems} found none. */
     public static List<InetAddress> sctpAddresses(SidewarpConfig config) {
         return config.sctp().addresses().orElse(List.of()).stream()
                 .map(InetAddress::ofLiteral)
@@ -328,7 +330,10 @@ public final class ConfigValidator {
                 .toList();
     }
 
-    /** The only address to listen at, unless it is a wildcard. Legal after {@link #problems} found none. */
+    /**
+     * Returns the only address at which callers may listen; empty when it is a wildcard or unset. Legal after
+     * {@link #problems} found none.
+     */
     public static Optional<InetAddress> listenAddress(SidewarpConfig config) {
         return config.connection()
                 .listenAddress()

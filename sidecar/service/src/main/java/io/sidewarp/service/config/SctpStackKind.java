@@ -3,10 +3,10 @@
 
 package io.sidewarp.service.config;
 
-/** Implementations of SCTP that a sidecar can use. */
+/** SCTP implementations that a sidecar can use. */
 public enum SctpStackKind {
-    /** In user space, in UDP (RFC 6951). */
+    /** User-space SCTP, encapsulated in UDP (RFC 6951). */
     UDP,
-    /** The kernel's, directly on IP. */
+    /** SCTP of the kernel, directly on IP. */
     KERNEL
 }

@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * Leaves out of the settings what Kubernetes tells pods of Services. One that is named {@code sidewarp-api-tcp} makes
- * the variable {@code SIDEWARP_API_TCP_PORT}, which is {@code tcp://10.96.0.7:80} in all pods of its namespace.
+ * Ignores environment variables that Kubernetes sets for Services. A Service named {@code sidewarp-api-tcp} creates the
+ * variable {@code SIDEWARP_API_TCP_PORT}. Its value is {@code tcp://10.96.0.7:80} in all pods of the namespace, which
+ * is not a valid setting.
  */
 public final class ServiceLinks implements SmallRyeConfigBuilderCustomizer {
 
@@ -22,7 +23,7 @@ public final class ServiceLinks implements SmallRyeConfigBuilderCustomizer {
 
     private final Map<String, String> environment;
 
-    /** Found by its name in META-INF/services. */
+    /** Called through META-INF/services. */
     public ServiceLinks() {
         this(System.getenv());
     }
@@ -36,7 +37,7 @@ public final class ServiceLinks implements SmallRyeConfigBuilderCustomizer {
         if (!builder.isAddDefaultSources()) {
             return;
         }
-        // The same sources, but for what is left out.
+        // Uses the default sources, without the variables of Services.
         builder.setAddDefaultSources(false)
                 .addPropertiesSources()
                 .withSources(new SysPropConfigSource(), new EnvConfigSource(withoutLinks(), EnvConfigSource.ORDINAL));
@@ -49,7 +50,7 @@ public final class ServiceLinks implements SmallRyeConfigBuilderCustomizer {
                 .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
     }
 
-    /** Behind those that say which sources there are. */
+    /** Runs after all customizers that choose the sources. */
     @Override
     public int priority() {
         return Integer.MAX_VALUE;

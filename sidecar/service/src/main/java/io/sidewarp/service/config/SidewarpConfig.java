@@ -17,36 +17,37 @@ import java.util.Set;
 
 /**
  * Settings of the sidecar. Each can be given as a system property ({@code -Dsidewarp.api.socket=...}) or as an
- * environment variable ({@code SIDEWARP_API_SOCKET=...}). docs/configuration.md lists them all; a test holds that table
- * and this mapping together.
+ * environment variable ({@code SIDEWARP_API_SOCKET=...}). docs/configuration.md lists them all. A test compares that
+ * table with this mapping.
  */
 @ConfigMapping(prefix = "sidewarp")
 public interface SidewarpConfig {
 
     /**
-     * What carries out verbs: software, the sidecar's own engine; kernel, an iWARP device of the kernel; or auto, the latter
-     * where {@link #rdmaDevices} names any.
+     * Provider that carries out verbs: the sidecar's own engine ({@code software}) or an iWARP device of the kernel
+     * ({@code kernel}). The value {@code auto} means {@code kernel} if {@link #rdmaDevices} names any device, else
+     * {@code software}.
      */
     @WithDefault("software")
     String provider();
 
     /**
-     * Names of iWARP devices of the kernel, of which the first that is there is used. Unset: those that the node agent has
-     * given to the container, or else, with the provider kernel, any.
+     * Names of iWARP devices of the kernel. The first one that exists is used. Unset: the devices that the node agent
+     * gave to the container. If there are none, the provider {@code kernel} uses any device.
      */
     @WithDefault("${SIDEWARP_RNIC_DEVICES:}")
     Optional<List<String>> rdmaDevices();
 
-    /** Threads that run the API and the connections. Unset: the processors that are available, at most 2. */
+    /** Number of threads for the API and the connections. Unset: the number of available processors, at most 2. */
     OptionalInt eventLoops();
 
     /**
-     * Microseconds that a thread of the connections polls at most before it sleeps. Unset: 300, or 0 where the machine
-     * has one processor only or a control group gives the sidecar less than the time of one.
+     * Maximum time in microseconds that a thread of the connections polls before it sleeps. Unset: 300. The default is
+     * 0 if the machine has one processor, or if a control group gives the sidecar less than one processor.
      */
     OptionalInt busyPollMicros();
 
-    /** Threads for what blocks: registration of memory. */
+    /** Number of threads for blocking work: registration of memory. */
     @WithDefault("2")
     int workerThreads();
 
@@ -54,16 +55,16 @@ public interface SidewarpConfig {
     @WithDefault("/run/sidewarp/shared")
     Optional<String> sharedVolume();
 
-    /** Whether connections have Immediate Data and atomic operations (RFC 7306). */
+    /** Enables Immediate Data and atomic operations (RFC 7306). */
     @WithDefault("true")
     @WithConverter(StrictBoolean.class)
     boolean extensions();
 
-    /** Time after SIGTERM for work under way to finish, and for connections to be closed. */
+    /** Time after SIGTERM in which work in progress may finish and connections are closed. */
     @WithDefault("10s")
     Duration drainTimeout();
 
-    /** Whether the sidecar serves on after SIGTERM until all sessions have ended, at most for the time above. */
+    /** Keeps the sidecar serving after SIGTERM until all sessions have ended, at most for {@link #drainTimeout}. */
     @WithDefault("false")
     @WithConverter(StrictBoolean.class)
     boolean outliveSessions();
@@ -82,7 +83,7 @@ public interface SidewarpConfig {
 
     Log log();
 
-    /** Where the gRPC API is, and who may use it. */
+    /** Address of the gRPC API, and the users that may call it. */
     interface Api {
 
         /** Path of the Unix socket. */
@@ -93,27 +94,27 @@ public interface SidewarpConfig {
         @WithDefault("0660")
         String socketMode();
 
-        /** User ids that may call. Unset: all that can open the socket. */
+        /** User ids that may call. Unset: all users that can open the socket. */
         Optional<List<Long>> allowedUids();
 
-        /** Group ids that may call, in addition to the allowed users. Unset: all that can open the socket. */
+        /** Group ids that may call, in addition to the allowed users. Unset: all users that can open the socket. */
         Optional<List<Long>> allowedGids();
 
         Tcp tcp();
 
-        /** An additional listener without peer credentials, for programs that cannot use Unix sockets. */
+        /** Additional listener without peer credentials, for programs that cannot use Unix sockets. */
         interface Tcp {
 
-            /** A loopback address. */
+            /** Loopback address to listen at. */
             @WithDefault("127.0.0.1")
             String host();
 
-            /** Unset: no TCP listener. 0: any free port. */
+            /** TCP port. Unset: no TCP listener. 0: any free port. */
             OptionalInt port();
         }
     }
 
-    /** The HTTP listener for health and metrics. */
+    /** HTTP listener for health and metrics. */
     interface Management {
 
         @WithDefault("true")
@@ -123,31 +124,33 @@ public interface SidewarpConfig {
         @WithDefault("127.0.0.1")
         String host();
 
-        /** 0: any free port. */
+        /** TCP port. 0: any free port. */
         @WithDefault("9464")
         int port();
 
-        /** Connections to it. One more takes the place of the oldest. */
+        /** Maximum number of connections. A new connection above the limit replaces the oldest. */
         @WithDefault("32")
         int connections();
     }
 
-    /** The resource manager's quotas (RFC 5040 section 8.1.2). */
+    /** Quotas of the resource manager (RFC 5040 section 8.1.2). */
     interface Limits {
 
-        /** Connections with the API. A user may hold no more than it leaves to the others. */
+        /** Connections to the API. One user may hold at most half. */
         @WithDefault("1024")
         int apiConnections();
 
-        /** Calls under way on one connection with the API. */
+        /** Calls in progress on one API connection. */
         @WithDefault("2100")
         int apiConnectionCalls();
 
-        /** Calls under way on all connections with the API. Users, and connections of a user, hold no more than they leave. */
+        /**
+         * Calls in progress on all API connections. Users, and the connections of one user, are limited to fair shares.
+         */
         @WithDefault("6400")
         int apiCalls();
 
-        /** Sessions of the sidecar. Users have no more than they leave to others. */
+        /** Sessions of the sidecar. One user may hold at most half. */
         @WithDefault("256")
         int sessions();
 
@@ -156,23 +159,23 @@ public interface SidewarpConfig {
         int regions();
 
         /**
-         * Regions of all sessions: file descriptors, mappings and heap of the sidecar. Users, and sessions of a user, have no
-         * more than they leave to others.
+         * Regions of all sessions. They use file descriptors, mappings and heap of the sidecar. Users, and the sessions
+         * of one user, are limited to fair shares.
          */
         @WithDefault("16384")
         int totalRegions();
 
-        /** Octets registered by a session, over all regions. */
+        /** Bytes that a session registers, over all regions. */
         @WithDefault("68719476736")
         long registeredOctets();
 
-        /** Octets of one managed region. */
+        /** Bytes of one managed region. */
         @WithDefault("67108864")
         long managedRegionOctets();
 
         /**
-         * Octets of all managed regions of all sessions: memory of the sidecar itself. Users, and sessions of a user, have no
-         * more than they leave to others.
+         * Bytes of all managed regions of all sessions, which are memory of the sidecar itself. Users, and the sessions
+         * of one user, are limited to fair shares.
          */
         @WithDefault("268435456")
         long managedOctets();
@@ -181,17 +184,20 @@ public interface SidewarpConfig {
         @WithDefault("1024")
         int connections();
 
-        /** Names of peers that a session has looked up at a time. Each takes a thread. */
+        /** Concurrent look-ups of peer names by a session. Each takes a thread. */
         @WithDefault("2")
         int lookups();
 
-        /** Completion queue entries of a session: as many as its connections' and shared receive queues have. */
+        /**
+         * Completion queue entries of a session: as many as the entries of its connections' queues and shared receive
+         * queues.
+         */
         @WithDefault("1048576")
         long completionEntries();
 
         /**
-         * Entries of the send queues, receive queues and shared receive queues of all sessions: heap of the sidecar. Users, and
-         * sessions of a user, have no more than they leave to others.
+         * Entries of the send queues, receive queues and shared receive queues of all sessions, which use heap of the
+         * sidecar. Users, and the sessions of one user, are limited to fair shares.
          */
         @WithDefault("262144")
         long workEntries();
@@ -200,7 +206,7 @@ public interface SidewarpConfig {
         @WithDefault("16384")
         long readRequests();
 
-        /** Entries of the receive queues of a session, those of connections and shared ones. */
+        /** Entries of the receive queues of a session, both of connections and shared ones. */
         @WithDefault("524288")
         long receives();
 
@@ -208,11 +214,11 @@ public interface SidewarpConfig {
         @WithDefault("64")
         int sharedReceiveQueues();
 
-        /** Connections with one remote address, of all sessions. */
+        /** Connections to one remote address, over all sessions. */
         @WithDefault("4096")
         int peerConnections();
 
-        /** Inbound RDMA Read Requests that are reserved for the connections with one remote address. */
+        /** Inbound RDMA Read Requests that are reserved for the connections to one remote address. */
         @WithDefault("65536")
         long peerReadRequests();
 
@@ -249,85 +255,93 @@ public interface SidewarpConfig {
         int backlog();
 
         /**
-         * Connections of one listener that are in start-up before their request is complete, or that failed or were rejected
-         * and are not closed yet.
+         * Connections of one listener that have not sent a complete request, or that failed or were rejected and are
+         * not closed yet.
          */
         @WithDefault("256")
         int startupConnections();
 
         /**
-         * Buffers of 256 KiB that the connections of one event loop can have in sockets that are full, and as many that hold
-         * the beginnings of long FPDUs.
+         * Number of 256 KiB buffers that the connections of one event loop can use for full sockets. As many again can
+         * hold the beginnings of long FPDUs.
          */
         @WithDefault("128")
         int outputBuffers();
 
-        /** Of these, those of 784 KiB, which streams get as long as there are some. */
+        /** Number of these output buffers that have 784 KiB. Streams get large buffers first, while there are any. */
         @WithDefault("8")
         int largeOutputBuffers();
 
-        /** Octets of an event loop's buffers of more than 4 KiB into which the other beginnings of long FPDUs are copied. */
+        /**
+         * Bytes of an event loop's buffers above 4 KiB for further beginnings of long FPDUs, which are copied there.
+         */
         @WithDefault("33554432")
         long reassemblyOctets();
 
-        /** Segments of one inbound message with less than 64 octets of payload, its last one aside. */
+        /** Segments of one inbound message with less than 64 bytes of payload, not counting its last segment. */
         @WithDefault("4096")
         int shortSegments();
     }
 
-    /** What a connection gets when its options do not say. */
+    /** Defaults for connection options that the caller leaves unset. */
     interface Connection {
 
-        /** Address to listen at when a caller names none. Unset: all; if set, callers can listen at no other. */
+        /**
+         * Address to listen at if the caller names none. Unset: all addresses. If set, callers can listen at no other
+         * address.
+         */
         Optional<String> listenAddress();
 
-        /** Time for the set-up of a connection. */
+        /** Time limit for the set-up of a connection. */
         @WithDefault("10s")
         Duration timeout();
 
         /**
-         * Time that a peer may acknowledge nothing of what it is sent, also when this side has closed, leave an FPDU incomplete,
-         * or not read what is in a buffer for which others wait.
+         * Maximum time that a peer may stall: acknowledge no data (also after this side has closed), leave an FPDU
+         * incomplete, or not read from a buffer for which others wait.
          */
         @WithDefault("60s")
         Duration stallTimeout();
 
-        /** Time that a peer gets to close its side, from when it has acknowledged the close of this side. */
+        /** Maximum time between the peer's acknowledgement of this side's close and the close of the peer's side. */
         @WithDefault("5s")
         Duration lingerTimeout();
 
-        /** Silence of a peer after which TCP probes whether it is still there, whole seconds. 0: never. */
+        /** Silence of a peer in whole seconds after which TCP probes the peer. 0: never. */
         @WithDefault("60s")
         Duration keepAlive();
 
         /**
-         * Name of TCP's congestion control in Linux. Unset: that of the machine, or of the pod's network namespace; {@code
-         * reno} when both ends are in that.
+         * Name of TCP's congestion control in Linux. Unset: the default of the machine or of the pod's network
+         * namespace; {@code reno} if both ends are in the same namespace.
          */
         Optional<String> congestionControl();
 
-        /** Time that an initiator waits behind the peer's MPA Reply before it sends. */
+        /** Delay between the peer's MPA Reply and the initiator's first FPDU. */
         @WithDefault("0s")
         Duration firstFpduDelay();
 
-        /** Whether CRCs are required, preferred or refused. */
+        /** CRC policy: required, preferred or refused. */
         @WithDefault("preferred")
         CrcPolicy crc();
 
-        /** Whether callers may ask for connections without CRCs (RFC 5044 section 4.4). */
+        /** Lets callers request connections without CRCs (RFC 5044 section 4.4). */
         @WithDefault("false")
         @WithConverter(StrictBoolean.class)
         boolean allowCrcOff();
 
-        /** What protects the integrity of data from end to end at least as well as CRCs, where these may be off. */
+        /**
+         * Mechanism that protects the integrity of data from end to end at least as well as CRCs, where these may be
+         * off.
+         */
         Optional<String> integrityProtection();
 
-        /** Whether peers have to insert MPA Markers. */
+        /** Requires peers to insert MPA Markers. */
         @WithDefault("false")
         @WithConverter(StrictBoolean.class)
         boolean receiveMarkers();
 
-        /** Upper bound of an FPDU in octets, 0 for none but the path's. */
+        /** Maximum length of an FPDU in bytes. 0: only the limit of the path applies. */
         @WithDefault("0")
         int maxFpdu();
 
@@ -335,20 +349,20 @@ public interface SidewarpConfig {
         @WithDefault("0,1,2")
         Set<Integer> mpaRevisions();
 
-        /** Revision of MPA that connections are asked for with. */
+        /** Revision of MPA in connection requests of this side. */
         @WithDefault("1")
         int mpaRequestRevision();
 
-        /** Whether connections are asked for in the peer-to-peer model. */
+        /** Requests connections in the peer-to-peer model. */
         @WithDefault("false")
         @WithConverter(StrictBoolean.class)
         boolean peerToPeer();
 
-        /** Ready-to-receive indications, the one liked best first. */
+        /** Ready-to-receive indications in order of preference. */
         @WithDefault("write,read,send")
         List<RtrKind> readyIndications();
 
-        /** How IRD and ORD are negotiated. */
+        /** Negotiation of IRD and ORD. */
         @WithDefault("enhanced")
         DepthNegotiation readDepths();
 
@@ -381,41 +395,41 @@ public interface SidewarpConfig {
         int backlog();
     }
 
-    /** SCTP, the other lower layer (RFC 5043). */
+    /** Settings of SCTP, the other lower layer (RFC 5043). */
     interface Sctp {
 
-        /** Whose SCTP it is. */
+        /** SCTP implementation. */
         @WithDefault("udp")
         SctpStackKind stack();
 
-        /** Local addresses that make up one endpoint. Unset: each address is one. */
+        /** Local addresses of one SCTP endpoint. Unset: each address is an endpoint of its own. */
         Optional<List<String>> addresses();
 
-        /** Local UDP port of the encapsulation. 0: any free one, which suits a sidecar that does not listen. */
+        /** Local UDP port of the encapsulation. 0: any free port, which suits a sidecar that does not listen. */
         @WithDefault("9899")
         int udpPort();
 
-        /** Streams of an association, and so connections that share it. */
+        /** Streams of an association: the maximum number of connections that share it. */
         @WithDefault("1024")
         int streams();
 
-        /** Octets of an IP packet at most. 0: what the local interface takes. */
+        /** Maximum length of an IP packet in bytes. 0: the MTU of the local interface. */
         @WithDefault("0")
         int maxPathMtu();
 
-        /** Octets that an association holds unacknowledged or unsent. */
+        /** Bytes that an association holds unacknowledged or unsent. */
         @WithDefault("4194304")
         int sendBuffer();
 
-        /** Octets that an association receives ahead of its connections. */
+        /** Bytes that an association receives ahead of its connections. */
         @WithDefault("4194304")
         int receiveBuffer();
 
-        /** How often an idle path is probed. */
+        /** Interval between probes of an idle path. */
         @WithDefault("30s")
         Duration heartbeatInterval();
 
-        /** The longest wait before received data is acknowledged. */
+        /** Maximum delay before received data is acknowledged. */
         @WithDefault("20ms")
         Duration sackDelay();
 
@@ -423,7 +437,7 @@ public interface SidewarpConfig {
         @WithDefault("200ms")
         Duration rtoMin();
 
-        /** Retransmission time-out of a path that was not measured yet. */
+        /** Retransmission time-out of a path without a round trip measurement. */
         @WithDefault("1s")
         Duration rtoInitial();
 
@@ -431,15 +445,15 @@ public interface SidewarpConfig {
         @WithDefault("10s")
         Duration rtoMax();
 
-        /** Time-outs in a row after which a path counts as inactive. */
+        /** Consecutive time-outs after which a path counts as inactive. */
         @WithDefault("5")
         int pathRetransmissions();
 
-        /** Time-outs in a row after which an association is lost. */
+        /** Consecutive time-outs after which an association is lost. */
         @WithDefault("10")
         int associationRetransmissions();
 
-        /** Associations at one local address that peers begin, and as many that begin here. */
+        /** Associations at one local address that peers initiate. As many again can be initiated by this side. */
         @WithDefault("1024")
         int associations();
 
@@ -447,11 +461,11 @@ public interface SidewarpConfig {
         @WithDefault("128")
         int halfOpenAssociations();
 
-        /** Octets of one association's chunks that wait for an earlier one. */
+        /** Bytes of one association's chunks that wait for an earlier chunk. */
         @WithDefault("16777216")
         int reorderOctets();
 
-        /** Octets of such chunks of all associations. */
+        /** Bytes of chunks that wait for an earlier chunk, over all associations. */
         @WithDefault("33554432")
         int totalReorderOctets();
     }
@@ -459,11 +473,11 @@ public interface SidewarpConfig {
     /** Traces and metrics. Exporters are set by the standard OTEL_ variables. */
     interface Telemetry {
 
-        /** One of so many work requests, by chance, has its latency measured. */
+        /** Average number of work requests per latency measurement. The sample is random. */
         @WithDefault("16")
         int latencySampling();
 
-        /** Time that exporters get at the end to deliver what they hold. */
+        /** Time for exporters to deliver their data at shutdown. */
         @WithDefault("2s")
         Duration shutdownTimeout();
     }
@@ -471,7 +485,10 @@ public interface SidewarpConfig {
     /** Logging. */
     interface Log {
 
-        /** Messages of one kind that peers and callers can cause in a minute; further ones are counted, not written. */
+        /**
+         * Messages of one kind per minute about what peers and callers cause. Further messages are counted, not
+         * written.
+         */
         @WithDefault("10")
         int messagesPerMinute();
     }

@@ -6,12 +6,12 @@ package io.sidewarp.service.config;
 import java.util.Locale;
 import org.eclipse.microprofile.config.spi.Converter;
 
-/** The values of a switch. The configuration's own converter takes everything that it does not know for false. */
+/** Converts boolean settings. The configuration library's own converter reads every unknown value as false. */
 public final class StrictBoolean implements Converter<Boolean> {
 
     private static final long serialVersionUID = 1;
 
-    /** @throws IllegalArgumentException when the value is neither "true" nor "false", in whatever case */
+    /** @throws IllegalArgumentException when the value is neither "true" nor "false", in any case */
     @Override
     public Boolean convert(String value) {
         return switch (value.strip().toLowerCase(Locale.ROOT)) {

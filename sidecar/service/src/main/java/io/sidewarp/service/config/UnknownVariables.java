@@ -15,14 +15,14 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Variables of the environment whose names look like those of settings and are not. The library for configurations refuses
- * such properties, and leaves such variables out without a word, for others may use them.
+ * Finds environment variables that look like settings but are not. The configuration library rejects unknown
+ * properties, but silently ignores unknown variables, because other programs may use them.
  */
 public final class UnknownVariables {
 
     private static final String PREFIX = "SIDEWARP_";
 
-    /** Those of applications and of the script, which may run beside it, and of the device plugin. */
+    /** Variables of applications, of the script and of the device plugin, which may run beside the sidecar. */
     private static final Set<String> OTHERS = Set.of(
             "SIDEWARP_API",
             "SIDEWARP_VOLUME",
@@ -32,10 +32,10 @@ public final class UnknownVariables {
             "SIDEWARP_RNIC_PROVIDER",
             "SIDEWARP_RNIC_DEVICES");
 
-    /** An element of a list. */
+    /** Suffix of a list element. */
     private static final Pattern INDEX = Pattern.compile("_\\d+_$");
 
-    /** Kubernetes tells pods of each Service by variables that begin with its name. */
+    /** Suffix of the variables that Kubernetes sets for each Service. They begin with the name of the Service. */
     private static final String SERVICE = "_SERVICE_HOST";
 
     private static final int LIKE = 3;
@@ -43,10 +43,11 @@ public final class UnknownVariables {
     private UnknownVariables() {}
 
     /**
-     * The variables that no setting knows, each with the setting that it may mean; empty when there are none.
+     * Returns the variables that match no setting, each with the setting that was probably meant. Empty when there are
+     * none.
      *
      * @param names all variables of the environment
-     * @param settings what maps them
+     * @param settings the mapping of all settings
      */
     public static Optional<String> in(Set<String> names, Class<?> settings) {
         Set<String> known = variables(PREFIX, settings).collect(Collectors.toCollection(TreeSet::new));
@@ -70,7 +71,7 @@ public final class UnknownVariables {
         return Optional.of(unknown).filter(text -> !text.isEmpty());
     }
 
-    /** The variables of a group of settings, and of the groups in it. */
+    /** Returns the variables of a group of settings, including nested groups. */
     private static Stream<String> variables(String prefix, Class<?> group) {
         return Stream.of(group.getDeclaredMethods())
                 .filter(method -> !method.isSynthetic())
@@ -92,7 +93,7 @@ public final class UnknownVariables {
                 .min(Comparator.comparingInt(setting -> distance(name, setting)));
     }
 
-    /** How many characters have to be put in, taken out or changed to make one of the other. */
+    /** Returns the edit distance: the number of characters to insert, remove or replace. */
     private static int distance(String one, String other) {
         if (Math.abs(one.length() - other.length()) > LIKE) {
             return LIKE + 1;

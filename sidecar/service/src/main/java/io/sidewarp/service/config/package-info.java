@@ -1,10 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/**
- * The settings of the sidecar, and what is checked of them before it starts. docs/configuration.md is their
- * documentation.
- */
+/** Settings of the sidecar, and the checks before its start. docs/configuration.md documents them. */
 @NullMarked
 package io.sidewarp.service.config;
 

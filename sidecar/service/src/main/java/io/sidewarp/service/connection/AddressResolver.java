@@ -12,14 +12,14 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import org.jspecify.annotations.Nullable;
 
-/** Makes addresses of what callers write. */
+/** Parses and checks addresses from callers. */
 final class AddressResolver {
 
     static final int MAX_PORT = 65_535;
 
     private AddressResolver() {}
 
-    /** The address that a caller wrote as one; null for a name, which has to be looked up. */
+    /** Returns the address that a caller wrote as an IP address; null for a name, which must be looked up. */
     static @Nullable InetAddress remote(String address, int port) {
         if (address.isEmpty()) {
             throw ApiError.invalid("address is empty; name the peer's host or IP address");
@@ -30,7 +30,7 @@ final class AddressResolver {
         return parsed("address", address);
     }
 
-    /** An address to listen at: an IP address of this host that the settings permit. */
+    /** Returns an address to listen at: an IP address of this host that the settings permit. */
     static InetSocketAddress local(String address, int port, SessionContext context) {
         if (port < 0 || port > MAX_PORT) {
             throw ApiError.invalid(
@@ -61,13 +61,13 @@ final class AddressResolver {
         return literal;
     }
 
-    /** Null for what is no address. */
+    /** Returns the parsed IP address, or null if the text is none. */
     private static @Nullable InetAddress parsed(String field, String address) {
         byte[] literal = NetUtil.createByteArrayFromIpAddressString(address);
         if (literal == null) {
             return null;
         }
-        // Its octets do not have the zone (RFC 4007 section 11).
+        // The bytes of the address do not include the zone (RFC 4007 section 11).
         return address.indexOf('%') < 0 ? fromBytes(literal) : zoned(field, address);
     }
 
@@ -76,7 +76,7 @@ final class AddressResolver {
             return InetAddress.ofLiteral(address);
         } catch (IllegalArgumentException e) {
             throw ApiError.invalid(
-                    field, "\"" + address + "\"", "behind %, an interface of this pod that has addresses of this kind");
+                    field, "\"" + address + "\"", "after %, an interface of this pod with an address of this scope");
         }
     }
 

@@ -8,7 +8,7 @@ import io.sidewarp.engine.verbs.AssociationAttributes;
 import io.sidewarp.v1.Association;
 import io.sidewarp.v1.AssociationPath;
 
-/** SCTP associations in the API's words. */
+/** Converts SCTP associations to the form of the API. */
 public final class AssociationProtos {
 
     private AssociationProtos() {}

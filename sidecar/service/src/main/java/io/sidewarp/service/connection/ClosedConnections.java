@@ -14,8 +14,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers the last connections of a session that were closed, and the data of any that may not have arrived until somebody is
- * told. Keeps nothing that takes memory by the length of their queues. Confined to the session's thread.
+ * Remembers the most recently closed connections of a session. Keeps possible data loss of every closed connection
+ * until a caller is told. Memory does not depend on the length of the connections' queues. Confined to the session's
+ * thread.
  */
 final class ClosedConnections {
 
@@ -34,18 +35,18 @@ final class ClosedConnections {
         }
     };
     private long count;
-    /** Connections whose loss nobody was told of, and the first one's. */
+    /** Number of connections whose data loss was not reported to any caller, and the first of these losses. */
     private int losses;
 
     private @Nullable StatusRuntimeException firstLoss;
 
     /**
-     * One connection.
+     * One closed connection.
      *
-     * @param end what its watchers were told at last
-     * @param error what ended it, or null
-     * @param loss why earlier data may not have arrived, or null
-     * @param told whether a Disconnect has told the loss
+     * @param end last state change that watchers received
+     * @param error error that ended the connection, or null
+     * @param loss reason why earlier data may not have arrived, or null
+     * @param told true if a Disconnect call has reported the loss
      */
     private record Closed(
             ConnectionStateChange end,
@@ -53,13 +54,13 @@ final class ClosedConnections {
             @Nullable StatusRuntimeException loss,
             boolean told) {}
 
-    /** Remembers a connection that is closed. */
+    /** Remembers a closed connection. */
     void add(SessionConnection connection, @Nullable StatusRuntimeException loss) {
         count++;
         closed.put(connection.id(), new Closed(connection.change(), connection.error(), loss, false));
     }
 
-    /** Connections that were ever closed. */
+    /** Returns the number of connections that were closed so far. */
     long count() {
         return count;
     }
@@ -68,14 +69,14 @@ final class ClosedConnections {
         return closed.containsKey(id);
     }
 
-    /** The last state change that watchers were told, or null for an unknown connection. */
+    /** Returns the last state change that watchers received, or null for an unknown connection. */
     @Nullable
     ConnectionStateChange end(long id) {
         Closed connection = closed.get(id);
         return connection == null ? null : connection.end;
     }
 
-    /** The status for work on a connection, or null for an unknown one. */
+    /** Returns the status for work on a connection, or null for an unknown one. */
     @Nullable
     StatusRuntimeException ended(long id) {
         Closed connection = closed.get(id);
@@ -87,7 +88,10 @@ final class ClosedConnections {
                                 + Completions.remedy(connection.error));
     }
 
-    /** The result of a graceful Disconnect: fails when earlier data may not have arrived. The end of the session does not repeat it. */
+    /**
+     * Returns the result of a graceful Disconnect, which fails if earlier data may not have arrived. The end of the
+     * session does not report this loss again.
+     */
     CompletableFuture<Void> disconnected(long id) {
         Closed connection = closed.get(id);
         if (connection == null || connection.loss == null) {
@@ -107,9 +111,9 @@ final class ClosedConnections {
     }
 
     /**
-     * Ends with the session.
+     * Reports losses at the end of the session.
      *
-     * @throws StatusRuntimeException when earlier data of a connection may not have arrived, and nobody was told
+     * @throws StatusRuntimeException if earlier data of a connection may not have arrived and no caller was told
      */
     void end() {
         closed.values().forEach(this::keepLoss);

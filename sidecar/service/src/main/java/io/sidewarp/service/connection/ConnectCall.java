@@ -22,12 +22,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Connect call: looks the peer's name up, and connects to the first of its addresses that is reached. Confined to the
+ * One Connect call. Looks up the peer's name, and connects to the first address that is reachable. Confined to the
  * session's thread.
  */
 final class ConnectCall {
 
-    /** For one of several addresses, if there is so much: TCP sends a second SYN after a second. */
+    /** Minimum time for one of several addresses, if that much is left. TCP sends a second SYN after one second. */
     private static final Duration LEAST_REACH_TIMEOUT = Duration.ofMillis(1500);
 
     private final SessionConnections connections;
@@ -38,7 +38,7 @@ final class ConnectCall {
     private final ConnectionAttempt attempt;
     private final @Nullable SessionConnection given;
 
-    /** @param given the connection of CreateConnection that it uses; null: it creates one */
+    /** @param given connection of CreateConnection to use; null: the call creates a connection */
     ConnectCall(
             SessionConnections connections,
             SessionContext context,
@@ -56,7 +56,7 @@ final class ConnectCall {
         this.given = given;
     }
 
-    /** Connects. Complete when the peer accepted. */
+    /** Connects. The result is complete when the peer has accepted. */
     CompletableFuture<Connection> start(NameLookups names) {
         return addresses(names).thenCompose(addresses -> connectInTurn(turns(addresses), 0));
     }
@@ -80,8 +80,9 @@ final class ConnectCall {
     }
 
     /**
-     * Addresses that are tried together, in their order: all, where the engine races them (RFC 8305), or one at a time. A
-     * connection that is given has one turn: its queue pair connects once.
+     * Groups the addresses that are tried together, in order. One group holds all addresses if the engine races them
+     * (RFC 8305), else each address is a group. A given connection has one group with one address, because its queue
+     * pair connects only once.
      */
     private List<List<InetSocketAddress>> turns(List<InetAddress> addresses) {
         List<InetSocketAddress> remotes = addresses.stream()
@@ -94,8 +95,8 @@ final class ConnectCall {
     }
 
     /**
-     * Connects to the first of the addresses that is reached, from a turn on. A peer that was reached is not left for another
-     * one: its application may have been asked.
+     * Connects to the first reachable address, starting with the given group. Once a peer was reached, no other address
+     * is tried: the application of that peer may have been asked.
      */
     private CompletableFuture<Connection> connectInTurn(List<List<InetSocketAddress>> turns, int turn) {
         if (attempt.isCancelled()) {
@@ -121,7 +122,7 @@ final class ConnectCall {
                                     StartupFailure.UNREACHABLE,
                                     String.valueOf(
                                             SessionConnections.cause(failure).getMessage()));
-                            // Until then it counts for the quotas.
+                            // The failed connection counts against the quotas until it is closed.
                             return connection.closed().thenCompose(ignored -> connectInTurn(turns, turn + 1));
                         },
                         context.loop())
@@ -140,10 +141,10 @@ final class ConnectCall {
     }
 
     /**
-     * A look-up is a part of the set-up, and has taken some of its time. A turn in which nobody is reached leaves a part for
-     * each one behind it.
+     * Returns the parameters with the time that is left. A look-up is part of the set-up and has used some of its time.
+     * A group without a reachable address leaves an equal part of the time to each later group.
      *
-     * @param turns that are left, this one included
+     * @param turns number of groups that are left, including this one
      */
     private ConnectionParameters parameters(int turns) {
         NameLookups.Lookup lookup = attempt.lookup();

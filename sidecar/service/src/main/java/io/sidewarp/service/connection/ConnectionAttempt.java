@@ -7,7 +7,7 @@ import io.sidewarp.v1.Connection;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A Connect or Accept call under way. Confined to the session's thread. */
+/** A Connect or Accept call in progress. Confined to the session's thread. */
 public final class ConnectionAttempt {
 
     private final CompletableFuture<Connection> result = new CompletableFuture<>();
@@ -17,12 +17,12 @@ public final class ConnectionAttempt {
 
     ConnectionAttempt() {}
 
-    /** Complete on the session's thread. */
+    /** Returns the result, which completes on the session's thread. */
     public CompletableFuture<Connection> result() {
         return result;
     }
 
-    /** The caller left: nobody would ever use the connection. */
+    /** Cancels the attempt because the caller has left. Otherwise a connection would remain that nobody uses. */
     public void cancel() {
         cancelled = true;
         if (lookup != null) {
@@ -37,12 +37,12 @@ public final class ConnectionAttempt {
         return cancelled;
     }
 
-    /** Has it aborted when the caller leaves. */
+    /** Sets the connection to abort if the caller leaves. */
     void connection(SessionConnection newConnection) {
         connection = newConnection;
     }
 
-    /** Has it ended when the caller leaves. */
+    /** Sets the look-up to cancel if the caller leaves. */
     void lookup(NameLookups.Lookup newLookup) {
         lookup = newLookup;
     }

@@ -17,11 +17,11 @@ import java.math.BigDecimal;
 import java.time.Duration;
 
 /**
- * What a connection is made with: the caller's options, checked, and defaults for what they do not say.
+ * Parameters for a new connection: the caller's checked options, and defaults for unset options.
  *
- * @param domain the API's id of the protection domain, 0 for the session's default
- * @param receiveQueue receives of its own that can be outstanding; 0 with shared ones
- * @param sharedReceives the API's id of the shared receive queue that it takes its receives from, 0 for none
+ * @param domain the API's id of the protection domain; 0: the session's default
+ * @param receiveQueue maximum number of outstanding receives of its own; 0 with shared receives
+ * @param sharedReceives the API's id of the shared receive queue to use; 0: none
  */
 record ConnectionPlan(
         long domain, int sendQueue, int receiveQueue, long sharedReceives, ConnectionParameters parameters) {
@@ -70,11 +70,11 @@ record ConnectionPlan(
     static void checkPrivateData(ByteString privateData, SessionContext context) {
         int limit = context.limits().privateData();
         if (privateData.size() > limit) {
-            throw ApiError.invalid("private_data", privateData.size() + " octets", "at most " + limit + " octets");
+            throw ApiError.invalid("private_data", privateData.size() + " bytes", "at most " + limit + " bytes");
         }
     }
 
-    /** Connections of a listener have the lower layer that it listens at. */
+    /** Checks that a connection uses the same lower layer as its listener. */
     static void checkLlp(ConnectionOptions options, io.sidewarp.v1.Llp listener) {
         if (options.getLlp() != io.sidewarp.v1.Llp.LLP_UNSPECIFIED && !isSame(options.getLlp(), listener)) {
             throw ApiError.invalid("options.llp is " + options.getLlp() + ", but the llp of the listener is "
@@ -88,9 +88,9 @@ record ConnectionPlan(
     }
 
     /**
-     * A lower layer that this device has.
+     * Returns a lower layer that this device supports.
      *
-     * @param value of it, which says more of one that is not known
+     * @param value numeric value of {@code llp}, for the message about an unknown one
      */
     static Llp llp(io.sidewarp.v1.Llp llp, int value, Device device) {
         Llp wanted = switch (llp) {

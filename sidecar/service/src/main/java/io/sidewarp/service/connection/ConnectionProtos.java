@@ -16,7 +16,7 @@ import io.sidewarp.v1.ConnectionState;
 import io.sidewarp.v1.Llp;
 import java.net.InetSocketAddress;
 
-/** Connections in the API's words. */
+/** Converts connections to the form of the API. */
 final class ConnectionProtos {
 
     private ConnectionProtos() {}
@@ -72,7 +72,7 @@ final class ConnectionProtos {
         };
     }
 
-    /** The IP address, or nothing while there is none. */
+    /** Returns the IP address, or an empty string if there is none yet. */
     static String address(InetSocketAddress address) {
         return address.getAddress() == null ? "" : address.getAddress().getHostAddress();
     }

@@ -9,8 +9,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Tells when posted work waits for the peer's first message, before which MPA lets an accepting side send nothing (RFC 5044
- * section 7.1.2): once, when it has lasted for half a second. Confined to the session's thread.
+ * Reports posted work that waits for the peer's first message. Before that message MPA lets the accepting side send
+ * nothing (RFC 5044 section 7.1.2). Reports once, after the wait has lasted for half a second. Confined to the
+ * session's thread.
  */
 final class ConnectionWaits {
 
@@ -26,7 +27,7 @@ final class ConnectionWaits {
     private boolean scheduled;
     private boolean peerTold;
 
-    /** @param listener takes what is waited for, in words for people */
+    /** @param listener takes a text for people that describes the wait */
     ConnectionWaits(EventLoop loop, ConnectionWork work, Consumer<String> listener) {
         this.loop = loop;
         this.work = work;
@@ -34,7 +35,7 @@ final class ConnectionWaits {
         work.forbidSending(this::begin);
     }
 
-    /** The peer's first message has come, or none is needed. */
+    /** Ends the wait: the peer's first message has arrived, or none is needed. */
     void permitSending() {
         work.permitSending();
         if (peerTold && !work.isEnded()) {
@@ -43,12 +44,12 @@ final class ConnectionWaits {
         }
     }
 
-    /** Whether posted work is known to wait for the peer's first message. */
+    /** Returns whether posted work is known to wait for the peer's first message. */
     boolean isForPeer() {
         return peerTold;
     }
 
-    /** Names what is waited for and what to do, for people; empty for nothing. */
+    /** Returns a text for people that names the wait and the remedy; empty if nothing waits. */
     String description() {
         return peerTold ? PEER : "";
     }

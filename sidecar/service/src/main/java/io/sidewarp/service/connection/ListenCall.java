@@ -20,8 +20,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Listen call and its listener. What a client that does not read has not been told of waits here, as long as it waits
- * for an answer too. So it is bounded by the backlog: the engine rejects requests beyond it. Confined to the session's
+ * One Listen call and its listener. Requests that a slow client has not read yet are queued here while they wait for an
+ * answer. The backlog bounds that queue, because the engine rejects requests beyond it. Confined to the session's
  * thread.
  */
 public final class ListenCall {
@@ -47,7 +47,7 @@ public final class ListenCall {
         this.observer = observer;
     }
 
-    /** What its connections get where Accept does not say. */
+    /** Returns the options of accepted connections, for fields that Accept leaves unset. */
     ConnectionOptions options() {
         return options;
     }
@@ -90,18 +90,18 @@ public final class ListenCall {
         }
     }
 
-    /** Tells the client of a request, as soon as it reads. */
+    /** Sends a request to the client as soon as the client reads. */
     void tell(ListenResponse request) {
         untold.put(request.getRequest().getId(), request);
         flush();
     }
 
-    /** A request waits for an answer no more. */
+    /** Drops a request that no longer waits for an answer. */
     void forget(long request) {
         untold.remove(request);
     }
 
-    /** Sends what the transport takes, behind the address. */
+    /** Sends queued requests while the transport accepts data. The listening address is sent first. */
     public void flush() {
         Iterator<ListenResponse> next = untold.values().iterator();
         while (listener != null && !closing && next.hasNext() && observer.isReady()) {
@@ -110,12 +110,12 @@ public final class ListenCall {
         }
     }
 
-    /** The client left. */
+    /** Closes the listener because the client has left. */
     public void cancel() {
         close(null);
     }
 
-    /** Stops listening. Complete when nothing is bound any more. */
+    /** Stops listening. The result is complete when nothing is bound any more. */
     CompletableFuture<Void> close(@Nullable Status status) {
         if (!closing) {
             closing = true;

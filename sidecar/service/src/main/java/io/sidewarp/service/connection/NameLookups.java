@@ -20,9 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks up the names of one session's peers. The system's look-up keeps its thread for as long as the DNS does not answer,
- * and cannot be ended: so there are a few at a time for each session, further ones wait, and no session waits for the
- * names of another. Confined to the session's thread.
+ * Looks up the names of one session's peers. A look-up of the system blocks its thread until the DNS answers, and
+ * cannot be cancelled. Each session therefore has a few look-ups at a time, and further ones wait. No session waits for
+ * the look-ups of another. Confined to the session's thread.
  */
 final class NameLookups {
 
@@ -42,7 +42,8 @@ final class NameLookups {
     /**
      * Begins a look-up.
      *
-     * @param connections of the session that it counts as until it ends: 1 when it is to become one, 0 when there is one
+     * @param connections number of connections that the look-up counts as until it ends: 1 if it will create one, 0 if
+     *     the connection exists
      */
     Lookup begin(String name, Duration timeout, int connections) {
         context.quotas().connections().take(connections);
@@ -59,7 +60,7 @@ final class NameLookups {
         return lookup;
     }
 
-    /** Ends all look-ups, and begins no more. */
+    /** Ends all look-ups and starts no more. */
     void release() {
         for (Lookup lookup : List.copyOf(open)) {
             lookup.end(null, failed(Kind.ABORTED, "the session ended"));
@@ -68,7 +69,10 @@ final class NameLookups {
         settle();
     }
 
-    /** Complete when they were released and none has a thread any more, which takes as long as the DNS does. */
+    /**
+     * Returns a future that completes after {@link #release}, when no look-up has a thread any more. This can take as
+     * long as the DNS takes to answer.
+     */
     CompletableFuture<Void> settled() {
         return settled;
     }
@@ -89,7 +93,7 @@ final class NameLookups {
             try {
                 looking = CompletableFuture.supplyAsync(() -> addresses(next.name), context.lookups());
             } catch (RuntimeException | Error e) {
-                // There may be no more threads.
+                // No more threads may be available.
                 next.end(null, e);
                 continue;
             }
@@ -140,20 +144,20 @@ final class NameLookups {
         }
 
         /**
-         * The addresses, one at least, on the session's thread; or a {@link ConnectionFailedException}. Unreachable: there is
-         * no such name. Time-out: nobody told them in time.
+         * Returns at least one address, on the session's thread, or a {@link ConnectionFailedException}. Unreachable:
+         * the name does not exist. Time-out: the DNS did not answer in time.
          */
         CompletableFuture<List<InetAddress>> result() {
             return result;
         }
 
-        /** What is left of the time that it was given, 1 ms at least. */
+        /** Returns the time that is left, at least 1 ms. */
         Duration timeLeft() {
             Duration left = timeout.minusNanos(System.nanoTime() - begin);
             return left.compareTo(LEAST_TIME) < 0 ? LEAST_TIME : left;
         }
 
-        /** Nobody wants the addresses any more. */
+        /** Ends the look-up because the caller no longer needs it. */
         void cancel() {
             end(null, failed(Kind.ABORTED, "the call was cancelled"));
         }
@@ -163,7 +167,7 @@ final class NameLookups {
                     null,
                     failed(
                             Kind.TIMEOUT,
-                            "the DNS did not tell the address of \"" + name + "\" within " + timeout.toMillis()
+                            "the DNS did not return the address of \"" + name + "\" within " + timeout.toMillis()
                                     + " ms; check the pod's DNS, or give more time (options.timeout,"
                                     + " sidewarp.connection.timeout)"));
         }

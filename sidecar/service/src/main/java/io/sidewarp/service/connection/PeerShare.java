@@ -8,8 +8,8 @@ import io.sidewarp.service.quota.Grant;
 import java.net.InetAddress;
 
 /**
- * What a connection takes once its peer is known: inbound RDMA Read Requests of its session, and the peer's own quotas.
- * Confined to the session's thread.
+ * Quota that a connection takes once its peer is known: inbound RDMA Read Requests of its session, and the peer's own
+ * quotas. Confined to the session's thread.
  */
 final class PeerShare implements AutoCloseable {
 
@@ -28,8 +28,8 @@ final class PeerShare implements AutoCloseable {
     /**
      * Takes the share.
      *
-     * @param readRequests that the connection serves at a time
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; nothing is taken then
+     * @param readRequests maximum number of requests that the connection serves at a time
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken in that case
      */
     static PeerShare take(SessionContext context, InetAddress peer, int readRequests) {
         PeerShare share = new PeerShare(context, peer, readRequests);
@@ -44,9 +44,10 @@ final class PeerShare implements AutoCloseable {
     }
 
     /**
-     * Counts for another address of the peer.
+     * Moves the share to another address of the peer.
      *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when that address may have no more; nothing changes then
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED if that address is at its limit; nothing changes in
+     *     that case
      */
     void moveTo(InetAddress reached) {
         if (reached.equals(peer)) {

@@ -5,5 +5,5 @@ package io.sidewarp.service.connection;
 
 import io.sidewarp.engine.verbs.ConnectionRequest;
 
-/** A connection request that waits for a decision, and the Listen call that told it. */
+/** Connection request that waits for a decision, and the Listen call that reported it. */
 record PendingRequest(ListenCall call, ConnectionRequest request) {}

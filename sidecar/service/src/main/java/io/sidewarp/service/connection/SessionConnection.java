@@ -34,8 +34,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection: its queue pair, the completion queue of its own, its work, and what is told about it. Confined to the
- * session's thread; the engine's events are handed over to it.
+ * One connection: its queue pair, its own completion queue, its work, and its state reports. Confined to the session's
+ * thread, which also handles the engine's events.
  */
 final class SessionConnection {
 
@@ -55,10 +55,13 @@ final class SessionConnection {
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<ConnectionStateChange>> watchers = new ArrayList<>();
 
-    /** Options of CreateConnection, for the Connect or Accept call that will use it; null when no other call may. */
+    /**
+     * Options of CreateConnection, for the Connect or Accept call that will use this connection; null if no other call
+     * may.
+     */
     private @Nullable ConnectionOptions options;
 
-    /** A Connect or Accept call uses it, or has used it. */
+    /** True if a Connect or Accept call uses this connection or has used it. */
     private boolean claimed = true;
 
     private ConnectionSpan span = ConnectionSpan.none();
@@ -72,9 +75,9 @@ final class SessionConnection {
     private String message = "";
 
     /**
-     * An idle connection. Takes what it needs from the quotas of the session, until it is closed.
+     * Creates an idle connection. It holds its quota of the session until it is closed.
      *
-     * @param shared where it takes its receives from; null: it has its own
+     * @param shared shared receive queue to take receives from; null: the connection has its own receives
      */
     SessionConnection(
             SessionContext context,
@@ -142,38 +145,39 @@ final class SessionConnection {
         queuePair.sendPermitted().thenRunAsync(waits::permitSending, context.loop());
     }
 
-    /** Lets one Connect or Accept call use it with these options. */
+    /** Lets one Connect or Accept call use this connection with these options. */
     void offer(ConnectionOptions newOptions) {
         options = newOptions;
         claimed = false;
     }
 
     /**
-     * Reserves it for a Connect or Accept call.
+     * Reserves this connection for a Connect or Accept call.
      *
      * @return the options of CreateConnection
-     * @throws StatusRuntimeException FAILED_PRECONDITION when another call has it, or had it, or when it is being closed
+     * @throws StatusRuntimeException FAILED_PRECONDITION if another call uses or has used this connection, or if it is
+     *     closing
      */
     ConnectionOptions claim() {
         requireNotEnding();
         ConnectionOptions offered = options;
         if (claimed || offered == null) {
             throw ApiError.state(
-                    "connection " + id + " is used by another Connect or Accept call, or was; each connection"
-                            + " is for one call: create another one with CreateConnection");
+                    "connection " + id + " is used by another Connect or Accept call, or has been; a connection"
+                            + " serves one call: create another connection with CreateConnection");
         }
         claimed = true;
         return offered;
     }
 
-    /** Another call may use it, unless one has begun to. */
+    /** Lets another call use this connection, unless the previous call has begun to connect. */
     void unclaim() {
         if (state == QueuePairState.IDLE && options != null) {
             claimed = false;
         }
     }
 
-    /** Fails when it is closed, or is being closed. */
+    /** Fails if the connection is closed or closing. */
     void requireNotEnding() {
         if (isClosed() || aborted || closesGracefully) {
             throw ApiError.closed(null, "connection " + id + " was closed before it was connected; create another one");
@@ -181,9 +185,9 @@ final class SessionConnection {
     }
 
     /**
-     * Begins to connect, or to accept.
+     * Begins to connect or to accept.
      *
-     * @param share closed with the connection
+     * @param share quota that is released with the connection
      */
     void begin(InetSocketAddress peer, boolean active, io.opentelemetry.context.Context trace, PeerShare share) {
         peerShare = share;
@@ -191,16 +195,17 @@ final class SessionConnection {
         span = ConnectionSpan.start(context.telemetry(), trace, id, active, context.name(), peer);
         move(QueuePairState.CONNECTING);
         if (options != null) {
-            // Its id is known already.
+            // The id of this connection is already known to the caller.
             options = null;
             tell();
         }
     }
 
     /**
-     * It is connected, perhaps to another address of the peer than the one that it was counted for.
+     * Moves the quota to the address that was reached, which may differ from the address that was counted.
      *
-     * @throws StatusRuntimeException RESOURCE_EXHAUSTED when that one may have no more; it is aborted then
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED if the reached address is at its limit; the connection is
+     *     aborted in that case
      */
     void chargeReached() {
         PeerShare share = peerShare;
@@ -231,12 +236,15 @@ final class SessionConnection {
         return state == QueuePairState.CLOSED;
     }
 
-    /** Complete when the stream is gone and the quota is given back. On the session's thread. */
+    /**
+     * Returns a future that completes when the stream is gone and the quota is released. Completes on the session's
+     * thread.
+     */
     CompletableFuture<Void> closed() {
         return closed;
     }
 
-    /** The connection cannot be set up: names the cause to telemetry, and ends what there is. */
+    /** Records the reason of a failed set-up in telemetry, and aborts the connection. */
     void failed(StartupFailure reason, String text) {
         context.telemetry().connections().failed(initiator, reason);
         span.failed(text);
@@ -256,9 +264,9 @@ final class SessionConnection {
     }
 
     /**
-     * Why earlier data may not have arrived; null when nothing says so. Valid once it is closed.
+     * Returns a status if earlier data may not have arrived, else null. Valid once the connection is closed.
      *
-     * @param cutOff whether this side gave up a graceful close
+     * @param cutOff true if this side gave up a graceful close
      */
     @Nullable
     StatusRuntimeException loss(boolean cutOff) {
@@ -276,12 +284,12 @@ final class SessionConnection {
                         + "; a Flush that succeeds tells what has arrived");
     }
 
-    /** Closes gracefully behind so many work requests that came on Queue calls. */
+    /** Closes gracefully after the given number of work requests from Queue calls. */
     CompletableFuture<Void> disconnectBehind(long afterPosts) {
         return work.afterPosts(afterPosts).thenCompose(ignored -> disconnect());
     }
 
-    /** Tells the present state, and every change until the connection is closed. */
+    /** Reports the current state, and every change until the connection is closed. */
     Runnable watch(Consumer<ConnectionStateChange> watcher) {
         work.handOut();
         watcher.accept(change());
@@ -295,7 +303,7 @@ final class SessionConnection {
         return ConnectionProtos.connection(this, queuePair.attributes(), queuePair.counters(), context.name());
     }
 
-    /** The state in the API's words. */
+    /** Returns the state in the form of the API. */
     ConnectionState state() {
         boolean open = state == QueuePairState.RTS || state == QueuePairState.CLOSING;
         return open && waits.isForPeer()
@@ -303,7 +311,7 @@ final class SessionConnection {
                 : ConnectionProtos.state(state);
     }
 
-    /** Names what it waits for and what to do, for people; empty for nothing. */
+    /** Returns a text for people that names the wait and the remedy; empty if nothing waits. */
     String waiting() {
         return isClosed() ? "" : waits.description();
     }
@@ -326,7 +334,7 @@ final class SessionConnection {
             return;
         }
         if (newState != QueuePairState.CLOSED || error == null) {
-            // What ended it, rather than that it is over now.
+            // Keeps the message about the cause of the end instead of the message about the end itself.
             message = text;
         }
         failed |= newState == QueuePairState.TERMINATE || newError != null;
@@ -340,7 +348,7 @@ final class SessionConnection {
         }
         span.moved(newState, error, text);
         if (newState == QueuePairState.CLOSED) {
-            // The engine lets go of the completion queue only after this event.
+            // The engine releases the completion queue only after this event.
             queuePair.abort().whenCompleteAsync((ignored, failure) -> onGone(), context.loop());
             return;
         }
@@ -376,7 +384,7 @@ final class SessionConnection {
         tell(message);
     }
 
-    /** The event comes behind the completions that there are, and says how many. */
+    /** Hands out pending completions first, because the event follows them and carries their number. */
     private void tell(String text) {
         work.handOut();
         ConnectionStateChange change = change(text);
@@ -387,7 +395,7 @@ final class SessionConnection {
                 .event(OpenSessionResponse.newBuilder().setConnection(change).build());
     }
 
-    /** What watchers are told now. */
+    /** Returns the current state change for watchers. */
     ConnectionStateChange change() {
         String waiting = waiting();
         return change(waiting.isEmpty() ? message : waiting);

@@ -41,8 +41,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections of one session. The last ones that were closed are remembered, so that a late call learns what became
- * of its connection. Confined to the session's thread.
+ * Connections of one session. The most recently closed ones are remembered, so that a late call learns the end of its
+ * connection. Confined to the session's thread.
  */
 public final class SessionConnections implements ConnectionLookup {
 
@@ -54,7 +54,7 @@ public final class SessionConnections implements ConnectionLookup {
     private final ClosedConnections closed = new ClosedConnections();
     private @Nullable SessionRings rings;
     private boolean ended;
-    /** Connections are aborted that had no time to close gracefully. */
+    /** True if connections are aborted because the time for a graceful close is over. */
     private boolean cutOff;
 
     public SessionConnections(SessionContext context, SessionMemory memory, SharedReceiveQueues sharedReceives) {
@@ -64,7 +64,7 @@ public final class SessionConnections implements ConnectionLookup {
         this.names = new NameLookups(context);
     }
 
-    /** Sets the rings of the session, whose receives connections may need. */
+    /** Sets the rings of the session, which may hold receives that connections need. */
     public void use(SessionRings sessionRings) {
         rings = sessionRings;
     }
@@ -87,9 +87,10 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * The engine's number of a connection, for a region that only it may use; 0 for 0.
+     * Returns the engine's number of a connection, for a region that only this connection may use; 0 for 0.
      *
-     * @param domain of the region, whose STag is of no use to streams of another one (RFC 5040 section 8.1.1)
+     * @param domain protection domain of the region; streams of another domain cannot use its STag (RFC 5040 section
+     *     8.1.1)
      */
     public long queuePair(long id, ProtectionDomain domain) {
         if (id == 0) {
@@ -112,7 +113,7 @@ public final class SessionConnections implements ConnectionLookup {
         sharedReceives(ConnectionPlan.of(options, ByteString.EMPTY, context));
     }
 
-    /** Creates an idle connection, for one Connect or Accept call. */
+    /** Creates an idle connection for one Connect or Accept call. */
     public Connection create(CreateConnectionRequest request) {
         ConnectionOptions options = request.getOptions();
         SessionConnection connection = create(ConnectionPlan.of(options, ByteString.EMPTY, context));
@@ -120,7 +121,7 @@ public final class SessionConnections implements ConnectionLookup {
         return connection.toProto();
     }
 
-    /** Connects. Complete when the peer accepted. */
+    /** Connects. The result is complete when the peer has accepted. */
     public ConnectionAttempt connect(ConnectRequest request, Context trace) {
         if (request.getConnection() != 0) {
             return use(
@@ -134,7 +135,8 @@ public final class SessionConnections implements ConnectionLookup {
         }
         requireNoPosts(request.getAfterPosts());
         ConnectionPlan plan = ConnectionPlan.of(request.getOptions(), request.getPrivateData(), context);
-        // Again once the address is known; what cannot work fails before that.
+        // Check now, so that an impossible request fails before the look-up. The check is repeated once the address is
+        // known.
         sharedReceives(plan);
         ConnectionAttempt attempt = new ConnectionAttempt();
         new ConnectCall(this, context, request, plan, trace, attempt, null)
@@ -144,9 +146,9 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * Accepts a request that a listener got. Complete when the connection is in full operation.
+     * Accepts a request from a listener. The result is complete when the connection is in full operation.
      *
-     * @param waiting finds the request; it fails when the request does not wait any more
+     * @param waiting finds the request; fails if the request no longer waits
      */
     ConnectionAttempt accept(AcceptRequest request, Supplier<PendingRequest> waiting, Context trace) {
         PendingRequest peer = waiting.get();
@@ -193,14 +195,17 @@ public final class SessionConnections implements ConnectionLookup {
         }
     }
 
-    /** What a call does with a connection of CreateConnection. */
+    /** Action of a call on a connection of CreateConnection. */
     private interface Use {
 
         CompletableFuture<Connection> begin(
                 SessionConnection given, ConnectionOptions options, ConnectionAttempt attempt);
     }
 
-    /** Has a Connect or Accept call use a connection of CreateConnection, behind so many work requests on Queue calls. */
+    /**
+     * Runs a Connect or Accept call on a connection of CreateConnection, after the given number of work requests on
+     * Queue calls.
+     */
     private ConnectionAttempt use(long id, boolean hasOptions, long afterPosts, Use use) {
         if (hasOptions) {
             throw ApiError.invalid("options is set, but connection " + Long.toUnsignedString(id)
@@ -215,7 +220,7 @@ public final class SessionConnections implements ConnectionLookup {
         attempt.connection(given);
         given.work()
                 .afterPosts(afterPosts)
-                // Not from within the post that is the last one.
+                // Asynchronous: the last awaited post may be running on this stack.
                 .thenComposeAsync(
                         ignored -> {
                             given.requireNotEnding();
@@ -230,9 +235,9 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * Begins with a connection: takes what its peer makes it take, and creates it unless it is given.
+     * Begins to connect or accept: takes the quota of the peer, and creates the connection unless it is given.
      *
-     * @throws StatusRuntimeException when that is refused; nothing has begun then
+     * @throws StatusRuntimeException if a quota refuses; nothing has begun in that case
      */
     SessionConnection begin(
             @Nullable SessionConnection given,
@@ -256,9 +261,10 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * Closes a connection. Complete when it is closed; fails when earlier data may not have arrived, unless it is to be aborted.
+     * Closes a connection. The result is complete when the connection is closed. A graceful close fails if earlier data
+     * may not have arrived.
      *
-     * @param afterPosts work requests on Queue calls that a graceful close is to come behind
+     * @param afterPosts number of work requests on Queue calls that must precede a graceful close
      */
     public CompletableFuture<Void> disconnect(long id, boolean abort, long afterPosts) {
         SessionConnection connection = open.get(id);
@@ -274,8 +280,8 @@ public final class SessionConnections implements ConnectionLookup {
     }
 
     /**
-     * Closes all connections gracefully, and aborts what is left after a time. Complete when all are closed; fails when
-     * earlier data of one may not have arrived and nobody was told.
+     * Closes all connections gracefully, and aborts the remaining ones after the grace time. The result is complete
+     * when all are closed. Fails if earlier data of a connection may not have arrived and no caller was told.
      */
     public CompletableFuture<Void> closeAll(Duration grace) {
         cutOff = grace.isZero();
@@ -294,7 +300,10 @@ public final class SessionConnections implements ConnectionLookup {
         });
     }
 
-    /** Tells the present state of a connection and each change until it is closed; the result ends that. */
+    /**
+     * Reports the current state of a connection and each change until it is closed. The returned handle stops the
+     * reports.
+     */
     public Runnable watch(long id, Consumer<ConnectionStateChange> watcher) {
         SessionConnection connection = open.get(id);
         if (connection != null) {
@@ -320,7 +329,7 @@ public final class SessionConnections implements ConnectionLookup {
         return open.size();
     }
 
-    /** Writes, Reads and Sends that are under way. */
+    /** Returns the number of send work requests in progress. */
     public long workUnderWay() {
         long sum = 0;
         for (SessionConnection connection : open.values()) {
@@ -329,7 +338,7 @@ public final class SessionConnections implements ConnectionLookup {
         return sum;
     }
 
-    /** Octets that moved on the connections that are open. */
+    /** Returns the number of bytes that moved on the open connections. */
     public long octetsMoved() {
         long sum = 0;
         for (SessionConnection connection : open.values()) {
@@ -344,14 +353,14 @@ public final class SessionConnections implements ConnectionLookup {
         return all(SessionConnection::disconnect);
     }
 
-    /** Aborts all connections, those whose peer's name is being looked up too. Idempotent. */
+    /** Aborts all connections, including those whose peer's name is being looked up. Idempotent. */
     public CompletableFuture<Void> release() {
         ended = true;
         names.release();
         return all(SessionConnection::abort);
     }
 
-    /** Complete when no look-up of a name, of those that release ended, has a thread any more. */
+    /** Returns a future that completes after {@link #release}, when no look-up of a name has a thread any more. */
     public CompletableFuture<Void> lookupsSettled() {
         return names.settled();
     }
@@ -378,7 +387,7 @@ public final class SessionConnections implements ConnectionLookup {
         return connection;
     }
 
-    /** Where a connection shall take its receives from; null for receives of its own. */
+    /** Returns the shared receive queue for a connection; null for receives of its own. */
     private @Nullable SharedReceiveWork sharedReceives(ConnectionPlan plan) {
         ProtectionDomain domain = memory.domain(plan.domain());
         if (plan.sharedReceives() == 0) {
@@ -393,7 +402,7 @@ public final class SessionConnections implements ConnectionLookup {
         return queue;
     }
 
-    /** The outcome of a set-up, which ends a connection that failed. */
+    /** Returns the result of a set-up. A failed set-up ends its connection. */
     static Connection result(SessionConnection connection, @Nullable Throwable failure) {
         if (failure == null) {
             connection.chargeReached();
@@ -401,7 +410,7 @@ public final class SessionConnections implements ConnectionLookup {
         }
         Throwable cause = cause(failure);
         if (is(Kind.LAPSED, cause)) {
-            // Its set-up ended before; this one had none.
+            // The set-up ended earlier and was counted then.
             connection.abort();
         } else {
             connection.failed(StartupFailure.of(cause), String.valueOf(cause.getMessage()));

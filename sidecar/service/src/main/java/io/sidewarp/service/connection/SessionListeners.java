@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
-/** Listen calls of one session, and the connection requests that wait for a decision. Confined to the session's thread. */
+/** Listen calls of one session, and connection requests that wait for a decision. Confined to the session's thread. */
 public final class SessionListeners {
 
     private final SessionContext context;
@@ -39,7 +39,7 @@ public final class SessionListeners {
         this.connections = connections;
     }
 
-    /** Begins to listen; the observer gets what the Listen call answers. */
+    /** Begins to listen. The observer gets the responses of the Listen call. */
     public ListenCall listen(ListenRequest request, ServerCallStreamObserver<ListenResponse> observer) {
         if (ended) {
             throw ApiError.of(Status.Code.CANCELLED, "the session ended");
@@ -47,7 +47,7 @@ public final class SessionListeners {
         int backlog = context.requests()
                 .backlog()
                 .check("backlog", request.getBacklog(), context.defaults().backlog());
-        // Or each Accept would be refused for what it does not say itself.
+        // Fail now. Otherwise each Accept would fail because of these options.
         connections.check(request.getOptions());
         ConnectionPlan.checkLlp(request.getOptions(), request.getLlp());
         ListenAttributes attributes = new ListenAttributes(
@@ -75,8 +75,9 @@ public final class SessionListeners {
     }
 
     /**
-     * Accepts a request. The connection is the session's from now on, whatever happens to the listener. The request is
-     * kept until the engine has taken the answer: where it refuses one, another may follow.
+     * Accepts a request. From now on the connection belongs to the session and does not depend on the listener. The
+     * request is kept until the engine has taken the answer: if the engine refuses one answer, the caller may send
+     * another.
      */
     public ConnectionAttempt accept(AcceptRequest request, Context trace) {
         return connections.accept(request, () -> require(request.getRequest()), trace);
@@ -102,7 +103,7 @@ public final class SessionListeners {
         return calls.size();
     }
 
-    /** Closes all listeners; waiting requests are rejected and connections stay. The Listen calls end with the status. */
+    /** Closes all listeners. Waiting requests are rejected, connections stay. The Listen calls end with the status. */
     public CompletableFuture<Void> close(Status status) {
         List<CompletableFuture<Void>> ends = new ArrayList<>();
         for (ListenCall call : List.copyOf(calls)) {
@@ -117,7 +118,9 @@ public final class SessionListeners {
         return close(Status.CANCELLED.withDescription("the session ended"));
     }
 
-    /** A request for a call's client. It is kept while the engine counts it for the backlog, and no longer. */
+    /**
+     * Adds a request to a Listen call. The request is kept exactly as long as the engine counts it against the backlog.
+     */
     void add(ListenCall call, ConnectionRequest request) {
         if (request.over().isDone()) {
             return;
@@ -142,7 +145,7 @@ public final class SessionListeners {
         call.tell(ListenResponse.newBuilder().setRequest(told).build());
     }
 
-    /** It was answered, or has lapsed. */
+    /** Drops a request that was answered or has lapsed. */
     private void forget(long id) {
         PendingRequest request = pending.remove(id);
         if (request != null) {
@@ -150,7 +153,7 @@ public final class SessionListeners {
         }
     }
 
-    /** The application could not accept it: it need not know of it. */
+    /** Refuses a request that the application could not accept, without reporting it. */
     private void refuse(ConnectionRequest request) {
         context.telemetry().connections().failed(false, StartupFailure.LIMIT);
         context.logs()
@@ -161,7 +164,7 @@ public final class SessionListeners {
         request.refuse();
     }
 
-    /** The call and its listener are gone. */
+    /** Removes a call whose listener is gone. */
     void remove(ListenCall call) {
         if (calls.remove(call)) {
             context.quotas().listeners().give(1);

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** How MPA start-up goes: what the caller says, within what the administrator permits, and his defaults for the rest. */
+/** Policy of MPA start-up: the caller's options within the administrator's limits, and defaults for unset options. */
 final class StartupPolicy {
 
     private StartupPolicy() {}
@@ -43,7 +43,7 @@ final class StartupPolicy {
                 readDepths(mpa, defaults.readDepths()));
     }
 
-    /** The options of a listener, with those of an Accept in their place where it says something. */
+    /** Returns the options of a listener, replaced by those of an Accept where the Accept sets them. */
     static ConnectionOptions merge(ConnectionOptions listener, ConnectionOptions accept) {
         ConnectionOptions.Builder merged = listener.toBuilder();
         if (accept.getMpa().getRevisionsCount() > 0) {
@@ -53,15 +53,15 @@ final class StartupPolicy {
             merged.getMpaBuilder().clearReadyIndications();
         }
         if (accept.hasTimeout()) {
-            // Or the nanoseconds of the one would be added to the seconds of the other.
+            // Without this, the merge would combine the nanoseconds of one value with the seconds of the other.
             merged.clearTimeout();
         }
         return merged.mergeFrom(accept).build();
     }
 
     /**
-     * The options that a connection of CreateConnection accepts with: its own, completed by the listener's but for what was
-     * fixed at its creation.
+     * Returns the options with which a connection of CreateConnection accepts. They are its own options, completed by
+     * the listener's options except for those that were fixed at its creation.
      */
     static ConnectionOptions complete(ConnectionOptions listener, ConnectionOptions created) {
         return merge(listener, created).toBuilder()
@@ -72,7 +72,7 @@ final class StartupPolicy {
                 .build();
     }
 
-    /** The same options in the least memory, for keeping. */
+    /** Returns equal options that use the least memory, for keeping. */
     static ConnectionOptions withoutRepetitions(ConnectionOptions options) {
         ConnectionOptions.Builder kept = options.toBuilder();
         if (options.hasMpa()) {
@@ -109,7 +109,7 @@ final class StartupPolicy {
         if (asked.isEmpty()) {
             return permitted;
         }
-        // Nothing is kept of a list that cannot be, however long it is.
+        // Rejects the first invalid revision, so that a long invalid list is not stored.
         Set<Integer> revisions = new TreeSet<>();
         for (int revision : asked) {
             if (!MpaPolicy.SUPPORTED_REVISIONS.contains(revision)) {

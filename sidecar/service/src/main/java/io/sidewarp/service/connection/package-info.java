@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Connections and listeners of a session: options checked and completed, names of peers looked up, requests accepted
- * or rejected, states told. On the session's thread.
+ * Connections and listeners of a session. This package checks and completes options, looks up names of peers, accepts
+ * or rejects requests, and reports states. All code runs on the session's thread.
  */
 @NullMarked
 package io.sidewarp.service.connection;

@@ -21,17 +21,17 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the parts of one session share.
+ * Objects that the parts of one session share.
  *
- * @param name given by the client, for people
- * @param peer who opened it
- * @param loop owns the session: all its state is read and changed on this thread only
- * @param workers for what blocks
- * @param lookups for what blocks as long as the DNS does
- * @param requests what single requests may ask for
+ * @param name name for people, given by the client
+ * @param peer process that opened the session
+ * @param loop owner of the session; only this thread reads and changes the session's state
+ * @param workers executor for blocking work
+ * @param lookups executor for look-ups, which block until the DNS answers
+ * @param requests limits of single requests
  * @param peers quotas of remote addresses, over all sessions
- * @param ids of objects, unique within the sidecar
- * @param meter the session's thread's own
+ * @param ids counter for object ids, unique within the sidecar
+ * @param meter meter of the session's thread
  */
 public record SessionContext(
         String name,
@@ -53,7 +53,10 @@ public record SessionContext(
         WorkMeter meter,
         PeerLogs logs) {
 
-    /** Runs a task on the session's thread: at once when this is it, so that work from it keeps its order. */
+    /**
+     * Runs a task on the session's thread. Runs at once if this is that thread, so that tasks from there keep their
+     * order.
+     */
     public void run(Runnable task) {
         if (loop.inEventLoop()) {
             task.run();

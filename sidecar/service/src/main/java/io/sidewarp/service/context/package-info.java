@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** What the parts of one session have in common. */
+/** Objects that the parts of one session share. */
 @NullMarked
 package io.sidewarp.service.context;
 

@@ -25,22 +25,22 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the statuses that calls fail with. Every message says what to change. */
+/** Creates the statuses of failed calls. Every message says what to change. */
 public final class ApiError {
 
     /**
-     * Characters of a message at most. A status travels in headers, of which callers take 8 KiB; a character has up to nine
-     * octets there, and four more beside a detail.
+     * Maximum number of characters of a message. A status travels in headers, which callers limit to 8 KiB. There a
+     * character takes up to nine bytes, and four more if the status has a detail.
      */
     private static final int MAX_MESSAGE = 500;
-    /** Characters that a longer one keeps of its end, where the remedy is. */
+    /** Number of characters that a shortened message keeps of its end, which holds the remedy. */
     private static final int KEPT_END = 150;
 
     private static final String CUT = " [...] ";
 
     private ApiError() {}
 
-    /** A field of the request has a value that is not possible. */
+    /** Returns the status for an impossible value of a request field. */
     public static StatusRuntimeException invalid(String field, Object value, String allowed) {
         return of(Status.Code.INVALID_ARGUMENT, field + " is " + value + "; allowed: " + allowed);
     }
@@ -49,7 +49,7 @@ public final class ApiError {
         return of(Status.Code.INVALID_ARGUMENT, message);
     }
 
-    /** The session has no such object. */
+    /** Returns the status for an object that the session does not have. */
     public static StatusRuntimeException notFound(String field, long id, String remedy) {
         return of(
                 Status.Code.NOT_FOUND,
@@ -57,9 +57,9 @@ public final class ApiError {
     }
 
     /**
-     * A quota is used up, or was never large enough.
+     * Returns the status for a quota that is used up, or was never large enough.
      *
-     * @param amount that was asked for
+     * @param amount requested amount
      */
     public static StatusRuntimeException exhausted(String what, long amount, long limit, String setting) {
         if (amount > limit) {
@@ -71,7 +71,7 @@ public final class ApiError {
                 what + ": the limit is " + limit + " (setting " + setting + "); release some, or raise the setting");
     }
 
-    /** The request is above a limit by itself, so that it does not succeed later either. */
+    /** Returns the status for a request that exceeds a limit by itself. Such a request cannot succeed later either. */
     public static StatusRuntimeException beyondLimit(String message) {
         return of(Status.Code.RESOURCE_EXHAUSTED, message, Retry.RETRY_NEVER, null);
     }
@@ -80,7 +80,7 @@ public final class ApiError {
         return of(Status.Code.FAILED_PRECONDITION, message);
     }
 
-    /** The sidecar is stopping. */
+    /** Returns the status for a new call while the sidecar is stopping. */
     public static StatusRuntimeException draining() {
         return of(
                 Status.Code.UNAVAILABLE,
@@ -91,12 +91,12 @@ public final class ApiError {
         return of(code, message, null);
     }
 
-    /** A status with a typed detail, and the advice that the code stands for. */
+    /** Returns a status with a typed detail and the default advice of its code. */
     public static StatusRuntimeException of(Status.Code code, String message, @Nullable Message detail) {
         return of(code, message, ErrorTable.retry(code), detail);
     }
 
-    /** A status with a typed detail. */
+    /** Returns a status with a typed detail and the given advice. */
     public static StatusRuntimeException of(Status.Code code, String message, Retry retry, @Nullable Message detail) {
         com.google.rpc.Status.Builder status =
                 com.google.rpc.Status.newBuilder().setCode(code.value()).setMessage(shortened(message));
@@ -108,9 +108,9 @@ public final class ApiError {
     }
 
     /**
-     * The status for an error that ended a connection, or for its loss.
+     * Returns the status for an error that ended a connection, or for the loss of a connection.
      *
-     * @param error null when the connection was lost without an error of the protocols
+     * @param error null if the connection was lost without a protocol error
      */
     public static StatusRuntimeException ended(@Nullable StreamError error, String message) {
         if (error == null || error.isConnectionLost()) {
@@ -121,9 +121,9 @@ public final class ApiError {
     }
 
     /**
-     * The status for work on a connection that has ended.
+     * Returns the status for work on a connection that has ended.
      *
-     * @param error null when it was closed without an error
+     * @param error null if the connection was closed without an error
      */
     public static StatusRuntimeException closed(@Nullable StreamError error, String message) {
         return error == null
@@ -131,7 +131,7 @@ public final class ApiError {
                 : ended(error, message);
     }
 
-    /** The same status, for work that may succeed on a new connection whatever ended this one. */
+    /** Returns the same status with the advice to reconnect, for work that may succeed on a new connection. */
     public static StatusRuntimeException afterReconnecting(StatusRuntimeException ended) {
         return of(
                 ended.getStatus().getCode(),
@@ -140,7 +140,7 @@ public final class ApiError {
                 rdma(ended).orElse(null));
     }
 
-    /** The error of the protocols among the details of a status. */
+    /** Returns the protocol error in the details of a status. */
     public static Optional<RdmaError> rdma(StatusRuntimeException status) {
         com.google.rpc.Status details = StatusProto.fromThrowable(status);
         if (details != null) {
@@ -153,7 +153,7 @@ public final class ApiError {
         return Optional.empty();
     }
 
-    /** The advice among the details of a status, or else what its code stands for. */
+    /** Returns the advice in the details of a status, or else the default advice of its code. */
     public static Retry retry(StatusRuntimeException status) {
         com.google.rpc.Status details = StatusProto.fromThrowable(status);
         if (details != null) {
@@ -174,7 +174,7 @@ public final class ApiError {
         }
     }
 
-    /** The trailers of a call that is closed with a status: the advice that its code stands for. */
+    /** Returns the trailers of a call that is closed with a status: the default advice of its code. */
     public static Metadata trailers(Status status) {
         Metadata trailers = status.isOk()
                 ? null
@@ -182,7 +182,7 @@ public final class ApiError {
         return trailers == null ? new Metadata() : trailers;
     }
 
-    /** The same status with another message. */
+    /** Returns the same status with another message. */
     public static StatusRuntimeException withMessage(StatusRuntimeException status, String message) {
         com.google.rpc.Status same = StatusProto.fromThrowable(status);
         return StatusProto.toStatusRuntimeException(
@@ -191,7 +191,7 @@ public final class ApiError {
                         .build());
     }
 
-    /** A protocol error in the API's form. */
+    /** Converts a protocol error to the form of the API. */
     public static RdmaError rdma(StreamError error) {
         return RdmaError.newBuilder()
                 .setLayer(error.layer())
@@ -202,7 +202,7 @@ public final class ApiError {
                 .build();
     }
 
-    /** The status for whatever a stage of a call failed with. */
+    /** Returns the status for any failure of a stage of a call. */
     public static StatusRuntimeException from(Throwable failure) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException)
@@ -242,7 +242,7 @@ public final class ApiError {
         return detail.build();
     }
 
-    /** An error that this side found, in the API's form. */
+    /** Converts a protocol error that this side found to the form of the API. */
     private static RdmaError rdma(ProtocolError error) {
         return RdmaError.newBuilder()
                 .setLayer(error.layer())
@@ -281,7 +281,7 @@ public final class ApiError {
         return message == null ? failure.toString() : message;
     }
 
-    /** Messages repeat what callers wrote, however long that is. */
+    /** Limits the length of a message, because messages repeat text from callers. */
     private static String shortened(String message) {
         return message.length() <= MAX_MESSAGE
                 ? message

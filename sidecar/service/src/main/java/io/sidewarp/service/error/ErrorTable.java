@@ -7,8 +7,8 @@ import io.grpc.Status;
 import io.sidewarp.v1.Retry;
 
 /**
- * Maps errors of the protocols to gRPC statuses, and statuses to the advice when to try again. docs/errors.md has the same
- * table for people; a test compares them.
+ * Maps protocol errors to gRPC statuses, and statuses to retry advice. docs/errors.md has the same table for people. A
+ * test compares both.
  */
 public final class ErrorTable {
 
@@ -17,10 +17,10 @@ public final class ErrorTable {
     private static final int LLP = 2;
 
     /**
-     * How a failure is reported.
+     * Report of a failure.
      *
-     * @param code gRPC status code of a call that fails with it
-     * @param retry when the same request may succeed
+     * @param code gRPC status code of the failed call
+     * @param retry advice when the same request may succeed
      */
     public record Outcome(Status.Code code, Retry retry) {}
 
@@ -36,8 +36,8 @@ public final class ErrorTable {
     private ErrorTable() {}
 
     /**
-     * The outcome of an error in the numbers of a Terminate (RFC 5040 section 4.8, RFC 5041 section 7.2, RFC 5044 section 8).
-     * Numbers that no RFC defines end the connection like any other.
+     * Returns the outcome of an error with the numbers of a Terminate message (RFC 5040 section 4.8, RFC 5041 section
+     * 7.2, RFC 5044 section 8). Numbers that no RFC defines end the connection like any other.
      */
     public static Outcome of(int layer, int type, int code) {
         return switch (layer) {
@@ -82,7 +82,7 @@ public final class ErrorTable {
         };
     }
 
-    /** The advice for a status that no error of the protocols caused. */
+    /** Returns the advice for a status that no protocol error caused. */
     public static Retry retry(Status.Code code) {
         return switch (code) {
             case OK -> Retry.RETRY_UNSPECIFIED;

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The statuses with which calls fail, with the details of RDMA in them where there are any. */
+/** Statuses of failed calls, with RDMA details where they exist. */
 @NullMarked
 package io.sidewarp.service.error;
 

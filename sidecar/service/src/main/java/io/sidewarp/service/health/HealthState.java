@@ -8,9 +8,9 @@ import io.grpc.health.v1.HealthCheckResponse.ServingStatus;
 import io.grpc.protobuf.services.HealthStatusManager;
 
 /**
- * Whether the sidecar is alive, ready for traffic from the pod's outside, and usable by the application in the pod
- * ("outbound"). The application may wait for the last one without waiting for the pod, which waits for the application.
- * Thread-safe.
+ * Health of the sidecar: alive, ready for traffic from outside the pod, and usable by the application in the pod
+ * ("outbound"). The application can wait for the outbound state. It must not wait for the ready state, because a pod
+ * becomes ready only with its application. Thread-safe.
  */
 public final class HealthState {
 
@@ -28,19 +28,19 @@ public final class HealthState {
         outbound(false);
     }
 
-    /** The grpc.health.v1 service. */
+    /** Returns the grpc.health.v1 service. */
     public BindableService service() {
         return manager.getHealthService();
     }
 
-    /** The pod may get traffic. */
+    /** Sets whether the pod may get traffic. */
     public void ready(boolean value) {
         ready = value;
         manager.setStatus(HealthStatusManager.SERVICE_NAME_ALL_SERVICES, status(value));
         manager.setStatus(API, status(value));
     }
 
-    /** The application may use the API. */
+    /** Sets whether the application may use the API. */
     public void outbound(boolean value) {
         outbound = value;
         manager.setStatus(OUTBOUND, status(value));

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Whether the sidecar is alive, ready, and usable by its application. */
+/** Health of the sidecar: alive, ready, and usable by its application. */
 @NullMarked
 package io.sidewarp.service.health;
 

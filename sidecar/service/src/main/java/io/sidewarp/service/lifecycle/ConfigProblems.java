@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
 
-/** What the library for configurations finds wrong, in words for who writes them. What it says otherwise stays as it is. */
+/** Rewrites the messages of the configuration library for users who write settings. Unknown messages stay unchanged. */
 final class ConfigProblems {
 
     private static final Pattern CODE = Pattern.compile("(?:[\\w.]+Exception: )?SRCFG\\d+: ");
@@ -21,7 +21,7 @@ final class ConfigProblems {
 
     private ConfigProblems() {}
 
-    /** Values of another kind, such as letters for a number, and settings that do not exist. */
+    /** Describes values of a wrong type, such as letters for a number, and settings that do not exist. */
     static String of(ConfigValidationException invalid) {
         List<String> problems = new ArrayList<>();
         for (int i = 0; i < invalid.getProblemCount(); i++) {
@@ -37,7 +37,7 @@ final class ConfigProblems {
         return UNKNOWN.matcher(text).replaceFirst("$1 is no setting of the sidecar ($2)");
     }
 
-    /** A file that cannot be read, or is not in the format of properties; empty when the failure is another one. */
+    /** Describes a file that cannot be read or is not in the format of properties. Empty for any other failure. */
     static Optional<String> unreadable(Throwable failure) {
         String message = String.valueOf(failure.getMessage());
         if (!(failure instanceof IllegalArgumentException)
@@ -46,7 +46,7 @@ final class ConfigProblems {
         }
         Throwable cause = failure.getCause();
         return Optional.of(withoutCodes(message) + (cause == null ? "" : " (" + cause + ")")
-                + "; see to config/application.properties");
+                + "; correct config/application.properties");
     }
 
     private static String withoutCodes(String message) {

@@ -12,18 +12,21 @@ import java.util.concurrent.TimeoutException;
 import org.jboss.logging.Logger;
 
 /**
- * Brings sessions to an end within a time: nothing new begins, what is under way may finish, then connections are closed
- * gracefully and sessions end. Under way are work requests that are posted, and whatever peers move meanwhile. Work that is
- * complete may still be on its way: a graceful close waits until the peer has acknowledged it.
+ * Ends all sessions within a time limit. Nothing new begins, and work in progress may finish. Then connections are
+ * closed gracefully and sessions end. Work in progress is posted work requests, and data that peers still move. Data of
+ * completed work may still be in flight: a graceful close waits until the peer has acknowledged it.
  *
- * <p>A drain that outlives sessions first serves on as before, also what begins anew, until all sessions have ended.
+ * <p>A drain that outlives sessions first keeps serving, including new calls, until all sessions have ended.
  */
 final class Drain {
 
     private static final Logger LOG = Logger.getLogger(Drain.class);
-    /** So long nothing may move before connections count as idle. */
+    /** Connections without traffic for this time count as idle. */
     private static final Duration QUIET = Duration.ofMillis(250);
-    /** For the graceful close at least, and again for the release of what is left, also beyond the drain time. */
+    /**
+     * Minimum time for the graceful close, and again for the release of the remaining sessions, even beyond the drain
+     * time.
+     */
     private static final Duration LAST = Duration.ofSeconds(1);
 
     private final SessionRegistry sessions;
@@ -38,7 +41,7 @@ final class Drain {
         this.deadline = System.nanoTime() + grace.toNanos();
     }
 
-    /** Blocks until everything has ended. */
+    /** Blocks until all sessions have ended. */
     void run() {
         try {
             if (outlivesSessions) {

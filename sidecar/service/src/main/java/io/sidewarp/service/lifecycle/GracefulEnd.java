@@ -9,22 +9,22 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * Makes SIGTERM an end without failure: Kubernetes ends each container by it, and takes any exit code but 0 for an error. The
- * JVM alone would end with 143.
+ * Makes SIGTERM end the process with exit code 0. Kubernetes stops each container by SIGTERM, and takes any other exit
+ * code for an error. The JVM alone would exit with 143.
  */
 final class GracefulEnd {
 
     private GracefulEnd() {}
 
     /**
-     * Has SIGTERM end the process with exit code 0, after its shutdown hooks. An exit that has begun keeps its own code.
+     * Makes SIGTERM end the process with exit code 0 after its shutdown hooks. An exit that has begun keeps its own
+     * code.
      *
      * @throws IllegalStateException if the Java runtime lacks the module jdk.unsupported
      */
     static void onTermination() {
         try {
-            // By reflection: javac warns of sun.misc.Signal, whatever suppresses warnings, and the JDK has no other
-            // way.
+            // Uses reflection: javac always warns about sun.misc.Signal, and the JDK has no other way.
             Class<?> signal = Class.forName("sun.misc.Signal");
             Class<?> handler = Class.forName("sun.misc.SignalHandler");
             MethodHandle exit = MethodHandles.lookup()

@@ -11,11 +11,11 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The limit of locked memory of this process (RLIMIT_MEMLOCK). A device of the kernel pins the memory of regions, which counts
- * against it.
+ * Limit of locked memory of this process (RLIMIT_MEMLOCK). A kernel device pins the memory of regions, which counts
+ * against the limit.
  *
  * @param limit in bytes; {@link Long#MAX_VALUE} for none
- * @param mayExceed whether the process has CAP_IPC_LOCK, with which most drivers do not heed the limit; siw does
+ * @param mayExceed true if the process has CAP_IPC_LOCK; most drivers then ignore the limit, but siw does not
  */
 record LockedMemory(long limit, boolean mayExceed) {
 
@@ -26,7 +26,7 @@ record LockedMemory(long limit, boolean mayExceed) {
     private static final String REMEDY = "; raise the container's or the service's limit of locked memory (ulimit -l,"
             + " LimitMEMLOCK of the container runtime)";
 
-    /** The limit of this process; none where the system does not tell it. */
+    /** Returns the limit of this process, or no limit if the system does not report one. */
     static LockedMemory ofThisProcess() {
         try {
             return parse(
@@ -51,10 +51,10 @@ record LockedMemory(long limit, boolean mayExceed) {
     }
 
     /**
-     * Names what is wrong with the limit, and what to do; empty when nothing is.
+     * Returns the problem with the limit and its remedy; empty if there is none.
      *
-     * @param registeredBytes that a session may register, by sidewarp.limits.registered-octets
-     * @throws StartFailedException when no region could be registered at all
+     * @param registeredBytes bytes that a session may register, by sidewarp.limits.registered-octets
+     * @throws StartFailedException if the limit is too small for any region
      */
     Optional<String> problem(long registeredBytes) {
         if (limit < SMALLEST_REGION && !mayExceed) {

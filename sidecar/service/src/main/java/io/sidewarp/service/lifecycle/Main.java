@@ -11,11 +11,11 @@ import java.security.Security;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the sidecar until it is told to stop, and says why when it cannot start. */
+/** Runs the sidecar until it is told to stop. If it cannot start, prints the reason. */
 @QuarkusMain
 public final class Main {
 
-    /** The settings, or what they name, do not permit a start; sysexits.h calls it EX_CONFIG. */
+    /** Exit code if the settings, or objects that they name, do not permit a start; EX_CONFIG in sysexits.h. */
     private static final int CONFIGURATION = 78;
 
     private Main() {}
@@ -26,7 +26,10 @@ public final class Main {
         Quarkus.run(null, Main::end, arguments);
     }
 
-    /** Pods come back with other addresses, and Java would know the old one for half a minute; CoreDNS says 5 s. */
+    /**
+     * Shortens the cache of name look-ups. A restarted pod has another address, and Java would keep the old one for
+     * half a minute. CoreDNS uses 5 s.
+     */
     static void forgetNamesSoon() {
         Security.setProperty("networkaddress.cache.ttl", "5");
         Security.setProperty("networkaddress.cache.negative.ttl", "1");
@@ -40,7 +43,7 @@ public final class Main {
         }
     }
 
-    /** One line without a stack trace: who reads it has to change settings, not the program. */
+    /** Prints one line without a stack trace, because the reader has to change settings and not the program. */
     private static int explain(String refusal) {
         System.err.println("sidewarp: the sidecar does not start: " + refusal);
         return CONFIGURATION;

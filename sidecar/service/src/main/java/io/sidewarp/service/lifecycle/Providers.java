@@ -37,7 +37,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
-/** Makes the provider that the settings name. */
+/** Creates the provider that the settings name. */
 final class Providers {
 
     private static final Logger LOG = Logger.getLogger(Providers.class);
@@ -50,7 +50,7 @@ final class Providers {
                 : software(config, loops, telemetry, logs);
     }
 
-    /** Opens the device, which may not be there. */
+    /** Opens the device. Fails if it does not exist. */
     static Device open(RdmaProvider provider) {
         try {
             return provider.open();
@@ -101,7 +101,10 @@ final class Providers {
                 .build();
     }
 
-    /** The kernel's SCTP is there now or not at all; the library for SCTP in UDP is looked for when it is needed. */
+    /**
+     * Returns the SCTP implementation. The kernel's SCTP is loaded now, so that its absence prevents the start. The
+     * library for SCTP in UDP is loaded when it is needed.
+     */
     private static Supplier<SctpStack> sctpStack(SctpStackKind kind) {
         if (kind == SctpStackKind.UDP) {
             return () -> new SctpOverUdp(Usrsctp.load());
@@ -114,7 +117,10 @@ final class Providers {
         }
     }
 
-    /** Loopback has more addresses than its interface names. */
+    /**
+     * Fails if an address does not belong to this machine. Loopback addresses are not checked, because the loopback
+     * interface lists only some of them.
+     */
     private static void requireLocal(String setting, List<InetAddress> addresses) {
         for (InetAddress address : addresses) {
             try {
@@ -123,7 +129,7 @@ final class Providers {
                             setting + address.getHostAddress() + ", which is no address of this machine or pod", null);
                 }
             } catch (SocketException e) {
-                throw new StartFailedException("the addresses of this machine cannot be told: " + e.getMessage(), e);
+                throw new StartFailedException("cannot list the addresses of this machine: " + e.getMessage(), e);
             }
         }
     }
@@ -179,7 +185,7 @@ final class Providers {
                 config.connection().lingerTimeout());
     }
 
-    /** Makes known what concerns no connection. */
+    /** Reports events that concern no connection of a session. */
     private record Events(Telemetry telemetry, PeerLogs logs) implements SoftwareEvents {
 
         @Override

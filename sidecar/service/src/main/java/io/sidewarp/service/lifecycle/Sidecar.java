@@ -46,8 +46,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A running sidecar: puts the parts together, and takes them apart in the reverse order. Needs no framework, so that a
- * test can run several in one process.
+ * A running sidecar. Builds the parts, and closes them in reverse order. Needs no framework, so that a test can run
+ * several sidecars in one process.
  */
 public final class Sidecar implements AutoCloseable {
 
@@ -72,7 +72,7 @@ public final class Sidecar implements AutoCloseable {
      * Starts a sidecar.
      *
      * @param telemetry properties of the OpenTelemetry SDK, in addition to its environment variables
-     * @throws StartFailedException when settings or surroundings do not permit it
+     * @throws StartFailedException if the settings or the environment do not permit a start
      */
     public static Sidecar start(SidewarpConfig config, String version, Map<String, String> telemetry) {
         List<String> problems = ConfigValidator.problems(config);
@@ -96,7 +96,7 @@ public final class Sidecar implements AutoCloseable {
         }
     }
 
-    /** The SDK says of some settings only that something is wrong, and what it is in the cause. */
+    /** Returns the root cause. For some settings the SDK's own message only says that something is wrong. */
     private static String cause(ConfigurationException failure) {
         Throwable cause = failure;
         while (cause.getCause() != null) {
@@ -172,7 +172,10 @@ public final class Sidecar implements AutoCloseable {
         return server;
     }
 
-    /** Metrics are collected on a thread of its own: strangers may ask for them, and applications need the workers. */
+    /**
+     * Creates the management server. Metrics are collected on a separate thread: anybody may request them, and
+     * applications need the workers.
+     */
     private ManagementServer management(Transports transports, Telemetry telemetry) throws IOException {
         ExecutorService collector =
                 Executors.newSingleThreadExecutor(new DefaultThreadFactory("sidewarp-metrics", true));
@@ -183,12 +186,12 @@ public final class Sidecar implements AutoCloseable {
         return http;
     }
 
-    /** The port of the TCP listener of the API, if there is one. */
+    /** Returns the port of the API's TCP listener, if there is one. */
     public OptionalInt tcpPort() {
         return api == null ? OptionalInt.empty() : api.tcpPort();
     }
 
-    /** Where health and metrics are served, if they are. */
+    /** Returns the address of health and metrics, if they are served. */
     public Optional<InetSocketAddress> managementAddress() {
         return management == null ? Optional.empty() : Optional.ofNullable(management.address());
     }
@@ -197,7 +200,7 @@ public final class Sidecar implements AutoCloseable {
         return health;
     }
 
-    /** All sessions. */
+    /** Returns the registry of all sessions. */
     public SessionRegistry sessions() {
         if (sessions == null) {
             throw new IllegalStateException("not started");
@@ -205,7 +208,7 @@ public final class Sidecar implements AutoCloseable {
         return sessions;
     }
 
-    /** Drains within the configured time, and ends. */
+    /** Drains within the configured time, and closes all parts. */
     @Override
     public void close() {
         health.ready(false);

@@ -53,7 +53,7 @@ public final class SidecarLifecycle {
         }
     }
 
-    /** What configuration files say about OpenTelemetry; the SDK itself reads the environment. */
+    /** Returns OpenTelemetry properties from configuration files. The SDK itself reads the environment. */
     private Map<String, String> telemetryProperties() {
         Map<String, String> found = new HashMap<>();
         for (String name : properties.getPropertyNames()) {

@@ -5,7 +5,7 @@ package io.sidewarp.service.lifecycle;
 
 import org.jspecify.annotations.Nullable;
 
-/** The sidecar cannot start. The message names the cause and the remedy. */
+/** Thrown if the sidecar cannot start. The message names the cause and the remedy. */
 public final class StartFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Start and end of the process: settings to parts, exit codes, and the drain that lets work finish. */
+/** Start and end of the process: parts made from settings, exit codes, and the drain that lets work finish. */
 @NullMarked
 package io.sidewarp.service.lifecycle;
 

@@ -3,18 +3,21 @@
 
 package io.sidewarp.service.log;
 
-/** Text of others in lines of the log, which consist of {@code key=value}. */
+/** Escapes text from outside for log lines, which consist of {@code key=value} pairs. */
 public final class LogText {
 
     private LogText() {}
 
-    /** A value in quotation marks, which nothing in it ends. */
+    /** Returns the value in quotation marks, with quotation marks, backslashes and control characters made harmless. */
     public static String quoted(Object value) {
         String text = printable(String.valueOf(value));
         return '"' + text.replace("\\", "\\\\").replace("\"", "\\\"") + '"';
     }
 
-    /** Nobody else's text begins a line of the log or changes the terminal. */
+    /**
+     * Replaces control characters by {@code ?}, so that text from outside cannot begin a log line or change the
+     * terminal.
+     */
     static String printable(String text) {
         StringBuilder clean = new StringBuilder(text.length());
         text.codePoints().forEach(point -> clean.appendCodePoint(Character.isISOControl(point) ? '?' : point));

@@ -6,7 +6,7 @@ package io.sidewarp.service.log;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jboss.logging.Logger;
 
-/** The loggers for what peers and callers can cause, shared by all sessions of a sidecar. */
+/** Rate-limited loggers for events that peers and callers can cause, shared by all sessions of a sidecar. */
 public final class PeerLogs {
 
     private static final Logger LOG = Logger.getLogger("io.sidewarp.peer");
@@ -24,27 +24,27 @@ public final class PeerLogs {
         internal = new RateLimitedLogger(LOG, "internal-error", perMinute, suppressed);
     }
 
-    /** Errors that ended connections. */
+    /** Returns the logger for errors that ended connections. */
     public RateLimitedLogger terminated() {
         return terminated;
     }
 
-    /** Inbound connections that did not become connections. */
+    /** Returns the logger for inbound connections that failed during start-up. */
     public RateLimitedLogger startup() {
         return startup;
     }
 
-    /** Sessions whose clients do not read their events. */
+    /** Returns the logger for sessions whose clients do not read their events. */
     public RateLimitedLogger session() {
         return session;
     }
 
-    /** Failures of the sidecar itself that a call met. */
+    /** Returns the logger for internal errors of the sidecar that a call met. */
     public RateLimitedLogger internal() {
         return internal;
     }
 
-    /** Messages that were left out. */
+    /** Returns the number of messages that the rate limits suppressed. */
     public long suppressed() {
         return suppressed.get();
     }

@@ -10,8 +10,8 @@ import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Logs what peers and callers can cause, at most so many messages of one kind in a minute. What is left out is counted,
- * and the first message of the next minute says how much it was. Thread-safe.
+ * Logs events that peers and callers can cause, with a limit of messages per minute. Suppressed messages are counted,
+ * and the first message of the next minute gives their number. Thread-safe.
  */
 public final class RateLimitedLogger {
 
@@ -28,7 +28,7 @@ public final class RateLimitedLogger {
 
     /**
      * @param event kind of message, the value of {@code event=} in each
-     * @param suppressedTotal counts what is left out, over all loggers
+     * @param suppressedTotal counts the suppressed messages of all loggers
      */
     public RateLimitedLogger(Logger logger, String event, int perMinute, AtomicLong suppressedTotal) {
         this(logger, event, perMinute, suppressedTotal, System::nanoTime);
@@ -43,12 +43,12 @@ public final class RateLimitedLogger {
         this.windowBegin = nanoTime.getAsLong();
     }
 
-    /** Writes a warning, unless there were too many. */
+    /** Writes a warning, unless the limit is reached. */
     public void warn(Supplier<String> message) {
         log(Logger.Level.WARN, message, null);
     }
 
-    /** Writes an error with its stack trace, unless there were too many. */
+    /** Writes an error with its stack trace, unless the limit is reached. */
     public void error(Supplier<String> message, Throwable cause) {
         log(Logger.Level.ERROR, message, cause);
     }
@@ -62,7 +62,7 @@ public final class RateLimitedLogger {
         logger.log(level, "event=" + event + " " + LogText.printable(message.get()) + note, cause);
     }
 
-    /** -1: leave out. Else write, and say how many were left out before. */
+    /** Returns -1 if the message must be suppressed, else the number of messages that were suppressed before it. */
     private synchronized long admit() {
         long now = nanoTime.getAsLong();
         if (now - windowBegin >= WINDOW) {

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Lines of the log about what peers and callers cause: bounded in number, and with their text made harmless. */
+/** Log lines about what peers and callers cause. Their number is bounded, and text from outside is made harmless. */
 @NullMarked
 package io.sidewarp.service.log;
 

@@ -28,11 +28,11 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers GET of health (in the format of MicroProfile Health) and of metrics (in the format of Prometheus). Bodies
- * of requests are discarded.
+ * Answers GET requests for health (in the format of MicroProfile Health) and for metrics (in the format of Prometheus).
+ * Request bodies are discarded.
  *
- * <p>The channel does not read by itself but when all that came is answered and the last answer has left: a client that
- * does not read has one answer here, however many it asks for.
+ * <p>The channel does not read automatically. It reads only after all received requests are answered and the last
+ * answer is written. A client that does not read therefore has at most one answer in memory, however many it requests.
  */
 final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
 
@@ -45,13 +45,13 @@ final class ManagementHandler extends SimpleChannelInboundHandler<HttpObject> {
     private final Telemetry telemetry;
     private final Executor collector;
 
-    /** Requests that came with one that is being answered, complete. */
+    /** Complete requests that arrived together with the one being answered. */
     private final ArrayDeque<HttpRequest> waiting = new ArrayDeque<>();
 
     private @Nullable HttpRequest incomplete;
     private boolean answering;
 
-    /** @param collector collects metrics, which may take longer than an event loop should be kept */
+    /** @param collector runs metric collection, which may take too long for an event loop */
     ManagementHandler(HealthState health, Telemetry telemetry, Executor collector) {
         this.health = health;
         this.telemetry = telemetry;

@@ -26,17 +26,17 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * HTTP for probes and scrapers. A few lines over the event loops that are there anyway; the framework's HTTP server with
- * its own loops and pools would be the larger part of an idle sidecar.
+ * HTTP server for probes and scrapers. It is small and shares the existing event loops. The framework's HTTP server
+ * with its own loops and pools would be the larger part of an idle sidecar.
  *
- * <p>Strangers may reach it. What it holds is bounded by the number of connections: each has one request at a time, and
- * behind that as many as fit into one read.
+ * <p>Untrusted clients may reach this server. The number of connections bounds its memory: each has one request at a
+ * time, and further requests that fit into one read.
  */
 public final class ManagementServer implements AutoCloseable {
 
     private static final int IDLE_SECONDS = 60;
 
-    /** Requests are short, and all that come with one read are decoded at once. */
+    /** Read size in bytes. Requests are short, and all requests of one read are decoded at once. */
     private static final int READ_OCTETS = 2048;
 
     private final Transports transports;
@@ -46,12 +46,12 @@ public final class ManagementServer implements AutoCloseable {
     private final Executor collector;
     private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
 
-    /** The connections, the oldest first. Guarded by itself. */
+    /** Connections, oldest first. Guarded by the set itself. */
     private final Set<Channel> connections = new LinkedHashSet<>();
 
     private @Nullable InetSocketAddress address;
 
-    /** @param collector collects metrics: one task for each connection at most, which should be done one at a time */
+    /** @param collector runs metric collection: at most one task for each connection, preferably one at a time */
     public ManagementServer(
             Transports transports,
             SidewarpConfig.Management config,
@@ -65,11 +65,12 @@ public final class ManagementServer implements AutoCloseable {
         this.collector = collector;
     }
 
-    /** Binds. Fails with a message that says what to change. */
+    /** Binds the listener. A failure has a message that says what to change. */
     public void start() throws IOException {
         InetSocketAddress wanted = new InetSocketAddress(config.host(), config.port());
         if (wanted.isUnresolved()) {
-            throw new IOException("sidewarp.management.host is " + config.host() + ", which is not known here");
+            throw new IOException("sidewarp.management.host is " + config.host()
+                    + ", which has no known address; set an IP address or a name that resolves");
         }
         ChannelFuture bound = new ServerBootstrap()
                 .group(transports.group())
@@ -103,8 +104,8 @@ public final class ManagementServer implements AutoCloseable {
     }
 
     /**
-     * One more than there may be takes the place of the oldest: connections that are held open do not keep a probe out,
-     * whose failure would end the pod.
+     * Admits a connection. Above the limit it replaces the oldest one, so that idle connections cannot lock out a
+     * probe. A failed probe would end the pod.
      */
     private void admit(Channel channel) {
         Channel oldest = null;
@@ -125,7 +126,7 @@ public final class ManagementServer implements AutoCloseable {
         }
     }
 
-    /** Where it listens. */
+    /** Returns the listening address. */
     public @Nullable InetSocketAddress address() {
         return address;
     }

@@ -9,10 +9,12 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jboss.logging.Logger;
 
-/** Removes the files of an earlier sidecar that nobody takes over in time. */
+/** Removes files of an earlier sidecar that no application takes over in time. */
 public final class OrphanRemoval {
 
-    /** Time that applications have to take their files over, after the sidecar serves. Part of the contract. */
+    /**
+     * Time in seconds that applications have to take over their files after the sidecar serves. Part of the contract.
+     */
     private static final long SECONDS = 30;
 
     private static final Logger LOG = Logger.getLogger(OrphanRemoval.class);
@@ -20,9 +22,9 @@ public final class OrphanRemoval {
     private OrphanRemoval() {}
 
     /**
-     * Removes them later, and tries again as long as regions use some of them.
+     * Schedules the removal, and repeats it while regions use some of the files.
      *
-     * @param workers for file calls, which block
+     * @param workers executor for file operations, which block
      */
     public static void schedule(SharedVolume volume, EventLoopGroup loops, Executor workers) {
         loops.schedule(() -> workers.execute(() -> remove(volume, loops, workers)), SECONDS, TimeUnit.SECONDS);

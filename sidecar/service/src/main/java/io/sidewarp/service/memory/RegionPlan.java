@@ -15,18 +15,18 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A registration whose request was checked as far as that is possible without touching memory.
+ * Plan of a registration. Its request was checked as far as possible without touching memory.
  *
- * @param queuePair number of the only queue pair that may use the region, or 0
- * @param connection the same as the API's id, or 0
+ * @param queuePair number of the only queue pair that may use the region, or 0 for any
+ * @param connection the API's id of that connection, or 0
  */
 public record RegionPlan(
         ProtectionDomain domain, RegionAttributes attributes, long queuePair, long connection, Backing backing) {
 
-    /** Where the memory comes from. */
+    /** Source of the memory. */
     public sealed interface Backing {}
 
-    /** A file of the shared volume; length 0: to its end. */
+    /** File of the shared volume. Length 0: up to the end of the file. */
     public record Shared(String path, long offset, long length, CreateMode mode) implements Backing {}
 
     /** Memory of the sidecar. */

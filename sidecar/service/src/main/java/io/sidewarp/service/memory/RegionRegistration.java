@@ -24,8 +24,8 @@ import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
- * Registers and revokes memory against the session's quotas. Preparing pages blocks, so it runs on the workers. Calls come
- * on the session's thread.
+ * Registers and revokes memory against the session's quotas. Preparing pages blocks, so the workers do it. Methods are
+ * called on the session's thread.
  */
 final class RegionRegistration {
 
@@ -39,10 +39,10 @@ final class RegionRegistration {
     }
 
     /**
-     * Prepares and registers. Takes from the quotas; a failure gives all of it back.
+     * Prepares and registers memory. Takes from the quotas; a failure gives everything back.
      *
-     * @param wanted whether anybody still waits for the region; asked before memory is touched, by a worker
-     * @param onRegistered what the session does with the region, on its thread; it is part of what is under way
+     * @param wanted returns whether a client still waits for the region; a worker asks before it touches memory
+     * @param onRegistered adds the region to the session, on the session's thread; counts as part of the registration
      */
     CompletableFuture<RegisteredRegion> register(
             RegionPlan plan,
@@ -65,7 +65,7 @@ final class RegionRegistration {
                 .thenComposeAsync(onRegistered, context.loop()));
     }
 
-    /** Revokes; gives the quotas back when the memory is free. Completes on the session's thread. */
+    /** Revokes a region. Releases the quotas when the memory is free. Completes on the session's thread. */
     CompletableFuture<Void> deregister(RegisteredRegion region) {
         return track(context.device()
                 .deregisterMemory(region.region())
@@ -81,7 +81,7 @@ final class RegionRegistration {
                         context.loop()));
     }
 
-    /** Complete when nothing is under way any more. */
+    /** Returns a future that completes when no registration or revocation is in progress. */
     CompletableFuture<Void> settled() {
         return CompletableFuture.allOf(underWay.toArray(CompletableFuture[]::new))
                 .exceptionally(failure -> null);
@@ -89,7 +89,7 @@ final class RegionRegistration {
 
     private RegisteredRegion prepare(RegionPlan plan, BooleanSupplier wanted) {
         if (!wanted.getAsBoolean()) {
-            // What a client that died had asked for would keep the workers from the regions of others.
+            // The client has left. Preparing its memory would only delay the regions of other clients.
             throw ApiError.of(Status.Code.CANCELLED, "the call was cancelled");
         }
         return switch (plan.backing()) {
@@ -133,8 +133,8 @@ final class RegionRegistration {
     }
 
     /**
-     * Makes the caller the owner of a file that the sidecar created for it, so that the caller can open it. A sidecar that
-     * is not root cannot: its callers need its group, as the members of a pod with an injected sidecar have.
+     * Makes the caller the owner of a file that the sidecar created, so that the caller can open it. A sidecar that is
+     * not root cannot do this. Its callers need its group, as in pods with an injected sidecar.
      */
     private void giveToCaller(SharedBacking backing) {
         Peer caller = context.peer();
@@ -143,7 +143,10 @@ final class RegionRegistration {
         }
     }
 
-    /** The sidecar may be able to open what its caller is not (RFC 5040 section 8.1.2 item 4). */
+    /**
+     * Checks the caller's own permissions, because the sidecar may have more than its caller (RFC 5040 section 8.1.2
+     * item 4).
+     */
     private void checkPermitted(RegionPlan plan, RegionPlan.Shared shared, SharedVolume.Access access) {
         long user = context.peer().uid();
         boolean write = plan.attributes().access().stream().anyMatch(AccessRight::permitsChange);

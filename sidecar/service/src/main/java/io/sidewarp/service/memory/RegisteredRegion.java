@@ -11,16 +11,16 @@ import io.sidewarp.v1.Region;
 import java.util.Set;
 
 /**
- * A region of a session.
+ * Region of a session.
  *
- * @param id within the sidecar
- * @param connection the only connection that may use it, or 0
- * @param managed whether its memory is the sidecar's own
- * @param existed whether it is a shared file that existed before
+ * @param id unique id within the sidecar
+ * @param connection the only connection that may use the region, or 0 for any
+ * @param managed true if the memory belongs to the sidecar
+ * @param existed true for a shared file that existed before
  */
 public record RegisteredRegion(long id, MemoryRegion region, long connection, boolean managed, boolean existed) {
 
-    /** The region in the API's form. */
+    /** Converts the region to the form of the API. */
     public Region toProto(String sessionName) {
         Region.Builder builder = Region.newBuilder()
                 .setId(id)
@@ -42,9 +42,9 @@ public record RegisteredRegion(long id, MemoryRegion region, long connection, bo
     }
 
     /**
-     * The engine's rights for the API's.
+     * Adds the engine's right for a right of the API.
      *
-     * @param value of the right, which says more of one that is not known
+     * @param value numeric value of {@code access}, for the message about an unknown one
      */
     static void addRight(Set<AccessRight> rights, Access access, int value) {
         switch (access) {

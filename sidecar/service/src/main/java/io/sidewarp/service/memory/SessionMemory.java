@@ -50,7 +50,7 @@ public final class SessionMemory {
         }
     }
 
-    /** Gives a protection domain back; FAILED_PRECONDITION while it is in use. */
+    /** Releases a protection domain. Fails with FAILED_PRECONDITION while it is in use. */
     public void deallocateDomain(long id) {
         ProtectionDomain domain = domain(id);
         if (domain == defaultDomain) {
@@ -62,7 +62,7 @@ public final class SessionMemory {
         context.quotas().protectionDomains().give(1);
     }
 
-    /** The domain of an id, or the default for 0. */
+    /** Returns the domain of an id, or the default domain for 0. */
     public ProtectionDomain domain(long id) {
         if (id == 0) {
             return defaultDomain;
@@ -77,31 +77,31 @@ public final class SessionMemory {
     /**
      * Registers memory. The future completes on the session's thread.
      *
-     * @param wanted whether anybody still waits for the region; any thread may ask
+     * @param wanted returns whether a client still waits for the region; may be called on any thread
      */
     public CompletableFuture<RegisteredRegion> register(RegionPlan plan, BooleanSupplier wanted) {
         return registration.register(plan, wanted, this::add);
     }
 
-    /** Revokes a region. The future completes on the session's thread, when nobody can use the memory any more. */
+    /** Revokes a region. The future completes on the session's thread, when the memory can no longer be used. */
     public CompletableFuture<Void> deregister(long id) {
         RegisteredRegion region = require(id);
         regions.remove(id);
         return registration.deregister(region);
     }
 
-    /** Revokes a region that nobody heard of: a file that it took over keeps its content for the next one. */
+    /** Revokes a region that no client knows. A file that the region took over keeps its content for the next owner. */
     public CompletableFuture<Void> abandon(long id) {
         require(id).region().keepContent();
         return deregister(id);
     }
 
-    /** The region of an id, or null. On the data path: allocates nothing. */
+    /** Returns the region of an id, or null. Runs on the data path and allocates nothing. */
     public @Nullable RegisteredRegion find(long id) {
         return regions.get(id);
     }
 
-    /** The region of an id; NOT_FOUND when there is none. */
+    /** Returns the region of an id. Fails with NOT_FOUND if there is none. */
     public RegisteredRegion require(long id) {
         RegisteredRegion region = regions.get(id);
         if (region == null) {
@@ -122,7 +122,9 @@ public final class SessionMemory {
         return regions.size();
     }
 
-    /** Revokes all regions, then gives all protection domains back. Connections are gone before. Idempotent. */
+    /**
+     * Revokes all regions, then releases all protection domains. Must run after all connections are gone. Idempotent.
+     */
     public CompletableFuture<Void> release() {
         ended = true;
         List<CompletableFuture<Void>> revocations = new ArrayList<>();

@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** Protection domains and regions of a session, registered and revoked against its quotas. */
+/** Protection domains and regions of a session. Registration counts against the session's quotas. */
 @NullMarked
 package io.sidewarp.service.memory;
 

@@ -10,10 +10,10 @@ import io.sidewarp.service.quota.Quota;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** One connection of a client with the API, and what it holds. Thread-safe. */
+/** One client connection to the API, and the calls that it holds. Thread-safe. */
 public final class ApiConnection {
 
-    /** The connection of a transport. */
+    /** Attribute of a transport: its connection. */
     public static final Attributes.Key<ApiConnection> ATTRIBUTE = Attributes.Key.create("sidewarp-connection");
 
     private final ApiConnections all;
@@ -21,10 +21,10 @@ public final class ApiConnection {
     private final Channel channel;
     private final Quota calls;
     private final @Nullable StatusRuntimeException refusal;
-    /** Refusals that the client has not taken. */
+    /** Refusals that the client has not read. */
     private final AtomicInteger untold = new AtomicInteger();
 
-    /** @param refusal of each call, if there may be none */
+    /** @param refusal status that refuses every call of this connection, or null */
     ApiConnection(
             ApiConnections all, Peer peer, Channel channel, Quota calls, @Nullable StatusRuntimeException refusal) {
         this.all = all;
@@ -39,9 +39,9 @@ public final class ApiConnection {
     }
 
     /**
-     * A call begins.
+     * Counts a new call.
      *
-     * @throws StatusRuntimeException RESOURCE_EXHAUSTED, and then nothing is held
+     * @throws StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; the call is not counted in that case
      */
     void beginCall() {
         if (refusal != null) {
@@ -59,13 +59,13 @@ public final class ApiConnection {
         }
     }
 
-    /** A call that began has ended, and the client has taken all of it. */
+    /** Ends a call that was counted, after the client has read all of it. */
     void endCall() {
         calls.give(1);
         all.giveCall(peer);
     }
 
-    /** A call was refused. A client that does not take its refusals loses the connection when there are too many. */
+    /** Counts a refused call. A client that does not read its refusals loses the connection when there are too many. */
     void beginRefusal() {
         int own = untold.incrementAndGet();
         if (!all.addUntold() && own > 1) {
@@ -73,7 +73,7 @@ public final class ApiConnection {
         }
     }
 
-    /** The client has taken the refusal, or is gone. */
+    /** Ends a refusal that the client has read, or whose client has left. */
     void endRefusal() {
         untold.decrementAndGet();
         all.removeUntold();

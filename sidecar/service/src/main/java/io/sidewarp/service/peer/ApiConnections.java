@@ -19,8 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All connections of clients with the API, and what they may hold. The kernel tells users apart, but not the processes of
- * one in different containers: so users share connections and calls, and the connections of a user its calls. Thread-safe.
+ * All client connections to the API, and their limits. The kernel distinguishes users, but not one user's processes in
+ * different containers. Users therefore share connections and calls, and the connections of one user share its calls.
+ * Thread-safe.
  */
 public final class ApiConnections {
 
@@ -28,24 +29,27 @@ public final class ApiConnections {
     private static final String CONNECTION_CALLS = "sidewarp.limits.api-connection-calls";
     private static final String CALLS = "sidewarp.limits.api-calls";
 
-    /** Connections beyond the limit that stay for a moment, so that their calls can be told why. */
+    /** Maximum number of connections above the limit that stay open briefly, so that their calls learn the reason. */
     static final int MAX_REFUSED = 64;
 
     private static final long REFUSED_MILLIS = 1000;
 
-    /** Calls whose refusal was not taken by their clients; more than HTTP/2 lets one connection have. */
+    /**
+     * Maximum number of refusals that clients have not read. It exceeds the number of calls that HTTP/2 admits on one
+     * connection.
+     */
     private static final int MAX_UNTOLD = 1024;
 
     private final int connectionCalls;
     private final SharedQuota<Long> connections;
     private final SharedQuota<Long> calls;
     private final QuotaRefusals refusals;
-    /** Those beyond the limit, the oldest first. */
+    /** Connections above the limit, oldest first. */
     private final Deque<Channel> refused = new ArrayDeque<>();
 
     private final AtomicInteger untold = new AtomicInteger();
 
-    /** @param refusals counts what is refused */
+    /** @param refusals counts refusals */
     public ApiConnections(SidewarpConfig.Limits limits, QuotaRefusals refusals) {
         this.connectionCalls = limits.apiConnectionCalls();
         this.connections = new SharedQuota<>(limits.apiConnections());
@@ -54,12 +58,14 @@ public final class ApiConnections {
         List.of(CONNECTIONS, CONNECTION_CALLS, CALLS).forEach(refusals::expect);
     }
 
-    /** Calls of one connection at a time. */
+    /** Returns the maximum number of concurrent calls of one connection. */
     public int connectionCalls() {
         return connectionCalls;
     }
 
-    /** A new connection; until its channel closes. One beyond the limit refuses all calls and is closed soon. */
+    /**
+     * Adds a connection until its channel closes. A connection above the limit refuses all calls and is closed soon.
+     */
     ApiConnection open(Peer peer, Channel channel) {
         StatusRuntimeException refusal = null;
         if (connections.take(peer.uid(), 1)) {
@@ -79,7 +85,7 @@ public final class ApiConnections {
         return connection;
     }
 
-    /** One more than there may be takes the place of the oldest. */
+    /** Schedules the close of a refused connection. If there are too many, the oldest one is closed at once. */
     private void closeSoon(Channel channel) {
         Channel oldest;
         synchronized (refused) {
@@ -98,9 +104,9 @@ public final class ApiConnections {
     }
 
     /**
-     * One more call of the peer's user.
+     * Counts a call of the peer's user. Returns the status of a refusal, or null.
      *
-     * @param own those of its connection
+     * @param own number of calls of the peer's connection
      */
     @Nullable
     StatusRuntimeException takeCall(Peer peer, long own) {
@@ -111,7 +117,7 @@ public final class ApiConnections {
         calls.give(peer.uid(), 1);
     }
 
-    /** One more refusal is on its way to its client; false when too many are. */
+    /** Counts a refusal that its client has not read. Returns false if there are too many. */
     boolean addUntold() {
         return untold.incrementAndGet() <= MAX_UNTOLD;
     }
@@ -125,7 +131,7 @@ public final class ApiConnections {
         String user = peer.uid() == Peer.UNKNOWN ? "unknown users" : "user " + peer.uid();
         return ApiError.of(
                 Status.Code.RESOURCE_EXHAUSTED,
-                what + ": nobody may hold more than is left to others; the limit is " + quota.limit() + " (setting "
+                what + ": the fair share of this user is exceeded; the limit is " + quota.limit() + " (setting "
                         + setting + "), and " + user + " has " + quota.used(peer.uid())
                         + "; end some, or raise the setting");
     }

@@ -12,12 +12,12 @@ import io.grpc.StatusRuntimeException;
 import io.sidewarp.service.error.ApiError;
 
 /**
- * Counts the calls of each connection, and refuses further ones. HTTP/2 has a limit too, but it is a silent one: clients
- * hold back calls beyond it, for ever if the others do not end. To be called before all other interceptors.
+ * Counts the calls of each connection, and refuses calls above the limit. The limit of HTTP/2 is silent: clients hold
+ * back further calls, possibly forever. This interceptor must run before all others.
  */
 public final class CallLimits implements ServerInterceptor {
 
-    /** Octets of the authority that a client claims, which gRPC keeps for as long as the call. */
+    /** Maximum length in bytes of the authority that a client claims. gRPC keeps the authority for the whole call. */
     private static final int MAX_AUTHORITY = 255;
 
     @Override
@@ -33,14 +33,15 @@ public final class CallLimits implements ServerInterceptor {
                     call,
                     connection,
                     ApiError.invalid(
-                            ":authority", authority.length() + " octets", "at most " + MAX_AUTHORITY + " octets"));
+                            ":authority", authority.length() + " bytes", "at most " + MAX_AUTHORITY + " bytes"));
         }
         try {
             connection.beginCall();
         } catch (StatusRuntimeException e) {
             return refuse(call, connection, e);
         }
-        // Ready means that nothing waits for the transport, so that what waits is bounded by who sends it.
+        // With this threshold, ready means that no message waits for the transport. The sender thereby bounds the
+        // amount of waiting data.
         call.setOnReadyThreshold(1);
         try {
             return new Ending<>(next.startCall(call, headers), connection::endCall);
@@ -59,7 +60,7 @@ public final class CallLimits implements ServerInterceptor {
         return new Ending<>(new ServerCall.Listener<Q>() {}, connection::endRefusal);
     }
 
-    /** gRPC keeps them for as long as the call, and a client may send 8 KiB of them with each. */
+    /** Drops the headers. gRPC would keep them for the whole call, and a client may send 8 KiB per call. */
     private static void forget(Metadata headers) {
         for (String name : headers.keys()) {
             if (name.endsWith(Metadata.BINARY_HEADER_SUFFIX)) {
@@ -70,7 +71,7 @@ public final class CallLimits implements ServerInterceptor {
         }
     }
 
-    /** Tells when nothing of a call is left: its client has taken all that it was sent, or has gone. */
+    /** Runs an action when a call is over: its client has read everything or has left. */
     private static final class Ending<Q> extends SimpleForwardingServerCallListener<Q> {
 
         private final Runnable end;

@@ -19,8 +19,9 @@ import io.netty.util.AsciiString;
 import java.io.IOException;
 
 /**
- * Plain HTTP/2 that tells calls who is at the other end of their Unix socket, and on which event loop they run, and that
- * counts connections. gRPC offers no public way to do this: protocol negotiation is where a transport gets its attributes.
+ * Plain HTTP/2 that gives calls the credentials of their Unix socket's peer and their event loop, and that counts
+ * connections. Protocol negotiation is the only place where a transport gets attributes, for which gRPC has no public
+ * API.
  */
 public final class PeerCredentialsNegotiator implements InternalProtocolNegotiator.ProtocolNegotiator {
 
@@ -47,7 +48,7 @@ public final class PeerCredentialsNegotiator implements InternalProtocolNegotiat
         plaintext.close();
     }
 
-    /** Adds the credentials to the attributes of the first negotiation event and hands over to plain HTTP/2. */
+    /** Adds the credentials to the attributes of the first negotiation event, and continues with plain HTTP/2. */
     private static final class CredentialsHandler extends ChannelInboundHandlerAdapter {
 
         private final ApiConnections connections;

@@ -15,21 +15,24 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 
-/** Lets allowed peers in and puts the peer and its event loop into the context of the call. */
+/** Admits allowed peers. Puts the peer and its event loop into the context of the call. */
 public final class PeerInterceptor implements ServerInterceptor {
 
     private final boolean restricted;
     private final Set<Long> allowedUids;
     private final Set<Long> allowedGids;
 
-    /** Neither list present: everybody who can open the socket. Else a user of the first or a group of the second. */
+    /**
+     * Creates an interceptor. Without both lists every user that can open the socket is admitted. Else a user must be
+     * in the first list or its group in the second.
+     */
     public PeerInterceptor(Optional<List<Long>> allowedUids, Optional<List<Long>> allowedGids) {
         this.restricted = allowedUids.isPresent() || allowedGids.isPresent();
         this.allowedUids = Set.copyOf(allowedUids.orElse(List.of()));
         this.allowedGids = Set.copyOf(allowedGids.orElse(List.of()));
     }
 
-    /** Whether the peer may call. */
+    /** Returns whether the peer may call. */
     public boolean allows(Peer peer) {
         return !restricted || allowedUids.contains(peer.uid()) || allowedGids.contains(peer.gid());
     }

@@ -21,13 +21,13 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * Ends a call whose request is too long or cannot be read, with a status that says so. gRPC resets the stream of a call that
- * has sent its headers when a request is too long, so that its client does not learn why, and writes a stack trace into the
- * log for each request that cannot be read.
+ * Ends a call whose request is too long or malformed, with a status that gives the reason. After the headers were sent,
+ * gRPC itself would reset the stream, and the client would not learn the reason. For each malformed request gRPC would
+ * also log a stack trace.
  */
 public final class RequestGuard implements ServerInterceptor {
 
-    /** Bytes that one request of the API may have. */
+    /** Maximum length of an API request in bytes. */
     public static final int MAX_REQUEST = 256 << 10;
 
     private RequestGuard() {}
@@ -63,7 +63,7 @@ public final class RequestGuard implements ServerInterceptor {
                 : failure.getStatus();
     }
 
-    /** Reads requests; a handler whose call was ended hears of a cancellation, and of nothing else. */
+    /** Reads requests. A handler whose call was ended here receives a cancellation and no other event. */
     private static final class GuardedListener<Q> extends SimpleForwardingServerCallListener<Q> {
 
         private final GuardedCall<Q, ?> call;
@@ -116,7 +116,7 @@ public final class RequestGuard implements ServerInterceptor {
         }
     }
 
-    /** A call that can be ended behind the back of its handler, which takes it as one that was cancelled. Thread-safe. */
+    /** Call that the guard can end without its handler, which sees a cancelled call. Thread-safe. */
     private static final class GuardedCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
         private boolean closed;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The clients of the API as transport sees them: who is at the other end of the Unix socket, what one user may hold of
- * connections and calls, and how long a request may be.
+ * Clients of the API at the transport level. This package knows the process at the other end of the Unix socket. It
+ * limits the connections and calls of one user, and the length of a request.
  */
 @NullMarked
 package io.sidewarp.service.peer;

@@ -7,7 +7,7 @@ import io.sidewarp.engine.verbs.DeviceAttributes;
 import io.sidewarp.service.config.SidewarpConfig;
 import io.sidewarp.v1.Limits;
 
-/** The configured limits, no higher than what the device can do. */
+/** Configured limits, capped by the capabilities of the device. */
 public record EffectiveLimits(
         int sessions,
         int regions,
@@ -67,7 +67,7 @@ public record EffectiveLimits(
                 config.startupConnections());
     }
 
-    /** What callers are told. */
+    /** Returns the limits in the form of the API. */
     public Limits toProto() {
         return Limits.newBuilder()
                 .setMaxRegions(regions)

@@ -6,13 +6,13 @@ package io.sidewarp.service.quota;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What one object holds of several resources: given back together, also when one of them was refused. */
+/** Amounts of several resources that one object holds. They are released together, even if one of them was refused. */
 public final class Grant implements AutoCloseable {
 
     private final List<Runnable> returns = new ArrayList<>();
 
     /**
-     * Takes an amount in addition.
+     * Takes an additional amount.
      *
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; close the grant then
      */
@@ -21,7 +21,7 @@ public final class Grant implements AutoCloseable {
     }
 
     /**
-     * Takes an amount in addition.
+     * Takes an additional amount.
      *
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; close the grant then
      */
@@ -29,7 +29,10 @@ public final class Grant implements AutoCloseable {
         return take(() -> share.take(amount), () -> share.give(amount));
     }
 
-    /** Takes something in addition. Nothing can fail between the taking and the note of it. */
+    /**
+     * Takes an additional resource. The release is recorded first, so that nothing can fail after the resource was
+     * taken.
+     */
     Grant take(Runnable taking, Runnable giveBack) {
         returns.add(giveBack);
         try {

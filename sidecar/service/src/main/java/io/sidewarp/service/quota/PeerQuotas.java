@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What the connections with one remote address may use together, over all sessions: one peer cannot take what others
- * need (RFC 5042 sections 6.4.1 and 6.4.3). Thread-safe.
+ * Quotas of the connections to one remote address, over all sessions. They prevent one peer from taking resources that
+ * others need (RFC 5042 sections 6.4.1 and 6.4.3). Thread-safe.
  */
 public final class PeerQuotas {
 
@@ -22,9 +22,9 @@ public final class PeerQuotas {
     private final Map<InetAddress, Use> uses = new ConcurrentHashMap<>();
 
     /**
-     * @param maxConnections with one address
-     * @param maxReadRequests inbound ones, of all connections with one address
-     * @param refusals counts what is refused
+     * @param maxConnections maximum number of connections to one address
+     * @param maxReadRequests maximum number of inbound RDMA Read Requests of all connections to one address
+     * @param refusals counts refusals
      */
     public PeerQuotas(int maxConnections, long maxReadRequests, QuotaRefusals refusals) {
         this.maxConnections = maxConnections;
@@ -39,9 +39,9 @@ public final class PeerQuotas {
     /**
      * Takes one connection.
      *
-     * @param readRequests inbound RDMA Read Requests that are reserved for it
-     * @param into gives it back
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED; nothing is taken then
+     * @param readRequests inbound RDMA Read Requests to reserve for the connection
+     * @param into grant that releases the connection
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken in that case
      */
     public void take(InetAddress peer, int readRequests, Grant into) {
         into.take(() -> take(peer, readRequests), () -> give(peer, readRequests));
@@ -61,13 +61,13 @@ public final class PeerQuotas {
         });
     }
 
-    /** Whether the peer has all the connections that it may have. */
+    /** Returns whether the peer has the maximum number of connections. */
     public boolean isFull(InetAddress peer) {
         Use use = uses.get(peer);
         return use != null && use.connections.used() >= use.connections.limit();
     }
 
-    /** Peers that have connections. */
+    /** Returns the number of peers that have connections. */
     public int count() {
         return uses.size();
     }

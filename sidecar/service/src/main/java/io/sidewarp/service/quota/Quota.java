@@ -16,9 +16,9 @@ public final class Quota {
     private final AtomicLong used = new AtomicLong();
 
     /**
-     * @param what names the resource in messages, for instance "regions of a session"
-     * @param setting that holds the limit
-     * @param refusals counts what is refused
+     * @param what name of the resource in messages, for instance "regions of a session"
+     * @param setting name of the setting with the limit
+     * @param refusals counts refusals
      */
     public Quota(String what, String setting, long limit, QuotaRefusals refusals) {
         this.what = what;
@@ -31,7 +31,7 @@ public final class Quota {
     /**
      * Takes an amount.
      *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit; nothing is taken then
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit; nothing is taken in that case
      */
     public void take(long amount) {
         if (amount < 0) {
@@ -54,7 +54,7 @@ public final class Quota {
         }
     }
 
-    /** What is taken. */
+    /** Returns the amount that is taken. */
     public long used() {
         return used.get();
     }

@@ -8,17 +8,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ObjLongConsumer;
 
-/** Counts what quotas refused, by the setting that holds the limit. Thread-safe. */
+/** Counts the refusals of quotas by the setting of the limit. Thread-safe. */
 public final class QuotaRefusals {
 
     private final Map<String, LongAdder> bySetting = new ConcurrentHashMap<>();
 
-    /** The setting may refuse something. Alerts want its count before there is anything to count. */
+    /** Creates the count of a setting with the value 0, because alerts need a series before the first refusal. */
     public void expect(String setting) {
         count(setting);
     }
 
-    /** One more refusal. */
+    /** Counts a refusal. */
     public void add(String setting) {
         count(setting).increment();
     }
@@ -27,7 +27,7 @@ public final class QuotaRefusals {
         return bySetting.computeIfAbsent(setting, ignored -> new LongAdder());
     }
 
-    /** Each setting that may refuse something, and how often it did. */
+    /** Calls {@code taker} with each setting and the number of its refusals. */
     public void forEach(ObjLongConsumer<String> taker) {
         bySetting.forEach((setting, count) -> taker.accept(setting, count.sum()));
     }

@@ -5,7 +5,7 @@ package io.sidewarp.service.quota;
 
 import io.sidewarp.service.error.ApiError;
 
-/** What one request may ask for at most. Thread-safe. */
+/** Limit on a value in one request. Thread-safe. */
 public final class RequestLimit {
 
     private final String setting;
@@ -18,9 +18,9 @@ public final class RequestLimit {
     }
 
     /**
-     * @param setting that holds the limit
-     * @param least that can be asked for, which others check; for the text of a refusal
-     * @param refusals counts what is refused
+     * @param setting name of the setting with the limit
+     * @param least smallest possible value, for the text of a refusal; other code checks it
+     * @param refusals counts refusals
      */
     RequestLimit(String setting, long least, long limit, QuotaRefusals refusals) {
         this.setting = setting;
@@ -31,7 +31,7 @@ public final class RequestLimit {
     }
 
     /**
-     * What a field asks for, an unsigned number.
+     * Checks and returns the value of a field, an unsigned number.
      *
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit
      */
@@ -41,7 +41,7 @@ public final class RequestLimit {
     }
 
     /**
-     * Checks what a field asks for, an unsigned number.
+     * Checks the value of a field, an unsigned number.
      *
      * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the limit
      */
@@ -54,7 +54,7 @@ public final class RequestLimit {
         }
     }
 
-    /** The same, where 0 asks for the default, or for the limit if that is less. */
+    /** Checks and returns the value of a field. 0 stands for the default, or for the limit if that is smaller. */
     public int check(String field, int value, int byDefault) {
         return value == 0 ? Math.toIntExact(Math.min(byDefault, limit)) : check(field, value);
     }

@@ -3,7 +3,7 @@
 
 package io.sidewarp.service.quota;
 
-/** What single requests may ask for at most, beside the quotas that they share. */
+/** Limits of single requests, in addition to the shared quotas. */
 public record RequestLimits(
         RequestLimit sendQueue,
         RequestLimit receiveQueue,

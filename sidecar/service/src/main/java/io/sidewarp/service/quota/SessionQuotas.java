@@ -4,11 +4,11 @@
 package io.sidewarp.service.quota;
 
 /**
- * What one session may use (the resource manager of RFC 5040 section 8.1.2).
+ * Quotas of one session (the resource manager of RFC 5040 section 8.1.2).
  *
- * @param totalRegions what it has of those of all sessions
- * @param managedOctets what it has of those of all sessions
- * @param workEntries what it has of those of all sessions
+ * @param totalRegions the session's share of the regions of all sessions
+ * @param managedOctets the session's share of the managed bytes of all sessions
+ * @param workEntries the session's share of the work queue entries of all sessions
  */
 public record SessionQuotas(
         Quota regions,
@@ -24,7 +24,7 @@ public record SessionQuotas(
         Quota listeners,
         Quota protectionDomains) {
 
-    /** New quotas of a session. */
+    /** Returns the quotas of a new session. */
     public static SessionQuotas of(
             EffectiveLimits limits,
             SessionShare totalRegions,
@@ -35,7 +35,7 @@ public record SessionQuotas(
                 new Quota("regions of a session", "sidewarp.limits.regions", limits.regions(), refusals),
                 totalRegions,
                 new Quota(
-                        "octets registered by a session",
+                        "bytes registered by a session",
                         "sidewarp.limits.registered-octets",
                         limits.registeredOctets(),
                         refusals),
@@ -67,7 +67,7 @@ public record SessionQuotas(
                         refusals));
     }
 
-    /** Has the refusals of all sessions counted before there is one. */
+    /** Creates the counts of refusals with the value 0, before the first session. */
     public static void expect(
             EffectiveLimits limits,
             SessionShare totalRegions,
@@ -80,7 +80,7 @@ public record SessionQuotas(
     /**
      * Takes a region.
      *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken then
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond a limit; nothing is taken in that case
      */
     public void takeRegion() {
         regions.take(1);
@@ -98,7 +98,7 @@ public record SessionQuotas(
         regions.give(1);
     }
 
-    /** Whether nothing of this session's own is taken. */
+    /** Returns whether this session holds nothing. */
     public boolean isUnused() {
         return regions.used() == 0
                 && totalRegions.used() == 0

@@ -7,8 +7,8 @@ import io.grpc.Status;
 import io.sidewarp.service.error.ApiError;
 
 /**
- * What one session has of something that all sessions share. Users share it, and the sessions of a user: nobody may have more
- * than is left to others, so that a session that is alone gets a third. Thread-safe.
+ * One session's share of a resource that all sessions share. Users get fair shares, and so do the sessions of one user:
+ * a single session may hold at most a third. Thread-safe.
  */
 public final class SessionShare {
 
@@ -18,11 +18,11 @@ public final class SessionShare {
     private long used;
 
     /**
-     * What sessions share.
+     * Resource that sessions share.
      *
-     * @param what names it in messages
-     * @param setting that holds the limit
-     * @param remedy what to do when there is no more
+     * @param what name of the resource in messages
+     * @param setting name of the setting with the limit
+     * @param remedy advice for a caller that is refused
      */
     public record Shared(String what, String setting, String remedy, SharedQuota<Long> quota) {
 
@@ -44,17 +44,17 @@ public final class SessionShare {
                     new SharedQuota<>(limit));
         }
 
-        /** Octets of managed regions. */
+        /** Bytes of managed regions. */
         public static Shared managedOctets(long limit) {
             return new Shared(
-                    "octets of managed regions",
+                    "bytes of managed regions",
                     "sidewarp.limits.managed-octets",
                     "release some, use shared regions, or raise the setting and the direct memory",
                     new SharedQuota<>(limit));
         }
     }
 
-    /** @param refusals counts what is refused */
+    /** @param refusals counts refusals */
     public SessionShare(Shared shared, long user, QuotaRefusals refusals) {
         this.shared = shared;
         this.user = user;
@@ -65,8 +65,8 @@ public final class SessionShare {
     /**
      * Takes an amount.
      *
-     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED when that would be more than the session may have; nothing is
-     *     taken then
+     * @throws io.grpc.StatusRuntimeException RESOURCE_EXHAUSTED beyond the session's fair share; nothing is taken in
+     *     that case
      */
     public synchronized void take(long amount) {
         SharedQuota<Long> all = shared.quota;
@@ -74,7 +74,7 @@ public final class SessionShare {
             refusals.add(shared.setting);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    shared.what + ": nobody may have more than is left to others; the limit is " + all.limit()
+                    shared.what + ": the fair share of this session is exceeded; the limit is " + all.limit()
                             + " (setting " + shared.setting + "), this session has " + used + ", its user "
                             + all.used(user) + ", and it needs " + amount + " more; " + shared.remedy);
         }
@@ -87,7 +87,7 @@ public final class SessionShare {
         used -= amount;
     }
 
-    /** What the session has. */
+    /** Returns the amount that the session holds. */
     public synchronized long used() {
         return used;
     }

@@ -7,10 +7,10 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Counts what several holders take of something that they share. None may hold more than it leaves to the others: alone
- * it gets half, and one that comes later half of the rest. Thread-safe.
+ * Limits holders of a shared resource to fair shares: nobody may hold more than remains free for the others. The first
+ * holder may take at most half of the limit, the next one half of the rest. Thread-safe.
  *
- * @param <H> what tells holders apart
+ * @param <H> key that identifies a holder
  */
 public final class SharedQuota<H> {
 
@@ -22,18 +22,18 @@ public final class SharedQuota<H> {
         this.limit = limit;
     }
 
-    /** Takes an amount; false when that would be more than the holder may have, and then nothing is taken. */
+    /** Takes an amount. Returns false, and takes nothing, if the holder's fair share would be exceeded. */
     public boolean take(H holder, long amount) {
         return take(holder, amount, -amount);
     }
 
     /**
-     * Takes an amount for one of those who share what the holder has, in the same way.
+     * Takes an amount for one part of a holder. Parts of a holder are limited to fair shares in the same way.
      *
-     * @param own what that one has of it
+     * @param own amount that this part holds already
      */
     public synchronized boolean take(H holder, long amount, long own) {
-        // Of an amount beyond the limit the rest could overflow.
+        // An amount above the limit could overflow the rest of the condition.
         if (amount > limit || own + amount > limit - used - used(holder) - 2 * amount) {
             return false;
         }
@@ -56,7 +56,7 @@ public final class SharedQuota<H> {
         used -= amount;
     }
 
-    /** What one holder has. */
+    /** Returns the amount that one holder has. */
     public synchronized long used(H holder) {
         return uses.getOrDefault(holder, 0L);
     }

@@ -20,12 +20,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Unix socket by which applications and the sidecar wake each other for rings. A connection names its completion ring by a
- * token, and then belongs to the event loop of that ring.
+ * Unix socket through which applications and the sidecar wake each other for rings. A connection names its completion
+ * ring by a token. Then the connection moves to the event loop of that ring.
  */
 public final class RingServer implements RingSockets, AutoCloseable {
 
-    /** The socket is named as that of the API, and this behind it. */
+    /** Suffix that is added to the name of the API's socket. */
     public static final String SUFFIX = ".rings";
 
     private final Transports transports;
@@ -38,7 +38,7 @@ public final class RingServer implements RingSockets, AutoCloseable {
 
     /**
      * @param api path of the API's socket
-     * @param mode permission bits, as those of the API's socket
+     * @param mode permission bits, the same as of the API's socket
      */
     public RingServer(Transports transports, Path api, int mode) {
         this.transports = transports;
@@ -46,7 +46,7 @@ public final class RingServer implements RingSockets, AutoCloseable {
         this.mode = mode;
     }
 
-    /** Binds. */
+    /** Binds the socket. */
     public void start() throws IOException {
         UnixSocketFile file = new UnixSocketFile(path, mode);
         socket = file;
@@ -84,7 +84,7 @@ public final class RingServer implements RingSockets, AutoCloseable {
         expected.remove(ByteBuffer.wrap(token));
     }
 
-    /** Returns the ring of a token, once. */
+    /** Returns the ring of a token. A token is valid once. */
     @Nullable
     CompletionRing take(byte[] token) {
         return expected.remove(ByteBuffer.wrap(token));

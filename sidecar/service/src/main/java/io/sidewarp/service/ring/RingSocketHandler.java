@@ -22,10 +22,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One connection to the socket of rings: reads records, and writes those that wake the application. */
+/** One connection to the socket of rings. Reads records, and writes records that wake the application. */
 final class RingSocketHandler extends ByteToMessageDecoder {
 
-    /** Time for the first record. */
+    /** Time limit in seconds for the first record. */
     private static final long HELLO_SECONDS = 10;
 
     private static final int HELLO_LENGTH = RingRecord.HEADER + RingRecord.TOKEN_LENGTH;
@@ -84,7 +84,10 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         }
     }
 
-    /** A record that came together with HELLO is read before the socket has moved to the loop of its ring. */
+    /**
+     * Wakes a ring. A record that arrived together with HELLO is read before the socket has moved to the loop of its
+     * ring.
+     */
     private static void wake(CompletionRing ring, long id) {
         if (ring.loop().inEventLoop()) {
             ring.onWake(id);
@@ -121,13 +124,13 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         });
     }
 
-    /** Has a channel served by another loop from now on. */
+    /** Moves a channel to another loop. */
     private static void moveTo(Channel channel, EventLoop loop, Runnable then) {
         if (channel.eventLoop().equals(loop)) {
             then.run();
             return;
         }
-        // Not from within its own event.
+        // Asynchronous: a channel must not be deregistered inside its own event.
         channel.eventLoop()
                 .execute(() -> channel.deregister().addListener((Future<Object> left) -> {
                     if (left.isSuccess()) {
@@ -190,7 +193,10 @@ final class RingSocketHandler extends ByteToMessageDecoder {
         return LITTLE ? in.getLongLE(at) : in.getLong(at);
     }
 
-    /** Writes records to the application. What it does not read is bounded: it has not seen the records before. */
+    /**
+     * Writes records to the application. WAKE records are dropped while the application does not read, which bounds the
+     * memory: unread records already wake it.
+     */
     private record Waker(Channel channel) implements RingWaker {
 
         @Override

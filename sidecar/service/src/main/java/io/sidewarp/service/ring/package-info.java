@@ -1,7 +1,7 @@
 // Copyright The Sidewarp Authors
 // SPDX-License-Identifier: Apache-2.0
 
-/** The Unix socket of rings in shared memory. */
+/** The Unix socket for rings in shared memory. */
 @NullMarked
 package io.sidewarp.service.ring;
 

@@ -29,25 +29,29 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gRPC API on its Unix socket and, if configured, on loopback TCP. Handlers run on the event loops. A gRPC server of
- * our own rather than the framework's: it gives the peer's credentials, the socket's mode, and half the latency.
+ * Serves the gRPC API on its Unix socket and, if configured, on loopback TCP. Handlers run on the event loops. The
+ * framework's gRPC server is not used: this server gives the peer's credentials and the socket's mode, and has half the
+ * latency.
  */
 public final class ApiServer implements AutoCloseable {
 
-    /** A fixed window: gRPC asks no caller for an answer behind each of its messages to measure the way to it. */
+    /**
+     * Fixed flow-control window in bytes. With an automatic window, gRPC would send a ping after each message to
+     * measure the path.
+     */
     private static final int FLOW_CONTROL_WINDOW = 1 << 20;
 
     /**
-     * Bytes of a request from which on gRPC itself ends the call. Above those of {@link RequestGuard}, whose answer tells the
-     * reason also to calls that have sent their headers.
+     * Request length in bytes above which gRPC itself ends the call. The limit is larger than that of
+     * {@link RequestGuard}, whose status gives the reason even after the headers were sent.
      */
     private static final int MAX_MESSAGE = 4 * RequestGuard.MAX_REQUEST;
 
     private static final long KEEP_ALIVE_SECONDS = 5;
 
     /**
-     * How far HTTP/2 lets calls go beyond their limit. Clients hold back what is beyond that, without a word; so calls that
-     * a client begins by mistake are to be within, and refused.
+     * Number of calls above the limit that HTTP/2 still admits. Beyond this number clients hold calls back silently.
+     * Calls that a client begins by mistake must be admitted, so that they can be refused with a status.
      */
     private static final int CALLS_TO_REFUSE = 1000;
 
@@ -60,7 +64,7 @@ public final class ApiServer implements AutoCloseable {
     private @Nullable UnixSocketFile socket;
     private OptionalInt tcpPort = OptionalInt.empty();
 
-    /** @param interceptors from the outermost to the innermost */
+    /** @param interceptors outermost first */
     public ApiServer(
             Transports transports,
             SidewarpConfig.Api config,
@@ -74,13 +78,13 @@ public final class ApiServer implements AutoCloseable {
         this.interceptors = interceptors;
     }
 
-    /** Binds. Fails with a message that says what to change. */
+    /** Binds the listeners. A failure has a message that says what to change. */
     public void start() throws IOException {
         Optional<String> noEpoll = EngineLoops.whyNoEpoll();
         if (noEpoll.isPresent()
                 && (config.allowedUids().isPresent() || config.allowedGids().isPresent())) {
-            throw new IOException("sidewarp.api.allowed-uids and -gids need native epoll; unset them, or see to it that"
-                    + " there is native epoll: " + noEpoll.get());
+            throw new IOException("sidewarp.api.allowed-uids and -gids need native epoll; unset them, or make"
+                    + " native epoll available: " + noEpoll.get());
         }
         Path path = Path.of(config.socket());
         UnixSocketFile file = new UnixSocketFile(path, ConfigValidator.socketMode(config));
@@ -132,12 +136,12 @@ public final class ApiServer implements AutoCloseable {
         return server;
     }
 
-    /** The TCP port in use, if there is one. */
+    /** Returns the TCP port in use, if there is one. */
     public OptionalInt tcpPort() {
         return tcpPort;
     }
 
-    /** Takes no more calls, gives those under way some time, and removes the socket. */
+    /** Accepts no more calls, gives calls in progress some time to finish, and removes the socket. */
     public void stop(long millis) {
         servers.forEach(Server::shutdown);
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
@@ -167,7 +171,7 @@ public final class ApiServer implements AutoCloseable {
             deepest = deepest.getCause();
         }
         if (deepest instanceof FileSystemException file && file.getReason() == null) {
-            // Its message is no more than the path.
+            // The exception's message is only the path.
             return file.getClass().getSimpleName() + " for " + file.getFile();
         }
         return deepest.getMessage() == null ? deepest.toString() : deepest.getMessage();

@@ -18,7 +18,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The event loops of the sidecar, shared by the API, the management listener and the engine: epoll, or else NIO. */
+/**
+ * Event loops of the sidecar, shared by the API, the management listener and the engine. They use epoll where it is
+ * available, else NIO.
+ */
 public final class Transports implements AutoCloseable {
 
     private static final long CLOSE_SECONDS = 2;
@@ -28,7 +31,7 @@ public final class Transports implements AutoCloseable {
 
     /**
      * @param loops number of threads
-     * @param busyPoll the longest time that a loop without work polls before it sleeps
+     * @param busyPoll maximum time that an idle loop polls before it sleeps
      */
     public Transports(int loops, Duration busyPoll) {
         group = EngineLoops.newGroup(loops, busyPoll);
@@ -38,7 +41,7 @@ public final class Transports implements AutoCloseable {
         return group;
     }
 
-    /** Whether native epoll is there, and with it the credentials of peers. */
+    /** Returns whether native epoll is available, and with it the credentials of peers. */
     public boolean isEpoll() {
         return epoll;
     }

@@ -22,18 +22,19 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The file of a Unix socket. The socket is bound inside a directory that only this user can enter, gets its mode there,
- * and is then moved to its place: nobody can connect before the mode is right, and there is no moment without a file.
+ * File of a Unix socket. The socket is bound inside a directory that only this user can enter, and gets its mode there.
+ * An atomic move then puts it at its final path. Nobody can connect before the mode is set, and a stale socket is
+ * replaced without a gap.
  */
 public final class UnixSocketFile implements AutoCloseable {
 
     private static final int TYPE_MASK = 0xF000;
     private static final int TYPE_SOCKET = 0xC000;
 
-    /** The socket's name in its own directory. */
+    /** Name of the socket inside the temporary directory. */
     private static final String BOUND = "s";
 
-    /** How often another name is tried for that directory. */
+    /** Maximum number of names that are tried for the temporary directory. */
     private static final int ATTEMPTS = 100;
 
     private final Path path;
@@ -48,7 +49,7 @@ public final class UnixSocketFile implements AutoCloseable {
     }
 
     /**
-     * Checks that the path is free, or held by a socket that nobody serves any more.
+     * Checks that the path is free, or that its socket is stale.
      *
      * @return where to bind
      */
@@ -62,7 +63,9 @@ public final class UnixSocketFile implements AutoCloseable {
         return directory.resolve(BOUND);
     }
 
-    /** A new directory, whose name is short, so that nearly each path that an address can hold can be served. */
+    /**
+     * Creates a directory with a short name, so that nearly every path that fits into a socket address can be served.
+     */
     private static Path createDirectory(Path parent) throws IOException {
         var attribute = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -70,21 +73,21 @@ public final class UnixSocketFile implements AutoCloseable {
             try {
                 return Files.createDirectory(candidate, attribute);
             } catch (FileAlreadyExistsException e) {
-                // Another process is about to serve here, or was killed while it was.
+                // Another process is about to serve here, or was killed before it removed the directory.
             }
         }
         throw new IOException(parent + " is full of directories such as " + randomName()
                 + ", left by processes that were killed; remove those that are empty");
     }
 
-    /** A dot and three letters. */
+    /** Returns a dot and three random letters. */
     private static String randomName() {
         StringBuilder name = new StringBuilder(".");
         ThreadLocalRandom.current().ints(3, 'a', 'z' + 1).forEach(name::appendCodePoint);
         return name.toString();
     }
 
-    /** Puts the bound socket in its place, in place of a stale one. */
+    /** Moves the bound socket to its final path, and replaces a stale one. */
     public void publish() throws IOException {
         Path bound = Objects.requireNonNull(directory).resolve(BOUND);
         Files.setPosixFilePermissions(bound, permissions());
@@ -93,7 +96,7 @@ public final class UnixSocketFile implements AutoCloseable {
         removeDirectory();
     }
 
-    /** Removes what is left of it, unless the path is another's by now. */
+    /** Removes the socket and its directory, unless the path belongs to another process by now. */
     @Override
     public void close() throws IOException {
         removeDirectory();
@@ -118,7 +121,7 @@ public final class UnixSocketFile implements AutoCloseable {
         try (SocketChannel probe = SocketChannel.open(StandardProtocolFamily.UNIX)) {
             probe.connect(UnixDomainSocketAddress.of(path));
         } catch (ConnectException e) {
-            // Nobody answers: left over by a process that was killed.
+            // No process answers: the socket was left by a process that was killed.
             return;
         }
         throw new IOException(path + " is served by another process; stop it, or set sidewarp.api.socket elsewhere");

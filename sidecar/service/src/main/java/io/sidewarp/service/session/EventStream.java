@@ -12,8 +12,8 @@ import java.util.ArrayDeque;
 import java.util.function.Consumer;
 
 /**
- * The responses of an OpenSession call. Events wait here while the client does not read, up to a bound; then the oldest are
- * dropped, and their number is told in their place. Confined to the session's thread.
+ * Responses of an OpenSession call. Events wait here while the client does not read. Above a bound the oldest events
+ * are dropped, and their number is reported in their place. Confined to the session's thread.
  */
 final class EventStream implements SessionEvents {
 
@@ -22,7 +22,7 @@ final class EventStream implements SessionEvents {
     private final ServerCallStreamObserver<OpenSessionResponse> observer;
     private final Consumer<OpenSessionResponse> onDropped;
     private final ArrayDeque<OpenSessionResponse> waiting = new ArrayDeque<>();
-    /** Dropped ahead of those that wait, and not told yet. */
+    /** Number of dropped events that was not reported yet. */
     private long lost;
 
     private boolean closed;
@@ -45,7 +45,7 @@ final class EventStream implements SessionEvents {
         }
     }
 
-    /** Sends what the transport takes. */
+    /** Sends waiting events while the transport accepts data. */
     void flush() {
         while (!waiting.isEmpty() && observer.isReady()) {
             observer.onNext(lost == 0 ? waiting.remove() : eventsLost());
@@ -58,7 +58,7 @@ final class EventStream implements SessionEvents {
         return OpenSessionResponse.newBuilder().setEventsLost(told).build();
     }
 
-    /** Ends the call as the client asked for. */
+    /** Completes the call at the client's request. */
     void complete() {
         if (!closed) {
             cancelled();
@@ -66,13 +66,13 @@ final class EventStream implements SessionEvents {
         }
     }
 
-    /** Nothing goes out any more; the client is gone. */
+    /** Drops all events because the client has left. */
     void cancelled() {
         closed = true;
         waiting.clear();
     }
 
-    /** Ends the call. */
+    /** Ends the call with a status. */
     void close(StatusRuntimeException status) {
         if (!closed) {
             cancelled();

@@ -24,8 +24,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session and what belongs to it. One event loop owns it, that of the transport on which it was opened: state is read
- * and changed there only, which is why there are no locks.
+ * A session and its parts. One event loop owns it: the loop of the transport on which it was opened. Only this loop
+ * reads and changes its state, so no locks are needed.
  */
 public final class Session {
 
@@ -91,14 +91,14 @@ public final class Session {
         return rings;
     }
 
-    /** Fails when the session has ended while a call was on its way. */
+    /** Fails if the session ended before the call reached it. */
     public void checkOpen() {
         if (released != null) {
             throw SessionRegistry.unknown();
         }
     }
 
-    /** The first response. */
+    /** Sends the first response. */
     void opened() {
         events.event(OpenSessionResponse.newBuilder()
                 .setOpened(SessionOpened.newBuilder()
@@ -108,12 +108,12 @@ public final class Session {
                 .build());
     }
 
-    /** The client can take more events. */
+    /** Sends waiting events because the client can take more. */
     void onReady() {
         events.flush();
     }
 
-    /** What others see of it. */
+    /** Returns a description of the session for list calls. */
     public SessionInfo info() {
         return SessionInfo.newBuilder()
                 .setName(context.name())
@@ -127,7 +127,7 @@ public final class Session {
                 .build();
     }
 
-    /** The sidecar stops: tells the client, and stops listening. */
+    /** Prepares for the end of the sidecar: notifies the client and stops listening. */
     void drain(java.time.Duration grace) {
         if (released != null) {
             return;
@@ -142,24 +142,24 @@ public final class Session {
     }
 
     /**
-     * Closes the connections gracefully, as far as the time goes. Complete when they are closed; fails when earlier data may not
-     * have arrived and nobody was told.
+     * Closes the connections gracefully within the grace time. The result is complete when they are closed. Fails if
+     * earlier data may not have arrived and no caller was told.
      */
     CompletableFuture<Void> closeConnections(java.time.Duration grace) {
         rings.takeAll();
         return connections.closeAll(grace);
     }
 
-    /** Ends the OpenSession call as its client asked for. */
+    /** Completes the OpenSession call at the client's request. */
     void complete() {
         events.complete();
     }
 
     /**
-     * Ends the session: Queue calls, rings, connections, shared receive queues, listeners, regions, protection domains, in this
-     * order. Complete when nothing is left; the same for every caller.
+     * Ends the session. Releases Queue calls, rings, connections, shared receive queues, listeners, regions and
+     * protection domains, in this order. The result is complete when nothing is left, and is the same for every caller.
      *
-     * @param status the OpenSession call ends with, or null when the client left
+     * @param status status of the OpenSession call, or null if the client has left
      */
     CompletableFuture<Void> release(@Nullable StatusRuntimeException status) {
         CompletableFuture<Void> before = released;

@@ -43,7 +43,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** All sessions of the sidecar. Thread-safe. */
+/** Registry of all sessions of the sidecar. Thread-safe. */
 public final class SessionRegistry implements QueueSessions {
 
     private static final int MAX_NAME = 64;
@@ -51,7 +51,7 @@ public final class SessionRegistry implements QueueSessions {
     private static final AttributeKey<String> SETTING = AttributeKey.stringKey("setting");
 
     private final Map<String, Session> sessions = new ConcurrentHashMap<>();
-    /** Sessions that ended but still release what they had. */
+    /** Sessions that have ended but are still releasing their objects. */
     private final Set<CompletableFuture<Void>> releasing = ConcurrentHashMap.newKeySet();
 
     private final AtomicLong ids = new AtomicLong();
@@ -75,9 +75,10 @@ public final class SessionRegistry implements QueueSessions {
     private volatile @Nullable Duration draining;
 
     /**
-     * @param workers of all sessions
-     * @param lookups of all sessions, with a thread for each task: sessions bound how many there are
-     * @param ownUid the user that the sidecar runs as, which sees everything, as root does
+     * @param workers executor for blocking work of all sessions
+     * @param lookups executor for look-ups of all sessions, with a thread for each task; sessions bound the number of
+     *     tasks
+     * @param ownUid user id of the sidecar, which like root sees all sessions
      */
     public SessionRegistry(
             Device device,
@@ -119,12 +120,12 @@ public final class SessionRegistry implements QueueSessions {
         return limits;
     }
 
-    /** Counts what is refused by limits. */
+    /** Returns the counts of refusals. */
     public QuotaRefusals refusals() {
         return refusals;
     }
 
-    /** Octets in a page of the shared volume; 0 without one. */
+    /** Returns the page size of the shared volume in bytes; 0 without a volume. */
     public long pageSize() {
         return sharedVolume.map(SharedVolume::pageSize).orElse(0L);
     }
@@ -133,7 +134,7 @@ public final class SessionRegistry implements QueueSessions {
         return device;
     }
 
-    /** Opens a session for a call, on the thread of the call's transport. It ends with the call. */
+    /** Opens a session for a call, on the thread of the call's transport. The session ends with the call. */
     public void open(String name, Peer peer, EventLoop loop, ServerCallStreamObserver<OpenSessionResponse> observer) {
         if (draining != null) {
             throw ApiError.draining();
@@ -166,7 +167,7 @@ public final class SessionRegistry implements QueueSessions {
             refusals.add(SESSIONS);
             throw ApiError.of(
                     Status.Code.RESOURCE_EXHAUSTED,
-                    "sessions: a user may have no more than is left to others; the limit is " + sessionQuota.limit()
+                    "sessions: the fair share of this user is exceeded; the limit is " + sessionQuota.limit()
                             + " (setting " + SESSIONS + "), this user has " + sessionQuota.used(user)
                             + "; end some, or raise the setting");
         }
@@ -199,7 +200,7 @@ public final class SessionRegistry implements QueueSessions {
                 logs);
     }
 
-    /** The session of a token, for a peer of the user that opened it. */
+    /** Returns the session of a token. The peer must have the same user as the one that opened the session. */
     public Session require(String token, Peer peer) {
         if (token.isEmpty()) {
             throw ApiError.invalid(
@@ -217,14 +218,14 @@ public final class SessionRegistry implements QueueSessions {
         return require(token, peer).transfers();
     }
 
-    /** The same whether there is no such session or it is another user's. */
+    /** Returns the status for an unknown session. The status is the same for another user's session. */
     static StatusRuntimeException unknown() {
         return ApiError.of(
                 Status.Code.UNAUTHENTICATED,
                 "the session is not known, or has ended; keep its OpenSession call open, or open a new one");
     }
 
-    /** Refuses what begins something new while the sidecar stops. */
+    /** Refuses new calls while the sidecar is stopping. */
     public void checkNotDraining() {
         if (draining != null) {
             throw ApiError.draining();
@@ -236,7 +237,7 @@ public final class SessionRegistry implements QueueSessions {
         return collect(session -> seesAll(peer) || session.peer().isSameUser(peer), question);
     }
 
-    /** Whether the peer sees what belongs to other users as well. */
+    /** Returns whether the peer sees objects of all users. */
     public boolean seesAll(Peer peer) {
         return peer.isPrivileged(ownUid);
     }
@@ -268,12 +269,12 @@ public final class SessionRegistry implements QueueSessions {
         return answer;
     }
 
-    /** Sessions that there are. */
+    /** Returns the number of open sessions. */
     public int count() {
         return sessions.size();
     }
 
-    /** No new sessions; tells those that there are. */
+    /** Stops opening sessions, and notifies the open ones. */
     public void drain(Duration grace) {
         draining = grace;
         for (Session session : sessions.values()) {
@@ -281,7 +282,7 @@ public final class SessionRegistry implements QueueSessions {
         }
     }
 
-    /** What is under way: work that was posted, and octets that moved so far. */
+    /** Returns the current activity of all sessions. */
     public CompletableFuture<Activity> activity() {
         return collect(
                         every -> true,
@@ -293,10 +294,10 @@ public final class SessionRegistry implements QueueSessions {
     }
 
     /**
-     * What sessions do.
+     * Activity of sessions.
      *
-     * @param work work requests under way
-     * @param octets payload that moved so far on connections that are open
+     * @param work number of work requests in progress
+     * @param octets bytes of payload that moved so far on the open connections
      */
     public record Activity(long work, long octets) {}
 
@@ -306,17 +307,17 @@ public final class SessionRegistry implements QueueSessions {
                 .thenCompose(all -> CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)));
     }
 
-    /** Ends all sessions. Complete when nothing is left. */
+    /** Ends all sessions. The result is complete when nothing is left. */
     public CompletableFuture<Void> endAll() {
         return collect(every -> true, session -> end(session, ApiError.draining()))
                 .thenCompose(all -> CompletableFuture.allOf(releasing.toArray(CompletableFuture[]::new)));
     }
 
     /**
-     * Ends a session as its client asks for. On the session's thread.
+     * Ends a session at its client's request. Runs on the session's thread.
      *
-     * @param grace for its connections to close
-     * @return complete when nothing is left; fails when earlier data may not have arrived
+     * @param grace time for its connections to close
+     * @return future that completes when nothing is left; fails if earlier data may not have arrived
      */
     public CompletableFuture<Void> close(Session session, Duration grace) {
         return session.closeConnections(grace)
@@ -336,8 +337,8 @@ public final class SessionRegistry implements QueueSessions {
         CompletableFuture<Void> released = session.release(status);
         if (sessions.remove(session.token()) != null) {
             releasing.add(released);
-            // The quota covers what is still being released, and threads that look up names, so that reconnecting in a
-            // loop cannot pile them up.
+            // The quota also covers sessions that are still being released, and their look-up threads. A client that
+            // reconnects in a loop cannot accumulate them.
             released.whenComplete((ignored, failure) -> {
                 releasing.removeIf(CompletableFuture::isDone);
                 session.connections()

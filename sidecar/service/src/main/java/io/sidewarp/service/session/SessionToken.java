@@ -6,7 +6,7 @@ package io.sidewarp.service.session;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
-/** Makes the names of sessions, which are the right to use them. */
+/** Creates session tokens. A token is the right to use its session. */
 final class SessionToken {
 
     private static final int OCTETS = 16;
@@ -14,7 +14,7 @@ final class SessionToken {
 
     private SessionToken() {}
 
-    /** 128 random bits in hexadecimal digits. */
+    /** Returns 128 random bits in hexadecimal digits. */
     static String next() {
         byte[] octets = new byte[OCTETS];
         RANDOM.nextBytes(octets);

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Sessions: all that a client has made through one OpenSession call, and its release when that call ends. One event
- * loop owns a session; what is in it is read and changed on that thread only.
+ * Sessions. A session holds all objects that a client created through one OpenSession call, and releases them when that
+ * call ends. One event loop owns a session, and only that thread reads and changes its state.
  */
 @NullMarked
 package io.sidewarp.service.session;

@@ -19,7 +19,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What is known of SCTP associations: how many, their streams and paths, and what was sent again. Thread-safe. */
+/** Metrics of SCTP associations: their number, streams, paths and retransmissions. Thread-safe. */
 public final class AssociationMetrics {
 
     private static final AttributeKey<String> STATE = AttributeKey.stringKey("state");
@@ -34,7 +34,7 @@ public final class AssociationMetrics {
     private final ObservableLongMeasurement paths;
     private final ObservableDoubleMeasurement rtt;
     private final Meter meter;
-    /** Of associations that have ended, chunks that were sent again. */
+    /** Retransmitted chunks of associations that have ended. */
     private final LongAdder ended = new LongAdder();
 
     private final AtomicLong told = new AtomicLong();
@@ -66,29 +66,30 @@ public final class AssociationMetrics {
                 .buildObserver();
     }
 
-    /** Has the associations of a device told when metrics are collected, until the handle is closed. */
+    /** Records the associations of a device whenever metrics are collected, until the returned handle is closed. */
     public AutoCloseable observe(Device device) {
         return meter.batchCallback(() -> collect(device), retransmissions, associations, streams, paths, rtt);
     }
 
     /**
-     * An association has ended.
+     * Counts an association that has ended.
      *
-     * @param retransmittedChunks at its end
+     * @param retransmittedChunks chunks that the association retransmitted in total
      */
     public void closed(long retransmittedChunks) {
         ended.add(retransmittedChunks);
     }
 
     private void collect(Device device) {
-        // One that ends meanwhile is in neither number; what was told before holds until it is.
+        // An association that ends meanwhile is in neither number. The largest value that was reported before holds
+        // until the association is counted.
         long before = ended.sum();
         try {
             record(before, device.associations().get(PATIENCE_MILLIS, TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            // The device is closing, or so busy that this collection goes without it.
+            // The device is closing, or too busy: this collection does not include it.
             return;
         }
     }

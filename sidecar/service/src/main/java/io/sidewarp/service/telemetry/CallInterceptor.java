@@ -24,12 +24,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One span for each call, which continues the caller's trace (metadata {@code traceparent}), and the duration of unary
- * calls. Nothing is done for a message of a stream.
+ * Records one span for each call, and the duration of unary calls. The span continues the caller's trace (metadata
+ * {@code traceparent}). Single messages of streams cost nothing.
  */
 public final class CallInterceptor implements ServerInterceptor {
 
-    /** The span's context, for what a call causes. */
+    /** Context of the call's span, for work that the call causes. */
     public static final Context.Key<io.opentelemetry.context.Context> TRACE =
             Context.keyWithDefault("sidewarp-trace", io.opentelemetry.context.Context.root());
 
@@ -114,7 +114,7 @@ public final class CallInterceptor implements ServerInterceptor {
         span.end();
     }
 
-    /** Ends the span of a call that the client cancelled, as sessions usually end. */
+    /** Ends the span of a call that the client cancelled. Most sessions end like this. */
     private static final class CancelListener<Q>
             extends io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener<Q> {
 

@@ -18,7 +18,10 @@ import java.util.Optional;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
-/** Counts connections by state, their beginnings and their ends. Thread-safe. */
+/**
+ * Counts connections by state, and those that were established, failed, were terminated or exceeded a limit.
+ * Thread-safe.
+ */
 public final class ConnectionMetrics {
 
     private static final AttributeKey<String> STATE = AttributeKey.stringKey("state");
@@ -68,7 +71,7 @@ public final class ConnectionMetrics {
         begin();
     }
 
-    /** Alerts want a series before there is anything to count. */
+    /** Creates each series with the value 0, because alerts need a series before the first event. */
     private void begin() {
         for (PeerLimit limit : PeerLimit.values()) {
             limits.add(0, Attributes.of(LIMIT, name(limit)));
@@ -83,7 +86,7 @@ public final class ConnectionMetrics {
         }
     }
 
-    /** A connection changed its state; null: it did not exist before. */
+    /** Counts a change of state; {@code from} is null for a new connection. */
     public void moved(@Nullable QueuePairState from, QueuePairState to) {
         LongAdder left = from == null ? null : states.get(from);
         if (left != null) {
@@ -107,7 +110,10 @@ public final class ConnectionMetrics {
         return Attributes.of(ROLE, role(initiator), REASON, reason.label());
     }
 
-    /** An error ended a connection. What no RFC defines is counted as one, for each series stays for good. */
+    /**
+     * Counts an error that ended a connection. All errors that no RFC defines share one series, because a series is
+     * never removed.
+     */
     public void terminated(StreamError error) {
         Optional<ProtocolError> defined = error.definition();
         terminates.add(
@@ -123,7 +129,7 @@ public final class ConnectionMetrics {
                         error.remote() ? "in" : "out"));
     }
 
-    /** A peer lost its connection to a limit. */
+    /** Counts a connection that was aborted because the peer exceeded a limit. */
     public void limited(PeerLimit limit) {
         limits.add(1, Attributes.of(LIMIT, name(limit)));
     }

@@ -16,7 +16,7 @@ import io.sidewarp.engine.verbs.QueuePairState;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
-/** The span of one connection, from the call that made it until it is closed. */
+/** Span of one connection, from the call that created it until it is closed. */
 public final class ConnectionSpan {
 
     private final Span span;
@@ -25,12 +25,12 @@ public final class ConnectionSpan {
         this.span = span;
     }
 
-    /** No span yet. */
+    /** Returns a span that records nothing. */
     public static ConnectionSpan none() {
         return new ConnectionSpan(Span.getInvalid());
     }
 
-    /** @param parent of the Connect or Accept call */
+    /** @param parent span of the Connect or Accept call */
     public static ConnectionSpan start(
             Telemetry telemetry,
             Context parent,
@@ -54,7 +54,7 @@ public final class ConnectionSpan {
                 .startSpan());
     }
 
-    /** Adds what start-up agreed on. */
+    /** Adds the parameters that both sides agreed on during start-up. */
     public void established(ConnectionAttributes agreed) {
         if (!span.isRecording()) {
             return;
@@ -87,12 +87,12 @@ public final class ConnectionSpan {
         }
     }
 
-    /** Set-up failed. */
+    /** Records that the set-up failed. */
     public void failed(String message) {
         span.setStatus(StatusCode.ERROR, message);
     }
 
-    /** The connection is closed. */
+    /** Ends the span of a closed connection. */
     public void end(QueuePairCounters counters) {
         span.setAttribute("sidewarp.octets.sent", counters.octetsSent())
                 .setAttribute("sidewarp.octets.received", counters.octetsReceived());

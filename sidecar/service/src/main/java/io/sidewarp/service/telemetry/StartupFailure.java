@@ -7,7 +7,7 @@ import io.sidewarp.engine.verbs.ConnectionFailedException;
 import io.sidewarp.engine.verbs.ConnectionRejectedException;
 import java.util.Locale;
 
-/** Why a connection did not reach full operation. */
+/** Reasons why a connection did not reach full operation. */
 public enum StartupFailure {
     REJECTED,
     UNREACHABLE,
@@ -15,13 +15,13 @@ public enum StartupFailure {
     PROTOCOL,
     INVALID_PARAMETERS,
     ABORTED,
-    /** Nothing that could be a connection request came, or not in time. */
+    /** No valid connection request came in time. */
     STARTUP,
-    /** There were too many before it. */
+    /** Too many connections existed already. */
     LIMIT,
     INTERNAL;
 
-    /** Why one failed that an application wanted. */
+    /** Returns the reason for the failure of a connection that an application requested or accepted. */
     public static StartupFailure of(Throwable cause) {
         return switch (cause) {
             case ConnectionRejectedException rejected -> REJECTED;
@@ -38,12 +38,15 @@ public enum StartupFailure {
         };
     }
 
-    /** Whether it may happen to this side, which then asks for connections, or is asked. */
+    /**
+     * Returns whether this failure can happen in a role. {@link #STARTUP} and {@link #LIMIT} happen to the accepting
+     * side only.
+     */
     boolean concerns(boolean initiator) {
         return !initiator || (this != STARTUP && this != LIMIT);
     }
 
-    /** As the label of a metric. */
+    /** Returns the label of the metric. */
     String label() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -27,9 +27,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * OpenTelemetry for the sidecar. The SDK is set up here and not by the Quarkus extension, because exporters are chosen at
- * run time: without an OTLP endpoint nothing is exported, nothing waits for a collector that is not there, and the end of
- * the process is bounded in any case.
+ * OpenTelemetry for the sidecar. This class sets up the SDK instead of the Quarkus extension, because exporters are
+ * chosen at run time. Without an OTLP endpoint nothing is exported, and nothing waits for a missing collector. The
+ * shutdown time is always bounded.
  */
 public final class Telemetry implements AutoCloseable {
 
@@ -54,7 +54,8 @@ public final class Telemetry implements AutoCloseable {
         this.prometheus = prometheus;
         this.shutdownTimeout = config.shutdownTimeout();
         this.tracing = tracing;
-        // The version is an attribute of the resource: as one of the scope it would be a label of every series.
+        // The version is an attribute of the resource. As an attribute of the scope it would be a label of every
+        // series.
         this.tracer = sdk.getTracerProvider().get(SCOPE);
         this.meter = sdk.getMeterProvider().get(SCOPE);
         this.work = new WorkTotals(meter, config.latencySampling(), () -> beforeCollection.forEach(Runnable::run));
@@ -62,7 +63,7 @@ public final class Telemetry implements AutoCloseable {
         this.associations = new AssociationMetrics(meter);
     }
 
-    /** Sets up the SDK from system properties and environment variables OTEL_..., and from further properties. */
+    /** Sets up the SDK from system properties, from environment variables OTEL_..., and from additional properties. */
     public static Telemetry create(SidewarpConfig.Telemetry config, String version, Map<String, String> properties) {
         PrometheusMetricReader prometheus = new PrometheusMetricReader(attribute -> false);
         boolean[] tracing = new boolean[1];
@@ -86,8 +87,8 @@ public final class Telemetry implements AutoCloseable {
     }
 
     /**
-     * Takes away what has an empty value. That counts as not set (OpenTelemetry specification, "Parsing empty value"), but the
-     * SDK would take it for a wrong one.
+     * Removes properties with an empty value. An empty value counts as not set (OpenTelemetry specification, "Parsing
+     * empty value"), but the SDK would reject it.
      */
     private static Map<String, String> withoutEmpty(ConfigProperties given, Set<String> names) {
         Map<String, String> empty = new HashMap<>();
@@ -100,7 +101,7 @@ public final class Telemetry implements AutoCloseable {
         return empty;
     }
 
-    /** OTLP where an endpoint is set, nothing elsewhere, unless the exporters are named. */
+    /** Chooses OTLP where an endpoint is set and no exporter elsewhere, unless the exporters are named. */
     private static Map<String, String> exporters(ConfigProperties given) {
         Map<String, String> chosen = new HashMap<>();
         for (String signal : new String[] {"traces", "metrics", "logs"}) {
@@ -117,7 +118,7 @@ public final class Telemetry implements AutoCloseable {
         return chosen;
     }
 
-    /** Whether spans go anywhere. */
+    /** Returns whether spans are exported. */
     public boolean isTracing() {
         return tracing;
     }
@@ -142,13 +143,13 @@ public final class Telemetry implements AutoCloseable {
         return associations;
     }
 
-    /** Has a task run before messages and octets are collected, until the handle is closed. */
+    /** Runs a task before each collection of messages and bytes, until the returned handle is called. */
     public Runnable beforeCollection(Runnable task) {
         beforeCollection.add(task);
         return () -> beforeCollection.remove(task);
     }
 
-    /** All metrics as Prometheus reads them. */
+    /** Returns all metrics in a format that Prometheus reads. */
     public Exposition scrape(@Nullable String accept) {
         ExpositionFormatWriter writer = formats.findWriter(accept);
         ByteArrayOutputStream body = new ByteArrayOutputStream(8192);
@@ -165,8 +166,8 @@ public final class Telemetry implements AutoCloseable {
     public record Exposition(String contentType, byte[] body) {}
 
     /**
-     * Has exporters deliver what they hold, within the configured time: their own shutdown may wait several times for a
-     * collector that does not answer.
+     * Flushes the exporters within the configured time. Their own shutdown may wait several times for a collector that
+     * does not answer.
      */
     @Override
     public void close() {

@@ -9,10 +9,10 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import java.util.SplittableRandom;
 
 /**
- * Counts the work of one session's thread for {@link WorkTotals}: plain fields while a batch of completions is handled,
- * published once for each batch. Latency is measured for one of several work requests, by chance: at a fixed distance work
- * that comes in turns would be measured of one kind only. Allocates nothing for work that succeeds. Confined to the session's
- * thread.
+ * Counts the work of one session's thread for {@link WorkTotals}. It counts in plain fields while a batch of
+ * completions is handled, and publishes once per batch. Latency is measured for a random sample of work requests: a
+ * fixed interval would always hit the same kind of work if kinds alternate. Allocates nothing for work that succeeds.
+ * Confined to the session's thread.
  */
 public final class WorkMeter {
 
@@ -30,7 +30,7 @@ public final class WorkMeter {
         this.sampling = sampling;
     }
 
-    /** System.nanoTime() for a work request whose latency is measured, else 0. */
+    /** Returns System.nanoTime() for a work request whose latency is measured, else 0. */
     public long begin() {
         if (--untilSample > 0) {
             return 0;
@@ -43,12 +43,12 @@ public final class WorkMeter {
     /**
      * Counts a completion.
      *
-     * @param begin what {@link #begin()} gave for the work request
+     * @param begin result of {@link #begin()} for the work request
      */
     public void completed(WorkCompletion completion, long begin) {
         int index = completion.opcode().ordinal();
         if (completion.status() == CompletionStatus.SUCCESS) {
-            // Immediate Data that was received is counted by the queue pair.
+            // The queue pair counts received Immediate Data.
             messages[index] += completion.isImmediate() ? 0 : 1;
             octets[index] += completion.length();
             if (begin != 0) {
@@ -59,7 +59,7 @@ public final class WorkMeter {
         }
     }
 
-    /** Makes what was counted visible. */
+    /** Publishes the counts. */
     public void publish() {
         for (int i = 0; i < messages.length; i++) {
             if (messages[i] != 0) {

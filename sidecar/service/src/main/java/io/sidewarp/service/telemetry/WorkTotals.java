@@ -16,8 +16,8 @@ import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Messages, octets, errors and latency of operations, over all connections. What this side asked for ("out") is counted
- * when it completes; what peers asked for ("in") is taken from the counters of queue pairs. Thread-safe.
+ * Messages, bytes, errors and latency of operations, over all connections. Operations of this side ("out") are counted
+ * when they complete. Operations of peers ("in") are taken from the counters of queue pairs. Thread-safe.
  */
 public final class WorkTotals {
 
@@ -83,7 +83,7 @@ public final class WorkTotals {
                 .buildWithCallback(this::recordErrors);
     }
 
-    /** A meter for a session's thread. */
+    /** Returns a meter for a session's thread. */
     public WorkMeter meter() {
         return new WorkMeter(this, sampling);
     }
@@ -112,7 +112,7 @@ public final class WorkTotals {
         latency.record(nanos / NANOS, latencyAttributes[opcode.ordinal()]);
     }
 
-    /** Watches one connection for what its peer asks for. */
+    /** Returns a counter for the operations of one connection's peer. */
     public PassiveWork passive() {
         return new PassiveWork();
     }
@@ -145,10 +145,10 @@ public final class WorkTotals {
     }
 
     /**
-     * What the peer of one connection asked for, from the queue pair's counters. Those have octets by direction of the
-     * wire only, so that the octets of the peer's operations are what this side's own operations do not account for;
-     * they are up to date to within this side's operations that are under way or were cut off. Where the peer had no such
-     * operation it has no octets of them.
+     * Counts the operations of one connection's peer, from the queue pair's counters. Those counters have bytes by
+     * direction only. The peer's bytes are therefore the bytes that this side's own operations do not account for. The
+     * result is inexact by this side's operations in progress and by those that were cut off. If the peer had no
+     * operation of a kind, the kind gets no bytes.
      */
     public final class PassiveWork {
 
@@ -162,10 +162,10 @@ public final class WorkTotals {
         private PassiveWork() {}
 
         /**
-         * Adds what happened since the last time.
+         * Adds the operations since the last update.
          *
-         * @param sent octets of this side's completed Writes and Sends on the connection
-         * @param received octets of this side's completed Reads and of received Sends on the connection
+         * @param sent bytes of this side's completed Writes and Sends on the connection
+         * @param received bytes of this side's completed Reads and of received Sends on the connection
          */
         public synchronized void update(QueuePairCounters counters, long sent, long received) {
             long newWriteOctets =
@@ -184,7 +184,7 @@ public final class WorkTotals {
         }
     }
 
-    /** Messages and octets of one operation in one direction. */
+    /** Messages and bytes of one operation in one direction. */
     private static final class Counter {
 
         final Attributes attributes;

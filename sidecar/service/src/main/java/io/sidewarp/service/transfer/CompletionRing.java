@@ -19,13 +19,16 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A completion ring: takes the completions of work rings, and knows how much room is left. Work is taken from a ring only when its
- * completion has room, so that a completion never waits. Confined to the session's thread. Allocates nothing per completion
- * unless work fails.
+ * Completion ring. Takes the completions of work rings, and tracks the free room. Work is taken from a work ring only
+ * if its completion has room, so a completion never waits. Confined to the session's thread. Allocates nothing per
+ * completion unless work fails.
  */
 public final class CompletionRing {
 
-    /** After arming, the loop looks once more: a consumer without fences may have missed the wish. */
+    /**
+     * Delay before the loop checks again after arming. A consumer without memory fences may have missed the request for
+     * a wake-up.
+     */
     private static final long SECOND_LOOK_MILLIS = 1;
 
     private final long id;
@@ -45,7 +48,7 @@ public final class CompletionRing {
     private boolean urgent;
     private boolean ended;
 
-    /** @param onEnd runs when the ring is to end for a reason of its own, such as a socket that closed */
+    /** @param onEnd runs if the ring must end by itself, for instance because its socket closed */
     CompletionRing(long id, SharedBacking file, int entries, EventLoop loop, Runnable onEnd) {
         this.id = id;
         this.file = file;
@@ -58,7 +61,7 @@ public final class CompletionRing {
         return id;
     }
 
-    /** Returns the loop that the ring belongs to. */
+    /** Returns the loop that owns the ring. */
     public EventLoop loop() {
         return loop;
     }
@@ -71,7 +74,7 @@ public final class CompletionRing {
         return producer.blocks();
     }
 
-    /** Has a work ring complete here. */
+    /** Adds a work ring that completes here. */
     void add(WorkRing ring) {
         workRings.add(ring);
         servesSends |= ring.kind() == WorkRingKind.WORK_RING_KIND_SEND;
@@ -85,9 +88,9 @@ public final class CompletionRing {
         return ended;
     }
 
-    // The socket.
+    // Socket.
 
-    /** The application has connected to the socket. */
+    /** Sets the socket when the application has connected. */
     public void connected(RingWaker socket) {
         if (ended) {
             socket.close();
@@ -96,7 +99,7 @@ public final class CompletionRing {
         }
     }
 
-    /** The application asks to look at a ring. */
+    /** Looks at a ring, because the application asks for it. */
     public void onWake(long ring) {
         assert loop.inEventLoop();
         if (ring == id) {
@@ -110,7 +113,7 @@ public final class CompletionRing {
         }
     }
 
-    /** The application has closed the socket, or died. */
+    /** Ends the ring because the application has closed the socket or died. */
     public void disconnected() {
         waker = RingWaker.NONE;
         onEnd.run();
@@ -123,10 +126,10 @@ public final class CompletionRing {
     // Room.
 
     /**
-     * Reserves room for a completion; false when there is none.
+     * Reserves room for a completion. Returns false if there is none.
      *
-     * @param receive whether it is that of a receive, which leaves the last place to send work: the peer may wait for a
-     *     message before it sends one
+     * @param receive true for a receive, which must leave the last place to send work: the peer may wait for a message
+     *     before it sends one
      */
     boolean reserve(boolean receive) {
         if (ended) {
@@ -150,7 +153,7 @@ public final class CompletionRing {
         return unconsumed;
     }
 
-    /** Gives room back that was not used. */
+    /** Releases reserved room that was not used. */
     void unreserve() {
         if (!ended) {
             reserved--;
@@ -158,9 +161,9 @@ public final class CompletionRing {
     }
 
     /**
-     * Asks for a wake-up when there is room.
+     * Requests a wake-up when there is room.
      *
-     * @return false when there is room already
+     * @return false if there is room already
      */
     boolean awaitRoom(boolean receive) {
         producer.armForRoom();
@@ -190,7 +193,7 @@ public final class CompletionRing {
 
     // Completions.
 
-    /** Unsignaled work succeeded: its room is free. */
+    /** Releases the room of unsignaled work that succeeded. */
     void silently() {
         if (!ended) {
             reserved--;
@@ -237,7 +240,7 @@ public final class CompletionRing {
         publish(1);
     }
 
-    /** Writes the completion of work that failed, or was refused. */
+    /** Writes the completion of work that failed or was refused. */
     void failed(WorkCompletion completion, int tag) {
         if (ended) {
             return;
@@ -263,7 +266,7 @@ public final class CompletionRing {
         publish(entry.blocks());
     }
 
-    /** Returns the blocks that are free and not reserved for other completions. */
+    /** Returns the number of blocks that are free and not reserved for other completions. */
     private int unreserved() {
         try {
             return producer.blocks() - reserved - refresh();
@@ -284,7 +287,7 @@ public final class CompletionRing {
         }
     }
 
-    /** Wakes the application when it sleeps. */
+    /** Wakes the application if it sleeps. */
     void flush() {
         if (!published) {
             return;
@@ -306,7 +309,7 @@ public final class CompletionRing {
         }
     }
 
-    /** Takes no more completions, and tells the application. Idempotent. */
+    /** Ends the ring and notifies the application. Idempotent. */
     void end(String reason) {
         if (ended) {
             return;
@@ -317,19 +320,19 @@ public final class CompletionRing {
         waker.ended(id, reason);
     }
 
-    /** Closes the socket; the files of its rings are gone. */
+    /** Closes the socket, after the files of the rings are gone. */
     void closeSocket() {
         waker.close();
         waker = RingWaker.NONE;
     }
 
-    /** Tells in a ring that it has ended, as far as its file is still there. */
+    /** Marks a ring as ended, if its file still exists. */
     static void markEnded(SharedBacking file) {
         try {
             RingLayout.end(file.segment());
             LateFaults.raisePending();
         } catch (InternalError e) {
-            // The application has cut the file short: the socket tells it.
+            // The application has truncated the file. It learns the end through the socket.
         }
     }
 }

@@ -5,18 +5,18 @@ package io.sidewarp.service.transfer;
 
 import io.sidewarp.engine.verbs.WorkCompletion;
 
-/** Where the completion of posted work goes. Called on the session's thread. */
+/** Destination of completions of posted work. Called on the session's thread. */
 interface CompletionSink {
 
     /**
-     * Work is complete. The completion is only valid during the call; must not post work.
+     * Takes a completion, which is only valid during the call. Must not post work.
      *
-     * @param connection the API's id of the connection that carried it out, 0 when there is none
-     * @param id the caller's
-     * @param signaled false: the caller wants no completion for success
+     * @param connection the API's id of the connection that carried out the work, 0 if there is none
+     * @param id the caller's id of the work
+     * @param signaled false if the caller wants no completion for success
      */
     void complete(long connection, long id, boolean signaled, WorkCompletion completion);
 
-    /** No more completions are there for now: send what was collected. May post work. */
+    /** Sends the collected completions, because no more are available for now. May post work. */
     void flush();
 }

@@ -16,7 +16,7 @@ import io.sidewarp.v1.Retry;
 import io.sidewarp.v1.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
-/** Completions in the API's words. */
+/** Converts completions to the form of the API. */
 public final class Completions {
 
     private static final String UNTAKEN =
@@ -54,9 +54,9 @@ public final class Completions {
     }
 
     /**
-     * A completion of the engine.
+     * Converts a completion of the engine.
      *
-     * @param connection 0 for a receive that the messages of no connection took
+     * @param connection 0 for a receive that no connection's message took
      */
     static WorkCompletion toProto(long id, long connection, io.sidewarp.engine.verbs.WorkCompletion completion) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
@@ -81,7 +81,7 @@ public final class Completions {
         if (completion.status() != CompletionStatus.SUCCESS) {
             boolean untaken = connection == 0 && completion.status() == CompletionStatus.FLUSHED;
             ErrorTable.Outcome outcome = outcome(completion.status(), error);
-            // Flushed work may succeed on a new connection; a flush tells of the work before it.
+            // Flushed work may succeed on a new connection. A flush reports on earlier work instead.
             boolean untried = completion.status() == CompletionStatus.FLUSHED && completion.opcode() != Opcode.FLUSH;
             builder.setMessage(untaken ? UNTAKEN : message(completion.status(), error))
                     .setCode(outcome.code().value())
@@ -90,7 +90,7 @@ public final class Completions {
         return builder.build();
     }
 
-    /** A completion for work that was never posted. */
+    /** Returns a completion for work that was never posted. */
     static WorkCompletion refused(long id, long connection, @Nullable Opcode opcode, Refusal refusal) {
         WorkCompletion.Builder builder = WorkCompletion.newBuilder()
                 .setId(id)
@@ -108,7 +108,7 @@ public final class Completions {
         return builder.build();
     }
 
-    /** The status of a call whose one operation failed. */
+    /** Returns the status of a call whose only operation failed. */
     static StatusRuntimeException failure(WorkCompletion completion) {
         return ApiError.of(
                 Status.fromCodeValue(completion.getCode()).getCode(),
@@ -117,7 +117,7 @@ public final class Completions {
                 completion.hasError() && !isConnectionLost(completion.getError()) ? completion.getError() : null);
     }
 
-    /** A reset without a Terminate is no error of the protocols. */
+    /** Returns whether the connection was lost. A reset without a Terminate is no protocol error. */
     private static boolean isConnectionLost(RdmaError error) {
         return !error.getRemote() && error.getLayer() == 2 && error.getCode() == LlpError.CONNECTION_LOST.code();
     }
@@ -144,7 +144,7 @@ public final class Completions {
     /**
      * Returns the remedy for work on a connection that has ended.
      *
-     * @param error that ended it, or null
+     * @param error error that ended the connection, or null
      */
     public static String remedy(@Nullable StreamError error) {
         if (error == null || error.isConnectionLost()) {
@@ -157,7 +157,7 @@ public final class Completions {
         };
     }
 
-    /** DDP: Invalid MSN - no buffer available (RFC 5041 section 7.2). */
+    /** Returns whether the peer had no receive left. DDP: Invalid MSN - no buffer available (RFC 5041 section 7.2). */
     private static boolean isOutOfReceives(StreamError error) {
         return error.layer() == 1 && error.type() == 2 && error.code() == 2 && error.remote();
     }

@@ -9,14 +9,14 @@ import org.jspecify.annotations.Nullable;
 /** Finds the connections of a session. Called on the session's thread. */
 public interface ConnectionLookup {
 
-    /** Number of connections that have ended so far. */
+    /** Returns the number of connections that have ended so far. */
     long endings();
 
-    /** The work of a connection, or null. On the data path: allocates nothing. */
+    /** Returns the work of a connection, or null. Runs on the data path and allocates nothing. */
     @Nullable
     ConnectionWork find(long connection);
 
-    /** The work of a connection; a status that says what became of it when there is none. */
+    /** Returns the work of a connection. Fails with the status of {@link #missing} if there is none. */
     default ConnectionWork require(long connection) {
         ConnectionWork work = find(connection);
         if (work == null) {
@@ -25,6 +25,6 @@ public interface ConnectionLookup {
         return work;
     }
 
-    /** What became of a connection that is not found. */
+    /** Returns a status that describes the end of a missing connection. */
     StatusRuntimeException missing(long connection);
 }

@@ -18,7 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The work of one connection; not its receives when it takes them from a shared receive queue. */
+/** Work of one connection. Excludes receives that the connection takes from a shared receive queue. */
 public final class ConnectionWork extends PolledWork {
 
     private final long connection;
@@ -28,7 +28,7 @@ public final class ConnectionWork extends PolledWork {
     private final int receiveQueue;
     private final @Nullable SharedReceiveWork sharedReceives;
     private final ArrayDeque<WorkSource> waitingForSpace = new ArrayDeque<>();
-    /** Bounded by the credits of the calls. */
+    /** Refusals that wait for their turn, bounded by the credits of the calls. */
     private final List<LateRefusal> lateRefusals = new ArrayList<>();
 
     private final PostCount posts;
@@ -38,7 +38,7 @@ public final class ConnectionWork extends PolledWork {
 
     private int sendOutstanding;
     private int receiveOutstanding;
-    /** Octets of own Writes and Sends, and of own Reads and received Sends: {@link #octetsSent()}. */
+    /** Bytes of own Writes and Sends for {@link #octetsSent()}, and of own Reads and received Sends. */
     private long ownSent;
 
     private long ownReceived;
@@ -47,7 +47,7 @@ public final class ConnectionWork extends PolledWork {
     private volatile long octetsSent;
     private volatile long octetsReceived;
 
-    /** @param sharedReceives where it takes its receives from; null: it has its own */
+    /** @param sharedReceives shared receive queue to take receives from; null: the connection has its own receives */
     public ConnectionWork(
             long connection,
             QueuePair queuePair,
@@ -75,7 +75,7 @@ public final class ConnectionWork extends PolledWork {
         begin();
     }
 
-    /** The API's id. */
+    /** Returns the API's id of the connection. */
     public long connection() {
         return connection;
     }
@@ -84,7 +84,7 @@ public final class ConnectionWork extends PolledWork {
         return queuePair;
     }
 
-    /** Where it takes its receives from; null: it has its own. */
+    /** Returns the shared receive queue; null if the connection has its own receives. */
     public @Nullable SharedReceiveWork sharedReceives() {
         return sharedReceives;
     }
@@ -93,7 +93,7 @@ public final class ConnectionWork extends PolledWork {
         return domain;
     }
 
-    /** Writes, Reads and Sends that are under way. */
+    /** Returns the number of send work requests in progress. */
     public int sendOutstanding() {
         return sendOutstanding;
     }
@@ -109,7 +109,7 @@ public final class ConnectionWork extends PolledWork {
     /**
      * Reserves a place on one of the queues.
      *
-     * @return the id for the engine's work request, or -1 when the queue is full
+     * @return the id for the engine's work request, or -1 if the queue is full
      */
     int claim(CompletionSink sink, long id, boolean signaled, boolean receive) {
         if (receive ? receiveOutstanding == receiveQueue : sendOutstanding == sendQueue) {
@@ -118,7 +118,7 @@ public final class ConnectionWork extends PolledWork {
         return slots().take(sink, id, signaled, receive, receive ? 0 : meter().begin());
     }
 
-    /** Posts a request whose id was claimed. Gives the place back unless it answers POSTED. */
+    /** Posts a request whose id was claimed. Releases the place unless the result is POSTED. */
     PostResult post(WorkRequest request) {
         int slot = (int) request.id();
         boolean receive = slots().isReceive(slot);
@@ -139,7 +139,7 @@ public final class ConnectionWork extends PolledWork {
     }
 
     /**
-     * Send work that is posted waits until {@link #permitSending}.
+     * Makes posted send work wait until {@link #permitSending}.
      *
      * @param listener runs when such work waits
      */
@@ -152,41 +152,41 @@ public final class ConnectionWork extends PolledWork {
         sendPermitted = true;
     }
 
-    /** Whether send work waits until sending is permitted. */
+    /** Returns whether send work waits until sending is permitted. */
     public boolean isSendForbidden() {
         return !sendPermitted && sendOutstanding > 0;
     }
 
-    /** A work request that came on a Queue call or in a ring was begun, or refused. */
+    /** Counts a work request from a Queue call or a ring that was begun or refused. */
     void onPosted() {
         posts.increment();
     }
 
     /**
-     * Complete when so many work requests came on Queue calls and in rings, or the connection ended; fails with FAILED_PRECONDITION when
-     * they stay out.
+     * Returns a future that completes after {@code count} work requests from Queue calls and rings, or when the
+     * connection ends. Fails with FAILED_PRECONDITION if the work requests do not arrive.
      */
     public CompletableFuture<Void> afterPosts(long count) {
         return posts.reached(count);
     }
 
-    /** Has the receives in the rings of the session posted before a message finds none. */
+    /** Posts receives from the session's rings when a message finds no receive. */
     public void use(SessionRings rings) {
         heldBack = rings::isHeldBack;
         queuePair.setReceiveSupply(rings::supplyReceives);
     }
 
-    /** A completion was given to a Queue call or a ring. */
+    /** Counts a completion that was given to a Queue call or a ring. */
     void onTold() {
         told++;
     }
 
-    /** Returns the completions that Queue calls and rings were given so far. */
+    /** Returns the number of completions that were given to Queue calls and rings so far. */
     public long told() {
         return told;
     }
 
-    /** Hands out all completions that are there. */
+    /** Hands out all pending completions. */
     public void handOut() {
         if (isEnded()) {
             return;
@@ -197,26 +197,25 @@ public final class ConnectionWork extends PolledWork {
         drainAll();
     }
 
-    /** Has the call resumed once there may be space on the send queue. It is to be forgotten if it ends before. */
+    /** Resumes the call when the send queue may have space. A call that ends earlier must be forgotten. */
     void awaitSpace(WorkSource call) {
         waitingForSpace.add(call);
     }
 
-    /** The call has ended: it waits for nothing, and is told nothing. */
+    /** Forgets a call that has ended: it waits for nothing and receives nothing. */
     void forget(WorkSource call) {
         waitingForSpace.remove(call);
         lateRefusals.removeIf(refusal -> refusal.call.equals(call));
     }
 
-    /** Calls that wait for space, and refusals that wait for their turn. */
+    /** Returns the number of calls that wait for space and of refusals that wait for their turn. */
     int waiting() {
         return waitingForSpace.size() + lateRefusals.size();
     }
 
     /**
-     * Tells a call of send work that this connection does not take any more, behind the work that is under way: send work
-     * completes in the order of posting, and callers know by a completion that unsignaled work before it is complete.
-     * The call is to be forgotten if it ends before.
+     * Refuses send work after the work in progress. Send work completes in the order of posting, and a completion tells
+     * the caller that earlier unsignaled work is complete. A call that ends earlier must be forgotten.
      */
     void refuseInTurn(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {
         if (sendOutstanding == 0) {
@@ -236,17 +235,17 @@ public final class ConnectionWork extends PolledWork {
         posts.end();
     }
 
-    /** Octets of completed Writes and Sends of this side. Any thread may ask. */
+    /** Returns the bytes of completed Writes and Sends of this side. Thread-safe. */
     public long octetsSent() {
         return octetsSent;
     }
 
-    /** Octets of completed Reads of this side and of received Sends. Any thread may ask. */
+    /** Returns the bytes of completed Reads of this side and of received Sends. Thread-safe. */
     public long octetsReceived() {
         return octetsReceived;
     }
 
-    /** Counts the completion of a receive that its messages took from the shared receive queue. */
+    /** Counts the completion of a receive that a message of this connection took from the shared receive queue. */
     void received(WorkCompletion completion) {
         ownReceived += completion.length();
         octetsReceived = ownReceived;
@@ -297,6 +296,6 @@ public final class ConnectionWork extends PolledWork {
         all.forEach(refusal -> refusal.call.flush());
     }
 
-    /** A completion that waits for its turn. */
+    /** Completion of refused work that waits for its turn. */
     private record LateRefusal(WorkSource call, io.sidewarp.v1.WorkCompletion completion) {}
 }

@@ -8,7 +8,7 @@ import io.sidewarp.ring.WorkEntryFlyweight;
 import io.sidewarp.v1.WorkRingKind;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the copy of an entry and turns it into a work request. Allocates nothing unless the entry is refused. */
+/** Checks the copy of an entry and converts it to a work request. Allocates nothing unless the entry is refused. */
 final class EntryDecoder {
 
     private static final Opcode[] OPCODES = {
@@ -32,7 +32,10 @@ final class EntryDecoder {
         this.entry = entry;
     }
 
-    /** Fills the work request; returns why it cannot be. The request names at least id and connection then. */
+    /**
+     * Fills the work request. Returns null, or the refusal of an invalid entry. After a refusal the request has at
+     * least its id and connection.
+     */
     @Nullable
     Refusal decode(WorkItem item, WorkRingKind kind) {
         int flags = entry.flags();

@@ -16,12 +16,12 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Memory for the payload of entries that carry it themselves, until they are complete. There is none before the first one.
- * Confined to the session's thread.
+ * Memory for inline payload of entries until their work is complete. Allocated on first use. Confined to the session's
+ * thread.
  */
 final class InlineSlots {
 
-    /** Slots of a session: as many entries with inline payload can be under way. */
+    /** Number of slots of a session: the maximum number of entries with inline payload in progress. */
     private static final int SLOTS = 256;
 
     private static final int SLOT_LENGTH = 256;
@@ -42,9 +42,9 @@ final class InlineSlots {
     }
 
     /**
-     * Copies the payload of an entry into a slot, and has the work request use it.
+     * Copies the payload of an entry into a slot, and makes the work request use the slot.
      *
-     * @return null when no slot is free; the ring goes on when there is one
+     * @return null if no slot is free; the ring is resumed when a slot becomes free
      */
     @Nullable
     Slot take(RingSink sink, WorkRing ring, WorkEntryFlyweight entry, WorkItem item) {
@@ -71,19 +71,19 @@ final class InlineSlots {
         return slot;
     }
 
-    /** The ring has ended, and waits for no slot any more. */
+    /** Forgets a ring that has ended and no longer waits for a slot. */
     void forget(WorkRing ring) {
         waiting.remove(ring);
     }
 
-    /** Gives the memory back. No work uses it any more. */
+    /** Releases the memory, which no work uses any more. */
     CompletableFuture<Void> release() {
         MemoryRegion memory = region;
         region = null;
         return memory == null ? CompletableFuture.completedFuture(null) : device.deregisterMemory(memory);
     }
 
-    /** The memory of one payload, and where the completion of its work goes. */
+    /** Memory of one payload, which passes the completion of its work on. */
     final class Slot implements CompletionSink {
 
         private final long offset;

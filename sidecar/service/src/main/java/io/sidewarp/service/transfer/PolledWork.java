@@ -15,18 +15,18 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Work whose completions come from one completion queue: takes them to where they belong. Confined to the session's
- * thread, where completions are polled too, so that nothing here needs a lock; the engine only wakes that thread.
- * Allocates nothing per work request once warm.
+ * Work whose completions come from one completion queue. Takes each completion to its sink. Confined to the session's
+ * thread, where completions are polled too: no locks are needed, and the engine only wakes that thread. Allocates
+ * nothing per work request once warm.
  */
 abstract class PolledWork {
 
     private static final int BATCH = 64;
-    /** Batches until other work of the thread gets its turn. */
+    /** Number of batches after which other work of the thread gets its turn. */
     private static final int ROUNDS = 16;
     /**
-     * How often completions let the tasks of the loop go first. A stream of input reads its second buffer behind one round,
-     * and one of output goes on behind the tasks that there were.
+     * Number of rounds of loop tasks that run before completions are handed out. An input stream reads its second
+     * buffer after one round. An output stream continues after the tasks that were queued before it.
      */
     static final int STREAM_ROUNDS = 2;
 
@@ -61,7 +61,7 @@ abstract class PolledWork {
         this.lateDrain = new LateTask(loop, STREAM_ROUNDS, drainTask);
     }
 
-    /** Begins to take completions. */
+    /** Starts taking completions. */
     final void begin() {
         completions.requestNotification(notification, false);
     }
@@ -69,14 +69,14 @@ abstract class PolledWork {
     /**
      * Counts a completion.
      *
-     * @return the API's id of the connection that carried out the work, 0 when there is none
+     * @return the API's id of the connection that carried out the work, 0 if there is none
      */
     abstract long completed(WorkCompletion completion, boolean receive);
 
-    /** The completions of a batch are counted. */
+    /** Publishes the counts of a batch of completions. */
     abstract void publish();
 
-    /** What {@link #completed} counted may make room for work that waits. */
+    /** Resumes waiting work, for which {@link #completed} may have made room. */
     abstract void resumeWaiting();
 
     final CompletionQueue completions() {
@@ -91,17 +91,17 @@ abstract class PolledWork {
         return meter;
     }
 
-    /** Whether no completions come any more. */
+    /** Returns whether no more completions come. */
     public final boolean isEnded() {
         return ended;
     }
 
-    /** Gives a place back that was not used. */
+    /** Releases a place that was not used. */
     final void unclaim(int slot) {
         slots.give(slot);
     }
 
-    /** No completions come any more: completes what is left. Idempotent. */
+    /** Ends the work: no more completions come, and outstanding work completes as flushed. Idempotent. */
     public void end() {
         if (ended) {
             return;
@@ -119,7 +119,7 @@ abstract class PolledWork {
         finishBatch();
     }
 
-    /** Takes all completions that are there; not to be called while completions are handed out. */
+    /** Takes all available completions. Must not be called while completions are handed out. */
     final void drainAll() {
         WorkCompletion[] batch = POLLED.get();
         int count;
@@ -133,9 +133,9 @@ abstract class PolledWork {
     }
 
     /**
-     * Never hands out at once: what else completes in this turn of the loop goes out in the same message. A stream that had
-     * its share of the turn goes on behind the tasks that were there before it, and so do the completions, to go behind what
-     * that completes: each message is an exchange with the application.
+     * Defers completions, so that all completions of this loop turn share one message. A stream that has used its share
+     * of the turn continues after the tasks that were queued before it. Completions are deferred in the same way, to
+     * include those of that stream. Each message is an exchange with the application.
      */
     private void onNotification() {
         if (!loop.inEventLoop()) {

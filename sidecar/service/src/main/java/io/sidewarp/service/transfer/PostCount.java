@@ -13,15 +13,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /**
- * Counts the work requests for one connection that came on Queue calls, for other calls that are to come behind a number of
- * them (after_posts of Connect, Accept, Flush and Disconnect). Confined to the session's thread.
+ * Counts the work requests for one connection from Queue calls. Other calls can wait for a number of them (after_posts
+ * of Connect, Accept, Flush and Disconnect). Confined to the session's thread.
  */
 final class PostCount {
 
-    /** Value of {@link #progress} while work is held back here, which is no reason to give up. */
+    /** Value of {@link #progress} while this side holds work back, so that waiting calls must not give up. */
     static final long HELD_BACK = -1;
 
-    /** Time that a call waits for the next work request. */
+    /** Maximum time in ms that a call waits for the next work request. */
     private static final long PATIENCE_MILLIS = 1000;
 
     private final long connection;
@@ -31,14 +31,14 @@ final class PostCount {
     private long posts;
     private boolean ended;
 
-    /** @param progress of the work that came: completions, or {@link #HELD_BACK} */
+    /** @param progress returns the number of completions so far, or {@link #HELD_BACK} */
     PostCount(long connection, EventLoop loop, LongSupplier progress) {
         this.connection = connection;
         this.loop = loop;
         this.progress = progress;
     }
 
-    /** One more work request was begun, or refused. */
+    /** Counts a work request that was begun or refused. */
     void increment() {
         posts++;
         if (!waits.isEmpty()) {
@@ -46,7 +46,10 @@ final class PostCount {
         }
     }
 
-    /** Complete when so many came, or the connection ended. Fails with FAILED_PRECONDITION when they stay out. */
+    /**
+     * Returns a future that completes after {@code count} work requests, or when the connection ends. Fails with
+     * FAILED_PRECONDITION if the work requests do not arrive.
+     */
     CompletableFuture<Void> reached(long count) {
         if (isReached(count)) {
             return CompletableFuture.completedFuture(null);
@@ -57,7 +60,7 @@ final class PostCount {
         return wait.result;
     }
 
-    /** The connection is gone: nothing is waited for. */
+    /** Ends all waits because the connection is gone. */
     void end() {
         ended = true;
         settle();
@@ -76,7 +79,7 @@ final class PostCount {
         }
     }
 
-    /** One call. */
+    /** Wait of one call. */
     private final class Wait {
 
         private final long count;

@@ -24,16 +24,20 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Queue call. Posts the work of one request after the other, and asks for the next request when all work of the last
- * one is posted, a credit is free and the caller reads. Work beyond the credits, or for a full send queue, waits in its
- * order. Completions of one engine batch go out in one response. A completion holds its credit until it was sent, so that
- * the credits bound what waits for a caller that does not read. A call that has ended leaves nothing but its work.
+ * One Queue call. Posts the work of one request after the other. Asks for the next request when all work of the
+ * previous one is posted, a credit is free and the caller reads. Work beyond the credits, or for a full send queue,
+ * waits in order. Completions of one engine batch share one response. A completion holds its credit until it was sent,
+ * so the credits bound the memory for a caller that does not read. After the end of a call only its posted work
+ * remains.
  *
- * <p>gRPC's callbacks come on the transport's thread and continue on the session's.
+ * <p>gRPC's callbacks arrive on the transport's thread and continue on the session's thread.
  */
 public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource {
 
-    /** Completions of one response: far less than the 4 MiB that gRPC's clients take by default. */
+    /**
+     * Maximum number of completions in one response. Such a response is far smaller than the 4 MiB that gRPC clients
+     * accept by default.
+     */
     private static final int MAX_COMPLETIONS = 512;
 
     private final ServerCallStreamObserver<QueueResponse> observer;
@@ -41,37 +45,40 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
     private final Peer peer;
     private final WorkItem item = new WorkItem();
     private final QueueSink sink = new QueueSink(this);
-    /** Connections that refused work of this call and tell it in turn. */
+    /** Connections that refused work of this call and will report the refusal in turn. */
     private final Set<ConnectionWork> refusing = new HashSet<>();
 
     private final UnsignaledCredits unsignaled = new UnsignaledCredits();
-    /** Completions that were not sent. */
+    /** Completions that were not sent yet. */
     private final ArrayDeque<WorkCompletion> unsent = new ArrayDeque<>();
 
-    /** Set by the transport's thread with the first request, before anything goes to the session's thread. */
+    /**
+     * Session of the call. Set by the transport's thread with the first request, before any task runs on the session's
+     * thread.
+     */
     private volatile @Nullable SessionTransfers session;
 
     private int credits;
-    /** Work requests that were posted or refused and whose completion was not sent. */
+    /** Number of work requests that were posted or refused and whose completion was not sent. */
     private int outstanding;
-    /** Outstanding work that is unsignaled, and not complete. */
+    /** Number of outstanding unsignaled work requests that are not complete. */
     private int silent;
-    /** Outstanding receives that are not complete: a peer may wait for this side before it sends. */
+    /** Number of outstanding receives that are not complete. The peer may wait for this side before it sends. */
     private int receives;
 
-    /** Work of the last request, and how much of it is posted. */
+    /** Work of the current request, and the number of work requests that are posted. */
     private List<WorkRequest> work = List.of();
 
     private int posted;
     /** Connection whose send queue has no space for the next work request. */
     private @Nullable ConnectionWork awaited;
-    /** The next request was asked for and is not here yet. */
+    /** True if the next request was asked for and has not arrived. */
     private boolean asked = true;
 
     private boolean halfClosed;
     private boolean closed;
 
-    /** Begins a call; in the service's method, where gRPC lets flow control and handlers be set. */
+    /** Begins a call. Must run in the service's method, where gRPC allows the setting of flow control and handlers. */
     public QueueCall(ServerCallStreamObserver<QueueResponse> observer, QueueSessions sessions, Peer peer) {
         this.observer = observer;
         this.sessions = sessions;
@@ -104,7 +111,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
 
     @Override
     public void onError(Throwable failure) {
-        // The cancel handler has it.
+        // The cancel handler does the work.
     }
 
     @Override
@@ -161,11 +168,11 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
             case OPEN ->
                 fail(ApiError.invalid("open occurs again; only the first request of a Queue call may be open"));
             case REQUEST_NOT_SET ->
-                fail(ApiError.invalid("each request of a Queue call behind open must be post; this one has neither"));
+                fail(ApiError.invalid("each request of a Queue call after open must be post; this request is neither"));
         }
     }
 
-    /** Sends what the caller takes, posts what there are credits for, and asks for more. */
+    /** Sends completions while the caller reads, posts work while there are credits, and asks for more. */
     @Override
     public void flush() {
         SessionTransfers current = session;
@@ -216,7 +223,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         }
     }
 
-    /** Posts a work request; false when it has to wait for space. */
+    /** Posts a work request. Returns false if it must wait for space. */
     private boolean post(SessionTransfers current) {
         boolean silently = item.unsignaled && item.opcode != Opcode.RECEIVE && item.sharedReceives == 0;
         if (!silently) {
@@ -264,7 +271,10 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         return true;
     }
 
-    /** Whether no completion is due, and the caller counts all credits as taken by unsignaled work but for this one. */
+    /**
+     * Returns whether no completion is due and the caller counts this credit as the last one: unsignaled work and
+     * receives hold all others.
+     */
     private boolean isLastCredit() {
         return outstanding - 1 - receives == silent && unsignaled.total() + receives + 1 >= credits;
     }
@@ -274,26 +284,26 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         refused(Completions.refused(item.id, item.connection, item.opcode, refusal));
     }
 
-    /** Tells of work that was not posted, with the next flush. */
+    /** Adds the completion of refused work, which the next flush sends. */
     @Override
     public void refused(WorkCompletion completion) {
         tell(completion);
     }
 
-    /** A connection has told all that it refused. */
+    /** Notes that a connection has reported all its refusals. */
     @Override
     public void toldBy(ConnectionWork connection) {
         refusing.remove(connection);
     }
 
-    /** There may be space on a send queue that work waits for. */
+    /** Resumes waiting work, because a send queue may have space. */
     @Override
     public void resume() {
         awaited = null;
         flush();
     }
 
-    /** Takes the completion of work: {@link CompletionSink#complete}. */
+    /** Takes the completion of work, see {@link CompletionSink#complete}. */
     void complete(long connection, long id, boolean signaled, io.sidewarp.engine.verbs.WorkCompletion completion) {
         if (completion.opcode() == Opcode.RECEIVE) {
             receives--;
@@ -304,13 +314,13 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
                 outstanding--;
                 return;
             }
-            // Work behind it fails, and tells so.
+            // Later work fails too, and its completions say this.
             unsignaled.completesInTurn(connection);
         }
         tell(Completions.toProto(id, connection, completion));
     }
 
-    /** Events of the connection come behind the completion. */
+    /** Adds a completion. Events of the connection must follow the completion. */
     private void tell(WorkCompletion completion) {
         SessionTransfers current = session;
         if (closed || current == null) {
@@ -330,7 +340,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         }
     }
 
-    /** Ends with the session. */
+    /** Ends the call because the session has ended. */
     void end() {
         fail(ApiError.of(Status.Code.CANCELLED, "the session ended"));
     }
@@ -342,7 +352,7 @@ public final class QueueCall implements StreamObserver<QueueRequest>, WorkSource
         }
     }
 
-    /** Sends nothing more. Work that was posted goes on, and nothing else is kept. */
+    /** Stops sending. Posted work continues, and everything else is released. */
     private void leave() {
         closed = true;
         sink.leave();

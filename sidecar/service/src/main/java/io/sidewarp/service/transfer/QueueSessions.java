@@ -9,6 +9,6 @@ import io.sidewarp.service.peer.Peer;
 @FunctionalInterface
 public interface QueueSessions {
 
-    /** The transfers of a session; a status when the peer has no such session. */
+    /** Returns the transfers of a session. Fails with a status if the peer has no such session. */
     SessionTransfers find(String token, Peer peer);
 }

@@ -7,8 +7,8 @@ import io.sidewarp.engine.verbs.WorkCompletion;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the completions of a Queue call's work go. Work may be outstanding for long when its call has ended: it keeps
- * this, and nothing else of the call. Confined to the session's thread.
+ * Sink for completions of a Queue call's work. Work can be outstanding long after its call has ended: it then
+ * references only this object and not the call. Confined to the session's thread.
  */
 final class QueueSink implements CompletionSink {
 
@@ -18,7 +18,7 @@ final class QueueSink implements CompletionSink {
         this.call = call;
     }
 
-    /** Nobody wants to know any more. */
+    /** Drops all further completions. */
     void leave() {
         call = null;
     }

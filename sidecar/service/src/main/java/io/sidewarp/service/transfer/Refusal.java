@@ -14,13 +14,13 @@ import io.sidewarp.v1.Retry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why work was not posted.
+ * Reason why work was not posted.
  *
- * @param status for a completion
- * @param code for a call
- * @param message the cause and the remedy, for people
- * @param retry when the same work may succeed
- * @param error of the protocols that ended the connection, or null
+ * @param status status for a completion
+ * @param code status code for a call
+ * @param message cause and remedy, for people
+ * @param retry advice when the same work may succeed
+ * @param error protocol error that ended the connection, or null
  */
 record Refusal(
         CompletionStatus status,
@@ -38,10 +38,10 @@ record Refusal(
     }
 
     /**
-     * A connection is not found.
+     * Returns the refusal for a missing connection.
      *
-     * @param missing why, as {@link ConnectionLookup#missing} tells
-     * @param flush whether the work is a flush, which tells of the work before it: so does its advice
+     * @param missing status from {@link ConnectionLookup#missing}
+     * @param flush true if the work is a flush; its advice is about the work before it
      */
     static Refusal of(StatusRuntimeException missing, boolean flush) {
         if (missing.getStatus().getCode() == Status.Code.NOT_FOUND) {
@@ -59,7 +59,7 @@ record Refusal(
                 CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST, Status.Code.FAILED_PRECONDITION, message);
     }
 
-    /** The connection is not ready for the work yet. */
+    /** Returns the refusal for work on a connection that is not ready yet. */
     static Refusal notYet(String message) {
         return new Refusal(
                 CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
@@ -77,15 +77,15 @@ record Refusal(
         return new Refusal(CompletionStatus.COMPLETION_STATUS_LOCAL_PROTECTION_ERROR, code, message);
     }
 
-    /** There is no connection, or no shared receive queue, for the work any more. */
+    /** Returns the refusal for work whose connection or shared receive queue no longer exists. */
     static Refusal flushed(String message) {
         return flushed(ApiError.closed(null, message));
     }
 
     /**
-     * The connection has ended.
+     * Returns the refusal for work on a connection that has ended.
      *
-     * @param ended the status for work on it
+     * @param ended status for work on that connection
      */
     static Refusal flushed(StatusRuntimeException ended) {
         return flushed(ended, Retry.RETRY_AFTER_RECONNECTING);
@@ -101,16 +101,16 @@ record Refusal(
     }
 
     /**
-     * The connection has ended before a flush, which tells of the work before it: so does its advice.
+     * Returns the refusal for a flush on a connection that has ended. Its advice is about the work before the flush.
      *
-     * @param error what ended it, or null
+     * @param error error that ended the connection, or null
      */
     static Refusal flushed(String message, @Nullable StreamError error) {
         StatusRuntimeException ended = ApiError.closed(error, message);
         return flushed(ended, ApiError.retry(ended));
     }
 
-    /** Whether the connection is no longer there for the work, rather than that something is wrong with it. */
+    /** Returns whether the connection is gone for this work. False means that the work itself is wrong. */
     boolean isFlushed() {
         return status == CompletionStatus.COMPLETION_STATUS_FLUSHED;
     }

@@ -6,7 +6,7 @@ package io.sidewarp.service.transfer;
 import io.sidewarp.engine.rdmap.CompletionStatus;
 import io.sidewarp.engine.verbs.WorkCompletion;
 
-/** Takes the completions of the entries of a ring that have one tag. */
+/** Takes the completions of entries of one ring that have the same tag. */
 final class RingSink implements CompletionSink, WorkSource {
 
     private final WorkRing ring;

@@ -3,10 +3,10 @@
 
 package io.sidewarp.service.transfer;
 
-/** The application's end of the socket of a completion ring. Called on the session's thread. */
+/** Socket of a completion ring, toward the application. Called on the session's thread. */
 public interface RingWaker {
 
-    /** A socket that is not there, or not any more. */
+    /** Placeholder for a missing socket. */
     RingWaker NONE = new RingWaker() {
         @Override
         public void wake(long ring) {}
@@ -18,10 +18,10 @@ public interface RingWaker {
         public void close() {}
     };
 
-    /** Tells the application to look at a ring. */
+    /** Wakes the application to look at a ring. */
     void wake(long ring);
 
-    /** Tells the application that a ring has ended. */
+    /** Notifies the application that a ring has ended. */
     void ended(long ring, String reason);
 
     /** Closes the socket. */

@@ -26,24 +26,27 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The rings of one session. Confined to the session's thread. */
+/** Rings of one session. Confined to the session's thread. */
 public final class SessionRings {
 
-    /** A connection of another loop waits at most so long for the receives in the rings of this one. */
+    /** Maximum time in ms that a connection of another loop waits for receives from the rings of this loop. */
     private static final long SUPPLY_MILLIS = 100;
 
     private final SessionContext context;
     private final SessionTransfers transfers;
     private final InlineSlots inline;
     private final List<Queue> queues = new ArrayList<>();
-    /** Files that are being created or closed. */
+    /** Number of files that are being created or closed. */
     private int unsettled;
 
     private final CompletableFuture<Void> settled = new CompletableFuture<>();
     private boolean finishing;
     private boolean ended;
 
-    /** A completion ring, its token, and what it takes of the quotas; so with each of its work rings. */
+    /**
+     * A completion ring, its work rings and its token. The completion ring and each work ring have their own grant from
+     * the quotas.
+     */
     private static final class Queue {
 
         private final CompletionRing completions;
@@ -123,7 +126,9 @@ public final class SessionRings {
         });
     }
 
-    /** Ends a ring; with a completion ring all of its work rings. Complete when its files are gone. */
+    /**
+     * Ends a ring, and with a completion ring all of its work rings. The result is complete when the files are gone.
+     */
     public CompletableFuture<Void> destroy(long id) {
         for (Queue queue : queues) {
             if (queue.completions.id() == id) {
@@ -139,7 +144,7 @@ public final class SessionRings {
         throw notFound(id);
     }
 
-    /** Whether entries wait in rings, which is no reason to give up waiting for them. */
+    /** Returns whether entries wait in rings, so that calls that wait for these entries must not give up. */
     public boolean isHeldBack() {
         for (Queue queue : queues) {
             for (WorkRing ring : queue.completions.workRings()) {
@@ -151,7 +156,7 @@ public final class SessionRings {
         return false;
     }
 
-    /** Posts what stands in rings. A graceful end of the session comes behind it. */
+    /** Posts the entries in all rings. Runs before a graceful end of the session. */
     public void takeAll() {
         for (Queue queue : List.copyOf(queues)) {
             for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
@@ -160,7 +165,7 @@ public final class SessionRings {
         }
     }
 
-    /** Posts the receives that stand in rings: a message has found none. Called on the loop of any connection. */
+    /** Posts the receives in rings, because a message has found none. Called on the loop of any connection. */
     public void supplyReceives() {
         EventLoop loop = context.loop();
         if (loop.inEventLoop()) {
@@ -173,12 +178,12 @@ public final class SessionRings {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            // The connection ends for want of a receive.
+            // The connection will end because it has no receive.
         }
     }
 
     private void takeReceives() {
-        // A ring may end meanwhile.
+        // Copies the lists, because a ring may end meanwhile.
         for (Queue queue : List.copyOf(queues)) {
             for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
                 if (ring.kind() == WorkRingKind.WORK_RING_KIND_RECEIVE) {
@@ -199,7 +204,7 @@ public final class SessionRings {
         }
     }
 
-    /** Ends all rings; work that stands in them is posted. Idempotent. */
+    /** Ends all rings. Entries in the rings are posted. Idempotent. */
     public void release() {
         ended = true;
         for (Queue queue : List.copyOf(queues)) {
@@ -207,11 +212,11 @@ public final class SessionRings {
         }
     }
 
-    /** Complete when nothing is left. The connections are gone. */
+    /** Closes all rings after all connections are gone. The result is complete when nothing is left. */
     public CompletableFuture<Void> finish() {
         for (Queue queue : List.copyOf(queues)) {
             for (WorkRing ring : List.copyOf(queue.completions.workRings())) {
-                // There is no connection that could take its work.
+                // No connection is left that could take the work.
                 close(queue, ring);
             }
             finishEnd(queue);
@@ -227,7 +232,7 @@ public final class SessionRings {
         }
     }
 
-    /** The application is gone, or a ring cannot be used any more. */
+    /** Ends the queue of a ring because the application is gone or a ring is unusable. */
     private void lost(CompletionRing ring) {
         for (Queue queue : queues) {
             if (queue.completions == ring) {
@@ -278,7 +283,9 @@ public final class SessionRings {
         finishEnd(queue);
     }
 
-    /** Closing a file blocks. Its memory counts until it is gone. */
+    /**
+     * Closes a file on a worker, because closing blocks. The memory counts against the quotas until the file is gone.
+     */
     private CompletableFuture<Void> closeLater(SharedBacking file, Grant grant) {
         unsettled++;
         return CompletableFuture.runAsync(file::close, context.workers())
@@ -362,7 +369,7 @@ public final class SessionRings {
                         context.loop());
     }
 
-    /** Creates the file; allocated before it is mapped, so that a full volume shows now. */
+    /** Creates the file. Its space is allocated before it is mapped, so that a full volume fails here. */
     private SharedBacking open(SharedVolume volume, long id, int kind, int blocks, long length, long completionRing) {
         if (volume.pageSize() > RingLayout.fileLength(blocks) * 4 + (1 << 16)) {
             throw ApiError.state("the shared volume has pages of " + volume.pageSize()
@@ -393,7 +400,7 @@ public final class SessionRings {
                 .build();
     }
 
-    /** Returns the position of a loop among those of the sidecar. */
+    /** Returns the index of a loop among the loops of the sidecar. */
     private static int loopNumber(EventLoop loop) {
         int number = 0;
         for (var executor : loop.parent()) {

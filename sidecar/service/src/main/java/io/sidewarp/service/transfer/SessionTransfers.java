@@ -66,9 +66,9 @@ public final class SessionTransfers {
     }
 
     /**
-     * Completes when everything posted before has been placed at the peer.
+     * Posts a flush, which completes when all data that was posted before has been placed at the peer.
      *
-     * @param afterPosts work requests on Queue calls that the flush is to come behind
+     * @param afterPosts number of work requests on Queue calls that must precede the flush
      */
     public CompletableFuture<WorkCompletion> flush(long connection, long afterPosts) {
         return connections
@@ -83,14 +83,14 @@ public final class SessionTransfers {
         return post(item);
     }
 
-    /** Any work. It completes in any case, also when it is unsignaled. */
+    /** Posts any work. The result always completes, even for unsignaled work. */
     public CompletableFuture<WorkCompletion> perform(WorkRequest work) {
         item.of(work);
         item.unsignaled = false;
         return post(item);
     }
 
-    /** Posts to a shared receive queue; null when that succeeded. Allocates nothing unless it is refused. */
+    /** Posts to a shared receive queue. Returns null on success. Allocates nothing unless the work is refused. */
     @Nullable
     Refusal postShared(WorkItem work, CompletionSink sink) {
         SharedReceiveWork queue = sharedReceives.find(work.sharedReceives);
@@ -100,7 +100,7 @@ public final class SessionTransfers {
                 : poster.post(queue, work, sink);
     }
 
-    /** Credits that a Queue call gets which wants so many; 0: the default. */
+    /** Returns the credits for a Queue call that asks for a number; 0 asks for the default. */
     int credits(int wanted) {
         int limit = context.limits().queueOutstanding();
         if (wanted == 0) {
@@ -120,7 +120,7 @@ public final class SessionTransfers {
         calls.remove(call);
     }
 
-    /** Ends all Queue calls; their work goes on. Idempotent. */
+    /** Ends all Queue calls. Posted work continues. Idempotent. */
     public void release() {
         ended = true;
         for (QueueCall call : Set.copyOf(calls)) {
@@ -128,7 +128,7 @@ public final class SessionTransfers {
         }
     }
 
-    /** Returns the connection of the work. Fails with the advice for this kind of work when the connection has ended. */
+    /** Returns the connection of the work. If the connection has ended, fails with the advice for this kind of work. */
     private ConnectionWork require(WorkItem work) {
         ConnectionWork connection = connections.find(work.connection);
         if (connection != null) {

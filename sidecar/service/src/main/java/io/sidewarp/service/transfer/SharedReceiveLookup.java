@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 @FunctionalInterface
 public interface SharedReceiveLookup {
 
-    /** The queue of an id, or null. On the data path: allocates nothing. */
+    /** Returns the queue of an id, or null. Runs on the data path and allocates nothing. */
     @Nullable
     SharedReceiveWork find(long id);
 }

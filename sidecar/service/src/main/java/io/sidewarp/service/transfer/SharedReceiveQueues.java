@@ -18,7 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The shared receive queues of one session. Confined to the session's thread. */
+/** Shared receive queues of one session. Confined to the session's thread. */
 public final class SharedReceiveQueues implements SharedReceiveLookup {
 
     private final SessionContext context;
@@ -30,7 +30,9 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         this.memory = memory;
     }
 
-    /** Creates one; takes its receives and as many entries of completion and work queues from the session's quotas. */
+    /**
+     * Creates a queue. Takes its receives from the session's quotas, and as many entries of completion and work queues.
+     */
     public SharedReceiveQueue create(CreateSharedReceiveQueueRequest request) {
         ProtectionDomain domain = memory.domain(request.getProtectionDomain());
         int capacity = context.requests()
@@ -91,12 +93,12 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
                         .build());
     }
 
-    /** Arms the limit of a queue anew; 0 disarms it. */
+    /** Sets the limit of a queue again; 0 disarms it. */
     public void modify(long id, int limit) {
         require(id).arm(limit);
     }
 
-    /** Destroys a queue; FAILED_PRECONDITION while connections use it. */
+    /** Destroys a queue. Fails with FAILED_PRECONDITION while connections use it. */
     public void destroy(long id) {
         SharedReceiveWork work = require(id);
         if (work.users() > 0) {
@@ -112,7 +114,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         return queues.get(id);
     }
 
-    /** The queue of an id; NOT_FOUND when there is none. */
+    /** Returns the queue of an id. Fails with NOT_FOUND if there is none. */
     public SharedReceiveWork require(long id) {
         SharedReceiveWork work = queues.get(id);
         if (work == null) {
@@ -133,7 +135,7 @@ public final class SharedReceiveQueues implements SharedReceiveLookup {
         return queues.size();
     }
 
-    /** Destroys all. Connections are gone before. Idempotent. */
+    /** Destroys all queues. Must run after all connections are gone. Idempotent. */
     public void release() {
         List<SharedReceiveWork> all = new ArrayList<>(queues.values());
         queues.clear();

@@ -17,9 +17,9 @@ import io.sidewarp.service.telemetry.WorkMeter;
 import java.util.function.IntConsumer;
 
 /**
- * One shared receive queue: the receives that were posted to it and the connections that take them. Completions of
- * all these connections' receives come from one completion queue of as many entries as the queue has receives, so that
- * it cannot overflow (RFC 5042 section 6.4.3.2). Confined to the session's thread.
+ * One shared receive queue: the receives that were posted to it, and the connections that take them. The receives of
+ * all these connections complete in one completion queue. That queue has as many entries as there are receives, so it
+ * cannot overflow (RFC 5042 section 6.4.3.2). Confined to the session's thread.
  */
 public final class SharedReceiveWork extends PolledWork {
 
@@ -29,7 +29,7 @@ public final class SharedReceiveWork extends PolledWork {
     private final EventLoop loop;
     private final Grant grant;
     private final IntConsumer onLimit;
-    /** Connections that use it, by the number of their queue pair. */
+    /** Connections that use this queue, by the number of their queue pair. */
     private final LongObjectHashMap<ConnectionWork> users = new LongObjectHashMap<>();
 
     private int outstanding;
@@ -37,7 +37,7 @@ public final class SharedReceiveWork extends PolledWork {
     private long armings;
 
     /**
-     * @param grant given back when it ends
+     * @param grant quota that is released at the end
      * @param onLimit takes the limit that was reached, on the session's thread
      */
     SharedReceiveWork(
@@ -59,17 +59,17 @@ public final class SharedReceiveWork extends PolledWork {
         begin();
     }
 
-    /** The API's id. */
+    /** Returns the API's id of the queue. */
     public long id() {
         return id;
     }
 
-    /** What a queue pair that uses it is created with. */
+    /** Returns the engine's queue, with which queue pairs are created. */
     public SharedReceiveQueue queue() {
         return queue;
     }
 
-    /** Gets the completions of the receives of queue pairs that use it. */
+    /** Returns the completion queue for receives of queue pairs that use this queue. */
     public CompletionQueue receiveCompletions() {
         return completions();
     }
@@ -82,17 +82,17 @@ public final class SharedReceiveWork extends PolledWork {
         return queue.capacity();
     }
 
-    /** The limit that is armed, or 0. */
+    /** Returns the armed limit, or 0. */
     int limit() {
         return limit;
     }
 
-    /** Connections that use it. */
+    /** Returns the number of connections that use this queue. */
     int users() {
         return users.size();
     }
 
-    /** Asks to be told once when fewer receives than a number are left; not to be told with 0. */
+    /** Requests one event when fewer receives than the limit are left; 0 requests none. */
     void arm(int newLimit) {
         if (Integer.compareUnsigned(newLimit, capacity()) > 0) {
             throw ApiError.invalid(
@@ -119,18 +119,21 @@ public final class SharedReceiveWork extends PolledWork {
         users.put(work.queuePair().number(), work);
     }
 
-    /** A connection is gone: its last receives are told to be complete, those that nobody took are for the others. */
+    /**
+     * Removes a connection that is gone. Its last receives are completed. Receives that no message took remain for
+     * other connections.
+     */
     void detach(ConnectionWork work) {
         drainAll();
         users.remove(work.queuePair().number());
     }
 
-    /** Reserves a place: the id for the engine's work request, or -1 when the queue is full. */
+    /** Reserves a place. Returns the id for the engine's work request, or -1 if the queue is full. */
     int claim(CompletionSink sink, long callersId) {
         return outstanding == capacity() ? -1 : slots().take(sink, callersId, true, true, 0);
     }
 
-    /** Posts a request whose id was claimed. Gives the place back unless it answers POSTED. */
+    /** Posts a request whose id was claimed. Releases the place unless the result is POSTED. */
     PostResult post(WorkRequest request) {
         PostResult result = queue.postReceive(request);
         if (result == PostResult.POSTED) {
@@ -141,7 +144,7 @@ public final class SharedReceiveWork extends PolledWork {
         return result;
     }
 
-    /** Completes what is left, and gives everything back. No connection uses it any more. */
+    /** Completes outstanding receives and releases everything. No connection uses the queue any more. */
     @Override
     public void end() {
         queue.close();

@@ -8,13 +8,13 @@ import io.sidewarp.v1.WorkCompletion;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** The one work request of a simple call. */
+/** The only work request of a simple call. */
 final class SimpleWork implements CompletionSink {
 
     private final CompletableFuture<WorkCompletion> result = new CompletableFuture<>();
     private @Nullable WorkCompletion completion;
 
-    /** Complete with a successful completion, or failed with a status. */
+    /** Returns a future that completes with a successful completion, or fails with a status. */
     CompletableFuture<WorkCompletion> result() {
         return result;
     }

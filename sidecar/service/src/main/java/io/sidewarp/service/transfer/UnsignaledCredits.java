@@ -8,14 +8,14 @@ import io.netty.util.collection.LongObjectMap;
 import java.util.Iterator;
 
 /**
- * Credits of one Queue call that unsignaled work holds as its caller counts them (WorkRequest.unsignaled): they come back
- * with a later completion of the same connection's send work, or, once the connection has ended, of any work. Counts as if
- * each completion that is due had gone out, so it is exact while none is due. Allocates nothing per work request. Confined
- * to the session's thread.
+ * Credits of one Queue call that unsignaled work holds in the count of its caller (WorkRequest.unsignaled). A later
+ * completion of the same connection's send work returns them. Once the connection has ended, a completion of any work
+ * returns them. The count assumes that each due completion has been sent, so it is exact while none is due. Allocates
+ * nothing per work request. Confined to the session's thread.
  */
 final class UnsignaledCredits {
 
-    /** The answer for unsignaled work that would take the last credit while no completion is due. */
+    /** Refusal of unsignaled work that would take the last credit while no completion is due. */
     static final Refusal LAST =
             Refusal.invalid("the work request would take the last credit of the Queue call, and unsignaled work and"
                     + " receives have the others: no completion may bring one back. Post it with unsignaled = false,"
@@ -23,7 +23,7 @@ final class UnsignaledCredits {
 
     private final LongObjectHashMap<Held> held = new LongObjectHashMap<>();
     private int total;
-    /** Number of connections that had ended at the last look for them. */
+    /** Number of ended connections at the last check. */
     private long endings;
 
     /** Credits of one connection's unsignaled work. */
@@ -31,17 +31,17 @@ final class UnsignaledCredits {
         private int credits;
     }
 
-    /** All credits that unsignaled work holds. */
+    /** Returns all credits that unsignaled work holds. */
     int total() {
         return total;
     }
 
-    /** Unsignaled work was posted. */
+    /** Counts unsignaled work that was posted. */
     void posted(long connection, ConnectionLookup connections) {
         Held of = held.get(connection);
         if (of == null) {
             of = new Held();
-            // A call may live longer than many connections.
+            // Removes entries of ended connections, because a call may outlive many connections.
             forgetEnded(connections, false);
             held.put(connection, of);
         }
@@ -49,14 +49,14 @@ final class UnsignaledCredits {
         total++;
     }
 
-    /** Work came that gets a completion. */
+    /** Counts work that gets a completion. */
     void completes(ConnectionLookup connections) {
         if (total > 0) {
             forgetEnded(connections, true);
         }
     }
 
-    /** Work came that gets a completion, in turn with the send work of the connection. */
+    /** Counts work that gets a completion in order with the send work of the connection. */
     void completesInTurn(long connection) {
         Held of = total > 0 ? held.get(connection) : null;
         if (of != null) {

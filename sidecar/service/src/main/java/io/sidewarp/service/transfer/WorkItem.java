@@ -19,25 +19,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One work request as the caller sent it, regions still by id. Filled again and again: no allocation per request. Not
+ * One work request in the form of the caller, with regions by id. Reused for all requests, without allocations. Not
  * thread-safe.
  */
 final class WorkItem {
 
     long id;
     long connection;
-    /** Shared receive queue that it is posted to instead of a connection, or 0. */
+    /** Shared receive queue to post to instead of a connection, or 0. */
     long sharedReceives;
 
     boolean fence;
     boolean localFence;
     boolean unsignaled;
     boolean withFlush;
-    /** Null when the request names no work. */
+    /** Operation of the request; null if the request names none. */
     @Nullable
     Opcode opcode;
 
-    /** Whether the caller named memory of the peer at all. */
+    /** True if the caller named memory of the peer. */
     boolean remote;
 
     int remoteStag;
@@ -47,23 +47,28 @@ final class WorkItem {
     int invalidateStag;
     long immediate;
 
-    /** Region that is invalidated or enabled, and the key of its new STag. */
+    /** Region to invalidate or enable, and the key of its new STag. */
     long subject;
 
     int key;
 
-    /** What is added or swapped, and the masks; all bits unless the caller says otherwise. */
+    /**
+     * Operands of atomic operations: the value to add or swap, the value to compare, and their masks. Masks have all
+     * bits set by default.
+     */
     long operand;
 
     long operandMask;
     long compare;
     long compareMask;
 
-    /** Memory of a payload that came with the request, instead of the regions of its elements. */
+    /** Memory of inline payload, which replaces the regions of the elements. */
     @Nullable
     MemoryRegion inline;
 
-    /** Elements that the caller gave; those beyond {@link WorkRequest#MAX_SGE} are counted only. */
+    /**
+     * Number of elements that the caller gave. Elements beyond {@link WorkRequest#MAX_SGE} are counted but not stored.
+     */
     int sgeCount;
 
     final long[] regions = new long[WorkRequest.MAX_SGE];
@@ -79,7 +84,7 @@ final class WorkItem {
         sgeCount++;
     }
 
-    /** Takes over a work request; for a receive, the id of the request and not that of ReceiveWork. */
+    /** Copies a work request. For a receive, the id comes from the request and not from its ReceiveWork. */
     WorkItem of(io.sidewarp.v1.WorkRequest request) {
         long of = request.getConnection();
         switch (request.getWorkCase()) {
@@ -183,7 +188,7 @@ final class WorkItem {
         }
     }
 
-    /** Forgets what there was. */
+    /** Resets all fields. */
     void begin(@Nullable Opcode newOpcode, long newConnection) {
         id = 0;
         connection = newConnection;
@@ -210,7 +215,7 @@ final class WorkItem {
         inline = null;
     }
 
-    /** Whether its completion tells of the work before it. */
+    /** Returns whether the completion of this request reports on earlier work. */
     boolean isFlush() {
         return opcode == Opcode.FLUSH || withFlush;
     }

@@ -19,12 +19,12 @@ import io.sidewarp.service.memory.SessionMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns work in the API's words into work requests and posts them. Nothing is allocated unless it is refused; then the
- * cause is looked for, so that the message can name it. Confined to the session's thread.
+ * Converts work from the API to work requests and posts them. Allocates nothing unless the work is refused. After a
+ * refusal it looks for the cause, so that the message can name it. Confined to the session's thread.
  */
 final class WorkPoster {
 
-    /** The answer for a full queue: no reason to fail yet. */
+    /** Result for a full send queue. Callers may wait instead of failing. */
     static final Refusal QUEUE_FULL =
             Refusal.exhausted("the send queue is full; wait for completions, or give the connection a longer one"
                     + " (ConnectionOptions.send_queue)");
@@ -40,7 +40,7 @@ final class WorkPoster {
         this.maxSge = Math.min(maxSge, WorkRequest.MAX_SGE);
     }
 
-    /** Posts; null when that succeeded, {@link #QUEUE_FULL} when there is no room on the send queue. */
+    /** Posts work. Returns null on success, and {@link #QUEUE_FULL} if the send queue has no room. */
     @Nullable
     Refusal post(ConnectionWork work, WorkItem item, CompletionSink sink) {
         Opcode opcode = item.opcode;
@@ -54,7 +54,7 @@ final class WorkPoster {
             return Refusal.invalid("the read has " + item.sgeCount + " local elements; it needs exactly one");
         }
         if (opcode.isAtomic() && !fitsResult(item)) {
-            return Refusal.invalid("the local element of an atomic operation gets the 8 octets that it found; give one"
+            return Refusal.invalid("the local element of an atomic operation receives the 8 original bytes; give one"
                     + " element of length 8, or none");
         }
         if (!item.remote && needsRemote(item, opcode)) {
@@ -88,7 +88,7 @@ final class WorkPoster {
         };
     }
 
-    /** Posts a receive to a shared receive queue; null when that succeeded. */
+    /** Posts a receive to a shared receive queue. Returns null on success. */
     @Nullable
     Refusal post(SharedReceiveWork queue, WorkItem item, CompletionSink sink) {
         if (item.opcode != Opcode.RECEIVE) {
@@ -137,7 +137,10 @@ final class WorkPoster {
         return item.sgeCount == 0 || item.sgeCount == 1 && item.lengths[0] == Long.BYTES;
     }
 
-    /** A peer would take a member that was forgotten for an invalid STag, and end the connection. */
+    /**
+     * Returns whether the work needs a remote address. Without this check the peer would see a missing address as an
+     * invalid STag and end the connection.
+     */
     private static boolean needsRemote(WorkItem item, Opcode opcode) {
         return switch (opcode) {
             case RDMA_WRITE, RDMA_WRITE_WITH_IMMEDIATE, RDMA_READ -> hasOctets(item);
@@ -213,7 +216,7 @@ final class WorkPoster {
                         + " connection a longer one (ConnectionOptions.receive_queue)");
     }
 
-    /** @param flush whether the work tells of work before it */
+    /** @param flush true if the work reports on earlier work */
     private static Refusal notReady(ConnectionWork work, boolean flush) {
         QueuePairState state = work.queuePair().state();
         if (state == QueuePairState.IDLE || state == QueuePairState.CONNECTING) {
@@ -227,7 +230,7 @@ final class WorkPoster {
         return flush ? Refusal.flushed(message, error) : Refusal.flushed(ApiError.closed(error, message));
     }
 
-    /** Looks for what the engine did not like. */
+    /** Finds the reason why the engine refused the work. */
     private Refusal explain(ConnectionWork work, WorkItem item, Opcode opcode) {
         if (opcode.isLocal()) {
             return explainSubject(work, item);
@@ -272,8 +275,8 @@ final class WorkPoster {
         if (region.region().queuePair() != work.queuePair().number()) {
             return Refusal.protection(
                     Status.Code.PERMISSION_DENIED,
-                    "region " + item.subject + " is not of connection " + work.connection()
-                            + " alone; register it with RegisterRegionRequest.connection");
+                    "region " + item.subject + " is not bound to connection " + work.connection()
+                            + "; register it with RegisterRegionRequest.connection");
         }
         return item.key < 0 || item.key > 0xFF
                 ? Refusal.invalid("key " + Integer.toUnsignedString(item.key) + " is not in 0..255")
@@ -284,10 +287,10 @@ final class WorkPoster {
     }
 
     /**
-     * What is wrong with the elements of a work request.
+     * Returns the refusal for an invalid element of a work request, or null.
      *
-     * @param where what it was posted to
-     * @param queuePair the engine's number of its queue pair, 0 for a shared receive queue
+     * @param where name of the target in messages
+     * @param queuePair the engine's number of the queue pair, 0 for a shared receive queue
      */
     private @Nullable Refusal explainElements(
             WorkItem item, String where, ProtectionDomain domain, long queuePair, boolean writes) {
@@ -307,7 +310,7 @@ final class WorkPoster {
             total += item.lengths[i];
         }
         return total > MAX_LENGTH
-                ? Refusal.invalid("the work request has " + total + " octets; at most " + MAX_LENGTH
+                ? Refusal.invalid("the work request has " + total + " bytes; at most " + MAX_LENGTH
                         + " are possible (2^32-1), split it")
                 : null;
     }
@@ -320,7 +323,7 @@ final class WorkPoster {
             return Refusal.protection(
                     Status.Code.OUT_OF_RANGE,
                     "offset " + Long.toUnsignedString(offset) + " and length " + Long.toUnsignedString(length)
-                            + " are outside of " + name + ", which has " + region.length() + " octets");
+                            + " are outside of " + name + ", which has " + region.length() + " bytes");
         }
         if (!region.isValidOrExpected()) {
             String remedy = region.state() == RegionState.INVALIDATED && region.queuePair() != 0

@@ -20,19 +20,22 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send ring or a receive ring: copies entries, checks them and posts them. It waits, and is not polled, while the next entry
- * has no room for its completion or on the send queue of its connection. Confined to the session's thread. Allocates
- * nothing per entry unless it is refused.
+ * Send ring or receive ring. Copies entries, checks them and posts them. The ring is not polled while its next entry
+ * waits for room for its completion, or for space on the send queue of its connection. Confined to the session's
+ * thread. Allocates nothing per entry unless it is refused.
  */
 final class WorkRing implements PolledSources.Source {
 
-    /** Entries that are taken in one turn of the loop, so that sockets and other rings get their share. */
+    /** Maximum number of entries per turn of the loop, for a fair share of sockets and other rings. */
     private static final int MAX_PER_TURN = 128;
 
-    /** Turns without an entry after which the ring is armed, also while the loop has other work. */
+    /** Number of turns without an entry after which the ring is armed, even if the loop has other work. */
     private static final int EMPTY_TURNS = 2000;
 
-    /** After arming, the loop looks once more: a producer without fences may have missed the wish. */
+    /**
+     * Delay before the loop checks again after arming. A producer without memory fences may have missed the request for
+     * a wake-up.
+     */
     private static final long SECOND_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final Logger LOG = Logger.getLogger(WorkRing.class);
@@ -49,7 +52,7 @@ final class WorkRing implements PolledSources.Source {
             MemorySegment.ofArray(new long[WorkEntryFlyweight.MAX_BLOCKS * RingLayout.BLOCK_SIZE / Long.BYTES]));
     private final EntryDecoder decoder = new EntryDecoder(entry);
     private final WorkItem item = new WorkItem();
-    /** One for each tag that was used. */
+    /** Sinks by tag, created on first use. */
     private final @Nullable RingSink[] sinks = new RingSink[256];
 
     private final InlineSlots inline;
@@ -65,13 +68,13 @@ final class WorkRing implements PolledSources.Source {
     private boolean awaitsRoom;
     private boolean broken;
     private boolean closed;
-    /** Entries that are taken before the ring ends, once it is to end. A producer may go on for ever. */
+    /** Number of entries that an ending ring still takes. The limit is needed because a producer may write forever. */
     private int entriesLeft = Integer.MAX_VALUE;
 
     private @Nullable Runnable whenEmpty;
     private final CompletableFuture<Void> gone = new CompletableFuture<>();
 
-    /** @param onFailure runs when the ring cannot be used any more */
+    /** @param onFailure runs if the ring becomes unusable */
     WorkRing(
             long id,
             WorkRingKind kind,
@@ -115,17 +118,17 @@ final class WorkRing implements PolledSources.Source {
         return completions;
     }
 
-    /** Returns what the ring takes of the session's quotas. */
+    /** Returns the ring's grant from the session's quotas. */
     Grant grant() {
         return grant;
     }
 
-    /** Complete when the ring has ended and its file is gone. */
+    /** Returns a future that completes when the ring has ended and its file is gone. */
     CompletableFuture<Void> gone() {
         return gone;
     }
 
-    /** Whether entries wait for room, or for space on a send queue. */
+    /** Returns whether entries wait for room, or for space on a send queue. */
     boolean isHeldBack() {
         return awaitsRoom || awaitsSpace;
     }
@@ -201,7 +204,7 @@ final class WorkRing implements PolledSources.Source {
         }
     }
 
-    /** Polls the ring from now on, unless its entries wait for something else. */
+    /** Starts polling the ring, unless its entries wait for room or space. */
     void wake() {
         if (!closed && !polled && !isHeldBack()) {
             polled = true;
@@ -210,7 +213,7 @@ final class WorkRing implements PolledSources.Source {
         }
     }
 
-    /** There may be room for completions. */
+    /** Resumes the ring, because there may be room for completions. */
     void onRoom() {
         if (awaitsRoom) {
             awaitsRoom = false;
@@ -234,7 +237,7 @@ final class WorkRing implements PolledSources.Source {
 
     // Taking entries.
 
-    /** Takes what there is, as far as it has room, and tells the producer. */
+    /** Takes available entries while they have room, and notifies the producer. */
     int drain(int limit) {
         int most = Math.min(limit, entriesLeft);
         int taken = 0;
@@ -266,7 +269,7 @@ final class WorkRing implements PolledSources.Source {
         }
     }
 
-    /** Takes the oldest entry, which is there; false when it has to wait. */
+    /** Takes the oldest entry, which must exist. Returns false if the entry must wait. */
     private boolean take() {
         boolean receive = kind == WorkRingKind.WORK_RING_KIND_RECEIVE;
         if (!completions.reserve(receive)) {
@@ -289,7 +292,7 @@ final class WorkRing implements PolledSources.Source {
         return true;
     }
 
-    /** Posts the entry, or refuses it; false when it has to wait for space. */
+    /** Posts or refuses the entry. Returns false if the entry must wait for space. */
     private boolean post() {
         RingSink sink = sink(entry.tag());
         Refusal refusal = decoder.decode(item, kind);
@@ -334,7 +337,7 @@ final class WorkRing implements PolledSources.Source {
         return posted;
     }
 
-    /** @param target gets the completion */
+    /** @param target sink for the completion */
     private boolean post(ConnectionWork work, RingSink sink, CompletionSink target) {
         Refusal refusal = transfers.poster().post(work, item, target);
         if (WorkPoster.QUEUE_FULL.equals(refusal)) {
@@ -379,13 +382,15 @@ final class WorkRing implements PolledSources.Source {
         return sink;
     }
 
-    /** There may be space on a send queue, or an inline slot, that an entry waits for. */
+    /** Resumes the ring, because a send queue may have space or an inline slot may be free. */
     void onSpace() {
         awaitsSpace = false;
         wake();
     }
 
-    /** A completion was given to the application: events of its connection come behind it. */
+    /**
+     * Counts a completion that was given to the application. Later events of its connection must follow the completion.
+     */
     void countTold(long connection) {
         ConnectionWork work = find(connection);
         if (work != null) {
@@ -393,9 +398,9 @@ final class WorkRing implements PolledSources.Source {
         }
     }
 
-    // The end.
+    // End.
 
-    /** Takes what is in the ring, and then runs the task, unless another call replaces it before. */
+    /** Takes the entries in the ring and then runs the task. A later call replaces the task. */
     void drainThen(Runnable done) {
         whenEmpty = done;
         entriesLeft = blocks;
@@ -412,7 +417,7 @@ final class WorkRing implements PolledSources.Source {
         }
     }
 
-    /** Touches the file no more. Idempotent. */
+    /** Stops all access to the file. Idempotent. */
     void close() {
         closed = true;
         polled = false;

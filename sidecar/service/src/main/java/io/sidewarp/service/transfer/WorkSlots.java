@@ -8,9 +8,9 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of the work outstanding on one connection, by slot number: the engine's work request id is the slot, so
- * that a completion finds its origin without a map. Grows to the depth that is used; no allocation once warm. Confined to
- * the session's thread.
+ * State of the outstanding work on one connection, by slot number. The slot is the engine's work request id, so a
+ * completion finds its origin without a map. Grows to the depth that is used, and allocates nothing once warm. Confined
+ * to the session's thread.
  */
 final class WorkSlots {
 
@@ -19,7 +19,7 @@ final class WorkSlots {
 
     private @Nullable CompletionSink[] sinks = new CompletionSink[INITIAL];
     private long[] ids = new long[INITIAL];
-    /** System.nanoTime() of the post, or 0 when its latency is not measured. */
+    /** System.nanoTime() of the post, or 0 if the latency is not measured. */
     private long[] times = new long[INITIAL];
 
     private boolean[] signaled = new boolean[INITIAL];

@@ -5,18 +5,18 @@ package io.sidewarp.service.transfer;
 
 import io.sidewarp.v1.WorkCompletion;
 
-/** Where work of a connection comes from: a Queue call, or a ring. Its methods run on the session's thread. */
+/** Origin of work of a connection: a Queue call or a ring. Its methods run on the session's thread. */
 interface WorkSource {
 
-    /** Goes on with work that waited: there may be space on the send queue of its connection. */
+    /** Resumes waiting work, because the send queue of its connection may have space. */
     void resume();
 
-    /** Takes the completion of work that the connection refused in its turn. */
+    /** Takes the completion of work that the connection refused in order. */
     void refused(WorkCompletion completion);
 
-    /** Notes that a connection has told all that it refused. */
+    /** Notes that a connection has reported all its refusals. */
     void toldBy(ConnectionWork work);
 
-    /** Sends what was collected. */
+    /** Sends the collected completions. */
     void flush();
 }

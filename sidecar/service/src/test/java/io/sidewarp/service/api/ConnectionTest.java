@@ -107,7 +107,7 @@ class ConnectionTest extends TwoSidecars {
         assertThat(refused(client.connectRequest(0))).startsWith("port is 0; allowed: 1 to 65535");
         assertThat(refused(client.connectRequest(1).setAddress(""))).startsWith("address is empty");
         assertThat(refused(client.connectRequest(1).setPrivateData(ByteString.copyFrom(new byte[513]))))
-                .startsWith("private_data is 513 octets; allowed: at most 512");
+                .startsWith("private_data is 513 bytes; allowed: at most 512");
         assertThat(refused(client.connectRequest(1)
                         .setOptions(ConnectionOptions.newBuilder().setIrd(65))))
                 .startsWith("options.ird is 65; allowed: 0 to 64 (setting sidewarp.limits.ird)");

@@ -86,7 +86,7 @@ class MemoryTest {
 
         assertThat(status.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
         assertThat(status.getDescription())
-                .contains("offset 101 is outside", "100 octets")
+                .contains("offset 101 is outside", "100 bytes")
                 .doesNotContain("length");
     }
 

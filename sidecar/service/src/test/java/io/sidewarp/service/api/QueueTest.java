@@ -168,7 +168,7 @@ class QueueTest extends TwoSidecars {
                             CompletionStatus.COMPLETION_STATUS_INVALID_REQUEST,
                             CompletionStatus.COMPLETION_STATUS_SUCCESS);
             assertThat(completions.get(0).getMessage()).contains("connection 4711");
-            assertThat(completions.get(1).getMessage()).contains("which has 4096 octets");
+            assertThat(completions.get(1).getMessage()).contains("which has 4096 bytes");
             assertThat(completions.get(2).getMessage()).contains("names no work");
         }
     }

@@ -121,7 +121,7 @@ class SharedReceiveLimitsTest extends SharedReceiveFixture {
                 sharedReceive(1, queue.getId(), target, 0, 8)
                         .setConnection(pair.there().getId()),
                 "name one of them");
-        assertRefused(sharedReceive(1, queue.getId(), target, 0, 17 * SLOT), "which has 1024 octets");
+        assertRefused(sharedReceive(1, queue.getId(), target, 0, 17 * SLOT), "which has 1024 bytes");
         assertRefused(sharedReceive(1, queue.getId(), foreign, 0, 8), "is in protection domain " + domain);
         assertRefused(sharedReceive(1, queue.getId(), exclusive, 0, 8), "was registered for connection");
         assertRefused(sharedReceive(1, 4711, target, 0, 8), "shared receive queue 4711 is not known");

@@ -170,7 +170,7 @@ class TransferTest extends TwoSidecars {
         Status status = Waiting.status(() -> client.transfer().write(write(connection, source, 60, 5, target, 0)));
 
         assertThat(status.getCode()).isEqualTo(Status.Code.OUT_OF_RANGE);
-        assertThat(status.getDescription()).contains("region " + source.getId()).contains("64 octets");
+        assertThat(status.getDescription()).contains("region " + source.getId()).contains("64 bytes");
     }
 
     @Test

@@ -51,7 +51,7 @@ class ConfigProblemsTest {
         assertThat(ConfigProblems.unreadable(failure))
                 .hasValueSatisfying(told -> assertThat(told)
                         .startsWith("Malformed ")
-                        .endsWith(" encoding; see to config/application.properties"));
+                        .endsWith(" encoding; correct config/application.properties"));
         assertThat(ConfigProblems.unreadable(new IllegalArgumentException("another one")))
                 .isEmpty();
     }
