@@ -25,7 +25,7 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
         return new RegionOptions(List.of(access), 0, 0, 0);
     }
 
-    /** Sets the tagged offset of the first byte. */
+    /** Returns a copy with another tagged offset of the first byte. */
     public RegionOptions withBaseTaggedOffset(long value) {
         return new RegionOptions(access, value, protectionDomain, connection);
     }
@@ -34,7 +34,10 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
         return new RegionOptions(access, baseTaggedOffset, value.id(), connection);
     }
 
-    /** Limits the region to one connection, which must belong to the same protection domain. */
+    /**
+     * Returns a copy for a region that only one connection may use. The connection must belong to the same protection
+     * domain.
+     */
     public RegionOptions withConnection(Connection value) {
         return new RegionOptions(access, baseTaggedOffset, protectionDomain, value.id());
     }
