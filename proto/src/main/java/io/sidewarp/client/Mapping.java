@@ -16,8 +16,8 @@ import java.nio.file.attribute.BasicFileAttributes;
 /**
  * A part of a file, mapped in this process. Thread-safe.
  *
- * <p>A region of a new session can share the mapping of the region that it replaces, if both have the same part of the
- * same file. Segments then stay valid, and pages are not charged twice.
+ * <p>A region of a new session can share the mapping of the region that it replaces. Both must have the same part of
+ * the same file. Segments then stay valid, and pages are not charged twice.
  */
 final class Mapping {
 
