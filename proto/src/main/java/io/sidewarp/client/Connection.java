@@ -10,12 +10,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A connection to a peer: a queue pair with its stream. A connection of {@link
- * Session#createConnection(ConnectionOptions)} has its stream after it was given to connect or accept. Each operation
- * here is simple and takes one call; a {@link WorkQueue} is the fast way for many operations.
+ * A connection to a peer: a queue pair with its stream. A connection of
+ * {@link Session#createConnection(ConnectionOptions)} has its stream after it was given to connect or accept. Each
+ * operation here is simple and takes one call; a {@link WorkQueue} is the fast way for many operations.
  *
- * <p>The blocking operations throw {@link SidewarpException} unless they succeed. They throw {@link
- * WorkFailedException} if the sidecar returned a completion with another status. The futures fail with the same
+ * <p>The blocking operations throw {@link SidewarpException} unless they succeed. They throw
+ * {@link WorkFailedException} if the sidecar returned a completion with another status. The futures fail with the same
  * exceptions.
  *
  * <p>A future that is cancelled or times out does not end its work. Posted work is still carried out and uses its

@@ -41,8 +41,9 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Collects options. The contract's ConnectionOptions lists the defaults. The use of a value beyond {@link
-     * Session#limits()} fails with RESOURCE_EXHAUSTED. The use of another invalid value fails with INVALID_ARGUMENT.
+     * Collects options. The contract's ConnectionOptions lists the defaults. The use of a value beyond
+     * {@link Session#limits()} fails with RESOURCE_EXHAUSTED. The use of another invalid value fails with
+     * INVALID_ARGUMENT.
      */
     public static final class Builder {
 
@@ -62,8 +63,8 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Sets the inbound RDMA Read Requests and Atomic Requests that are served at a time, at most {@code
-         * Limits.max_ird}. Without negotiation, set the peer's ord to the same value.
+         * Sets the inbound RDMA Read Requests and Atomic Requests that are served at a time, at most
+         * {@code Limits.max_ird}. Without negotiation, set the peer's ord to the same value.
          */
         public Builder ird(int value) {
             proto.setIrd(value);

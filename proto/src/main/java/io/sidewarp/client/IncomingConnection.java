@@ -67,8 +67,8 @@ public interface IncomingConnection {
     Connection accept(Connection created);
 
     /**
-     * Accepts as {@link #accept(Connection)} does, without waiting. A cancelled future works as for {@link
-     * #acceptAsync(ConnectionOptions)}.
+     * Accepts as {@link #accept(Connection)} does, without waiting. A cancelled future works as for
+     * {@link #acceptAsync(ConnectionOptions)}.
      */
     CompletableFuture<Connection> acceptAsync(Connection created);
 

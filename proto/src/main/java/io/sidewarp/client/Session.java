@@ -56,7 +56,7 @@ public interface Session extends AutoCloseable {
      * file and maps it in this process. {@link SharedRegion#fileExisted()} returns whether the file was taken over.
      *
      * <p>A lost session of this client may still have the same part of the same file mapped. The new region then uses
-     * that mapping. Any other mapping of this path by a lost session is removed, because memory of another file with
+     * that mapping. Any other mapping of this path by a lost session is removed. Otherwise memory of another file with
      * the same path would stay charged to the volume.
      *
      * @throws SidewarpException as {@link #createSharedRegion(String, long, Access...)}; the message of ALREADY_EXISTS
@@ -115,9 +115,9 @@ public interface Session extends AutoCloseable {
     }
 
     /**
-     * Creates a connection that one later {@link #connect(String, int, Connection)} or {@link
-     * IncomingConnection#accept(Connection)} will use. The connection takes receives at once. Receives that are posted
-     * on queues before that call are in place before the peer's first message. Send work is refused until the
+     * Creates a connection that one later {@link #connect(String, int, Connection)} or
+     * {@link IncomingConnection#accept(Connection)} will use. The connection takes receives at once. Receives that are
+     * posted on queues before that call are in place before the peer's first message. Send work is refused until the
      * connection is established. Close the connection if it is not used.
      *
      * @param options the private data goes with connect or accept. A listener's options complete the other options,
@@ -134,9 +134,9 @@ public interface Session extends AutoCloseable {
      * Connects to a listening iWARP endpoint. Returns when the peer has accepted.
      *
      * @throws ConnectionRejectedException if the peer rejected
-     * @throws SidewarpException UNAVAILABLE if nothing listens there. The exception has an {@link
-     *     SidewarpException#rdmaError()} if the peer violated the rules of start-up, as a peer without iWARP does.
-     *     Other codes include DEADLINE_EXCEEDED.
+     * @throws SidewarpException UNAVAILABLE if nothing listens there. The exception has an
+     *     {@link SidewarpException#rdmaError()} if the peer violated the rules of start-up, as a peer without iWARP
+     *     does. Other codes include DEADLINE_EXCEEDED.
      */
     Connection connect(String host, int port, ConnectionOptions options);
 
