@@ -84,6 +84,6 @@ final class Creation {
     private static void notUndone(GrpcSession session, Throwable failure) {
         LOG.log(
                 session.isEnded() ? Level.DEBUG : Level.WARNING,
-                "session \"" + session.name() + "\" keeps an object whose creator gave up: " + failure.getMessage());
+                "session \"" + session.name() + "\" could not release an unused object: " + failure.getMessage());
     }
 }

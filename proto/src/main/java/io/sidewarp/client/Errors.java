@@ -33,7 +33,7 @@ final class Errors {
         }
         Status status = received.getCode() == Status.Code.CANCELLED
                 ? Status.UNAVAILABLE.withDescription(
-                        "the sidecar at " + target + " broke the call off: " + TransportErrors.reasonOfReset(received))
+                        "the sidecar at " + target + " ended the call: " + TransportErrors.reasonOfReset(received))
                 : received;
         RdmaError rdmaError = null;
         Retry retry = null;
@@ -147,8 +147,7 @@ final class Errors {
     static SidewarpException noCredit(int credits, boolean lastIsFree, Duration timeout) {
         String taken = lastIsFree ? "all but one of the " : "all ";
         String remedy = lastIsFree
-                ? "; receives leave the last one to work that brings back the places of unsignaled requests: post that"
-                        + " first"
+                ? "; receives leave the last one to send work, whose completion frees the others: post send work first"
                 : "";
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,

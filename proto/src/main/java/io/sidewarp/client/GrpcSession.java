@@ -468,7 +468,7 @@ final class GrpcSession implements Session {
         onConnection(ConnectionStateChange.newBuilder()
                 .setConnection(id)
                 .setState(ConnectionState.CONNECTION_STATE_CLOSED)
-                .setMessage("closed; what ended it is among the events that nobody read")
+                .setMessage("closed; the event with the reason was lost")
                 .build());
     }
 

@@ -184,7 +184,7 @@ final class GrpcWorkQueue implements SessionQueue {
     @Override
     public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
         if (request.isUnsignaled()) {
-            throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
+            throw new IllegalArgumentException("an unsignaled request has no completion for a future; use post");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
         post(request, 0, future, Durations.FOREVER);

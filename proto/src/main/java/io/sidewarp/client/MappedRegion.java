@@ -86,7 +86,7 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
     public ByteBuffer buffer() {
         if (length() > Integer.MAX_VALUE) {
             throw new UnsupportedOperationException("a ByteBuffer holds at most " + Integer.MAX_VALUE
-                    + " octets and this region has " + length() + ": use segment(), or buffer(offset, octets)");
+                    + " bytes and this region has " + length() + ": use segment(), or buffer(offset, octets)");
         }
         return open().asByteBuffer();
     }
@@ -136,6 +136,6 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     @Override
     public String toString() {
-        return "SharedRegion[" + id() + ", " + path() + ", " + length() + " octets]";
+        return "SharedRegion[" + id() + ", " + path() + ", " + length() + " bytes]";
     }
 }

@@ -83,8 +83,8 @@ final class Mapping {
      */
     private static long octets(Path file, long size, long offset, long length, long page) throws IOException {
         if (size - offset < length) {
-            throw new IOException(file + " has " + size + " octets, and the region wants " + length + " at " + offset
-                    + "; is this the volume that the sidecar mounts?");
+            throw new IOException(file + " has " + size + " bytes, and the region needs " + length + " at " + offset
+                    + "; check that this is the volume that the sidecar mounts");
         }
         return Math.min(Math.ceilDiv(length, page) * page, size - offset);
     }

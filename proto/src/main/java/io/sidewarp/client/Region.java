@@ -52,7 +52,7 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
     default Sge slice(long offset, long octets) {
         if (offset < 0 || octets < 0 || octets > length() - offset) {
             throw new IndexOutOfBoundsException(
-                    octets + " octets at " + offset + " are outside of a region of " + length());
+                    octets + " bytes at " + offset + " are outside of a region of " + length());
         }
         return new Sge(id(), offset, octets);
     }

@@ -138,7 +138,7 @@ final class RingWorkQueue implements SessionQueue {
     @Override
     public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
         if (request.isUnsignaled()) {
-            throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
+            throw new IllegalArgumentException("an unsignaled request has no completion for a future; use post");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
         poster.post(request, 0, future, Durations.FOREVER);

@@ -130,8 +130,8 @@ record Rings(
             int blocks = RingLayout.blocks(segment);
             RingLayout.check(segment, kind, blocks);
             if (Integer.bitCount(blocks) != 1 || RingLayout.fileLength(blocks) > file.getLength()) {
-                throw new IOException(path + " has " + file.getLength() + " bytes, and its header tells " + blocks
-                        + " blocks of 64 bytes behind 512");
+                throw new IOException(path + " has " + file.getLength() + " bytes, and its header has " + blocks
+                        + " blocks of 64 bytes after offset 512");
             }
             return segment;
         }

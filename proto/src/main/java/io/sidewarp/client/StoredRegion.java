@@ -67,7 +67,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
             while (target.hasRemaining()) {
                 if (channel.read(target) < 0) {
                     throw new EOFException(
-                            "the sidecar gave only " + (wanted - target.remaining()) + " of " + wanted + " octets");
+                            "the sidecar gave only " + (wanted - target.remaining()) + " of " + wanted + " bytes");
                 }
             }
         } catch (IOException e) {
@@ -101,7 +101,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
 
     @Override
     public String toString() {
-        return "ManagedRegion[" + id() + ", " + length() + " octets]";
+        return "ManagedRegion[" + id() + ", " + length() + " bytes]";
     }
 
     private StoreHeader header(long offset) {

@@ -441,7 +441,7 @@ public final class SupervisedSession implements AutoCloseable {
         try {
             session.close();
         } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "a session did not end as it should", e);
+            LOG.log(Level.DEBUG, "a session could not be closed", e);
         }
     }
 

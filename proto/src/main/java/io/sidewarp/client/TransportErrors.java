@@ -45,7 +45,7 @@ final class TransportErrors {
     static Optional<String> explain(Status status, String target) {
         String description = description(status);
         if (description.startsWith("HTTP status code") || hasCause(status.getCause(), Http2Exception.class)) {
-            return Optional.of("what answers at " + target + " does not speak gRPC, so it is no sidecar" + CHECK);
+            return Optional.of("the server at " + target + " does not speak gRPC, so it is not a sidecar" + CHECK);
         }
         if (status.getCode() != Status.Code.UNAVAILABLE) {
             return Optional.empty();

@@ -167,7 +167,7 @@ public final class WorkCompletion {
                 .append(status)
                 .append(", ")
                 .append(length)
-                .append(" octets");
+                .append(" bytes");
         if (!message.isEmpty()) {
             text.append(": ").append(message);
         }
