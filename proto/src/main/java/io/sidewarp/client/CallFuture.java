@@ -17,9 +17,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The outcome of a unary call: the response, or a {@link SidewarpException}. Cancelling the future cancels the call.
- */
+/** Outcome of a unary call: the response, or a {@link SidewarpException}. Cancelling the future cancels the call. */
 final class CallFuture<R> extends CompletableFuture<R> {
 
     private final ClientCall<?, R> call;
@@ -44,7 +42,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return future;
     }
 
-    /** Ends the call with a cause of this side. Nothing happens when it is complete. */
+    /** Ends the call with a cause of this side. Does nothing if the call is complete. */
     void fail(SidewarpException cause) {
         if (completeExceptionally(cause)) {
             call.cancel(cause.getMessage(), cause);
@@ -60,11 +58,11 @@ final class CallFuture<R> extends CompletableFuture<R> {
         return cancelled;
     }
 
-    /** A future of what {@code conversion} makes of the response. When it ends before the call, the call is cancelled. */
+    /** Returns a future of the converted response. If the future ends before the call, the call is cancelled. */
     <T> CompletableFuture<T> converted(Function<? super R, ? extends T> conversion) {
         CompletableFuture<T> converted = this.<T, T>created(conversion::apply, _ -> {});
         converted.whenComplete((value, failure) -> {
-            // Cancelled, timed out, or completed by the caller: nobody waits for the call any more.
+            // The future was cancelled, timed out, or completed by the caller: nobody waits for the call any more.
             if (!isDone()) {
                 cancel(true);
             }
@@ -73,11 +71,11 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * A future of what {@code conversion} makes of the response to a call that creates something. When the future ends
-     * before the call, the call continues: the sidecar may have created the object already, and the response to a
-     * cancelled call, which names the object, is lost.
+     * Returns a future of the converted response to a call that creates an object. If the future ends before the call,
+     * the call continues. The sidecar may already have created the object, and cancelling the call would lose the
+     * response that names it.
      *
-     * @param undo takes what was created when the future had ended before; it runs on the event loop
+     * @param undo takes an object that was created after the future had ended; runs on the event loop
      */
     <T, V extends T> CompletableFuture<T> created(Function<? super R, V> conversion, Consumer<? super V> undo) {
         CompletableFuture<T> created = new CompletableFuture<>();
@@ -101,7 +99,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
     /**
      * Waits for a future of this client.
      *
-     * @throws SidewarpException what the future failed with; CANCELLED when this thread is interrupted
+     * @throws SidewarpException the failure of the future; CANCELLED if this thread is interrupted
      */
     static <T> T await(CompletableFuture<T> future) {
         if (!future.isDone()) {
@@ -114,7 +112,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
             if (future.cancel(true)) {
                 throw Errors.interrupted(e);
             }
-            // It is complete after all: what came must not be lost.
+            // The future completed before it could be cancelled: its result must not be lost.
             return await(future);
         } catch (ExecutionException e) {
             throw thrown(unwrap(e));
@@ -122,11 +120,11 @@ final class CallFuture<R> extends CompletableFuture<R> {
     }
 
     /**
-     * Waits for a call that gives something back, however long it takes: it is not cancelled when this thread is
-     * interrupted, since what it gives back would else stay taken. The thread stays interrupted.
+     * Waits for a call that releases an object, however long it takes. An interrupt does not cancel the call, because
+     * the object would stay taken. The thread stays interrupted.
      *
-     * @param future of a call with a time limit
-     * @throws SidewarpException what the future failed with
+     * @param future future of a call with a time limit
+     * @throws SidewarpException the failure of the future
      */
     static void release(CompletableFuture<?> future) {
         if (!future.isDone()) {
@@ -139,7 +137,7 @@ final class CallFuture<R> extends CompletableFuture<R> {
         }
     }
 
-    /** The failure with the stack of the waiting thread, which is the one that somebody wants to see. */
+    /** Returns the failure with the stack of the waiting thread, which is the useful one. */
     private static RuntimeException thrown(Throwable failure) {
         if (failure instanceof Error error) {
             throw error;

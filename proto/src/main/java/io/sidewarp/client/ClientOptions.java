@@ -9,12 +9,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * How to reach the sidecar. Immutable; the {@code with} methods return changed copies.
+ * Options to reach the sidecar. Immutable; the {@code with} methods return changed copies.
  *
  * @param target {@code unix:///path} or {@code host:port}
- * @param sharedVolume where this process mounts the volume for shared regions; empty: the environment's
- *     SIDEWARP_VOLUME, else {@value #DEFAULT_VOLUME} or the sidecar's own path, whichever exists
- * @param callTimeout limit of calls that do not wait for a peer
+ * @param sharedVolume directory at which this process mounts the volume for shared regions. Empty: SIDEWARP_VOLUME of
+ *     the environment. Without SIDEWARP_VOLUME: {@value #DEFAULT_VOLUME} or the sidecar's own path, whichever exists.
+ * @param callTimeout time limit of calls that do not wait for a peer
  */
 public record ClientOptions(String target, Optional<Path> sharedVolume, Duration callTimeout) {
 
@@ -22,7 +22,7 @@ public record ClientOptions(String target, Optional<Path> sharedVolume, Duration
 
     public static final String DEFAULT_VOLUME = "/run/sidewarp/shared";
 
-    /** The environment's SIDEWARP_API and SIDEWARP_VOLUME, and defaults for what is not set. */
+    /** Returns options from SIDEWARP_API and SIDEWARP_VOLUME of the environment, with defaults for unset values. */
     public static ClientOptions defaults() {
         return fromEnvironment(System.getenv());
     }

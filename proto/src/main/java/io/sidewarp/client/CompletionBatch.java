@@ -18,7 +18,7 @@ final class CompletionBatch {
     private int size;
     private int next;
 
-    /** Completions of requests that complete in any case. */
+    /** Number of completions of signaled requests. */
     private int signaled;
 
     CompletionBatch() {
@@ -40,7 +40,11 @@ final class CompletionBatch {
         return views[size];
     }
 
-    /** @param future of a request that was submitted */
+    /**
+     * Adds a completion.
+     *
+     * @param future future of a submitted request; null for a posted request
+     */
     void added(@Nullable CompletableFuture<WorkCompletion> future) {
         posted[size] = future == null;
         futures[size++] = future;
@@ -64,7 +68,7 @@ final class CompletionBatch {
         return next < size;
     }
 
-    /** Goes to the next completion. */
+    /** Moves to the next completion, and returns it. */
     CompletionView next() {
         return views[next++];
     }

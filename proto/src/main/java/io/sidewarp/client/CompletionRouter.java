@@ -17,13 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Takes the completions of a queue and sorts them: to futures, to the handler, or to the backlog that poll reads.
- * Responses are read under the queue's lock and handed out without it. Not thread-safe by itself.
+ * Responses are read under the queue's lock and handed out without it. Not thread-safe without that lock.
  */
 final class CompletionRouter {
 
     private static final System.Logger LOG = System.getLogger(CompletionRouter.class.getName());
 
-    /** More credits than any sidecar grants, so that a broken one cannot make this side allocate without bound. */
+    /**
+     * Maximum number of credits, more than any sidecar grants. It prevents unbounded allocation if a sidecar is broken.
+     */
     private static final int MAX_CREDITS = 1 << 20;
 
     private final IntConsumer opened;
@@ -41,12 +43,14 @@ final class CompletionRouter {
     private final List<@Nullable CompletableFuture<WorkCompletion>> futures = new ArrayList<>();
     private @Nullable CompletionHandler handler;
 
-    /** Completions of one connection tend to come together. Any thread. */
+    /** Latest connection, because completions of one connection tend to come together. Used on any thread. */
     private volatile @Nullable ConnectionTraffic lastTraffic;
 
     /**
+     * Makes a router without credits.
+     *
      * @param opened takes the credits that the sidecar granted, under the queue's lock
-     * @param traffic is told what was delivered
+     * @param traffic counts posted requests and delivered completions
      */
     CompletionRouter(IntConsumer opened, SessionTraffic traffic) {
         this.traffic = traffic;
@@ -57,12 +61,14 @@ final class CompletionRouter {
         return table;
     }
 
-    /** Credits that are free. What waits for poll keeps its credit, so that the backlog is bounded. */
+    /**
+     * Returns the number of free credits. Completions that wait for poll keep their credits, so the backlog is bounded.
+     */
     int available() {
         return table.available() - backlog.size();
     }
 
-    /** True when a credit is free that the request may take. */
+    /** Returns whether a credit is free that the request may take. */
     boolean hasCreditFor(WorkRequest request) {
         return (request.isReceive() ? table.availableToReceives() : table.available()) > backlog.size();
     }
@@ -71,7 +77,7 @@ final class CompletionRouter {
         return !backlog.isEmpty();
     }
 
-    /** The oldest completion of the backlog, which must have one. */
+    /** Removes the oldest completion of the backlog, which must not be empty. */
     WorkCompletion takeFromBacklog() {
         return backlog.remove();
     }
@@ -84,7 +90,7 @@ final class CompletionRouter {
     /**
      * Sets the handler.
      *
-     * @return what came before it
+     * @return completions that came before the handler
      */
     List<WorkCompletion> setHandler(CompletionHandler newHandler) {
         List<WorkCompletion> earlier = List.copyOf(backlog);
@@ -93,7 +99,7 @@ final class CompletionRouter {
         return earlier;
     }
 
-    /** Reads a response, in its order. */
+    /** Reads the completions of a response, in order. */
     void read(QueueResponse response) {
         if (response.hasOpened()) {
             opened(response.getOpened());
@@ -137,14 +143,14 @@ final class CompletionRouter {
         }
     }
 
-    /** A request was posted to a connection; 0 for a shared receive queue. */
+    /** Counts a request that was posted to a connection; 0 for a shared receive queue. */
     void posted(long connection) {
         if (connection != 0) {
             trafficOf(connection).posted();
         }
     }
 
-    /** The queue ends: what is outstanding may not have come to the sidecar. */
+    /** Takes back the outstanding posts at the end of the queue, because they may not have reached the sidecar. */
     void losePosts() {
         table.forEachOutstanding(connection -> {
             if (connection != 0) {
@@ -153,7 +159,10 @@ final class CompletionRouter {
         });
     }
 
-    /** The application has it; events of its connection may follow. Completions of receives that nothing took have none. */
+    /**
+     * Counts a completion that the application has, so that later events of its connection may follow. Completions of
+     * unused receives have no connection.
+     */
     void delivered(WorkCompletion completion) {
         if (completion.connection() != 0) {
             trafficOf(completion.connection()).delivered();
@@ -169,7 +178,9 @@ final class CompletionRouter {
         return last;
     }
 
-    /** Tells the handler that no more completions follow. What it does wrong then does not keep others from being told. */
+    /**
+     * Tells the handler that no more completions follow. A failure of the handler has no effect on other recipients.
+     */
     void tellFailure(SidewarpException cause) {
         CompletionHandler taker = handler;
         if (taker == null) {
@@ -182,7 +193,7 @@ final class CompletionRouter {
         }
     }
 
-    /** Hands out what was read, in order; without the lock. */
+    /** Hands out the completions that were read, in order and without the lock. */
     void handOut(Consumer<WorkCompletion> toHandler) {
         for (int i = 0; i < ready.size(); i++) {
             CompletableFuture<WorkCompletion> future = futures.get(i);

@@ -3,26 +3,26 @@
 
 package io.sidewarp.client;
 
-/** How a work request ended. */
+/** Result of a work request. */
 public enum CompletionStatus {
     SUCCESS,
-    /** The connection ended before the work was carried out. */
+    /** Connection ended before the work was carried out. */
     FLUSHED,
-    /** A local region does not permit the access, was deregistered, or the part is outside of it. */
+    /** Local region does not permit the access, was deregistered, or does not contain the whole part. */
     LOCAL_PROTECTION_ERROR,
-    /** The peer reported an access error; the {@link WorkCompletion#error()} says which. */
+    /** Peer reported an access error; {@link WorkCompletion#error()} names it. */
     REMOTE_ACCESS_ERROR,
-    /** The peer reported another error of the operation. */
+    /** Peer reported another error of the operation. */
     REMOTE_OPERATION_ERROR,
-    /** The message was longer than the receive. */
+    /** Message was longer than the receive. */
     LOCAL_LENGTH_ERROR,
-    /** The region's backing failed, for instance because its file was truncated. */
+    /** Backing of the region failed, for example because its file was truncated. */
     REGION_FAULT,
-    /** The work request was refused: the message says why. */
+    /** Work request was refused; the message names the reason. */
     INVALID_REQUEST,
-    /** An error of the lower layer or of the protocol ended the connection during this work. */
+    /** Error of the lower layer or of the protocol that ended the connection during this work. */
     FATAL,
-    /** A status that a newer sidecar knows and this client does not. */
+    /** Status that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
     private static final CompletionStatus[] BY_NUMBER = {

@@ -8,10 +8,10 @@ package io.sidewarp.client;
 public interface CompletionTaker {
 
     /**
-     * Takes a completion. It may post to the queue; {@link WorkQueue#tryPost} is better than waiting for room, which other
-     * completions may have to make.
+     * Takes a completion. The method may post to the queue with {@link WorkQueue#tryPost}. It should not wait for room,
+     * because other completions may have to make that room.
      *
-     * @param completion valid during the call only; {@link CompletionView#toCompletion} makes a copy to keep
+     * @param completion valid only during the call; {@link CompletionView#toCompletion} makes a copy to keep
      */
     void onCompletion(CompletionView completion);
 }

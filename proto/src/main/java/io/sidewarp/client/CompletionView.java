@@ -8,8 +8,8 @@ import io.sidewarp.v1.RdmaError;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The end of one work request, in an object that is used again for the next one. Valid during a call of {@link
- * CompletionTaker} only.
+ * The completion of one work request, in an object that is reused for the next completion. Valid only during a call of
+ * {@link CompletionTaker}.
  */
 public final class CompletionView {
 
@@ -22,17 +22,17 @@ public final class CompletionView {
     private long result;
     private int invalidatedStag;
 
-    /** The completion that this view shows, where it is an object already, or the copy of one without success. */
+    /** Completion that this view shows, if it is already an object, or the copy of a completion without success. */
     private @Nullable WorkCompletion copy;
 
     CompletionView() {}
 
-    /** The id that the caller gave the work request. */
+    /** Returns the id that the caller gave the work request. */
     public long id() {
         return id;
     }
 
-    /** As {@link WorkCompletion#connection()}. */
+    /** Returns the connection, as {@link WorkCompletion#connection()} does. */
     public long connection() {
         return connection;
     }
@@ -49,37 +49,39 @@ public final class CompletionView {
         return status == CompletionEntryFlyweight.STATUS_SUCCESS;
     }
 
-    /** Bytes transferred; for a receive, the length of the message, which is 0 for Immediate Data. */
+    /**
+     * Returns the bytes transferred. For a receive, this is the length of the message, which is 0 for Immediate Data.
+     */
     public long length() {
         return length;
     }
 
-    /** Receives: the sender asked for an event. */
+    /** Returns whether the sender asked for an event. For receives. */
     public boolean isSolicited() {
         return has(CompletionEntryFlyweight.FLAG_SOLICITED);
     }
 
-    /** Receives: the sender invalidated {@link #invalidatedStag}. */
+    /** Returns whether the sender invalidated {@link #invalidatedStag}. For receives. */
     public boolean isInvalidated() {
         return has(CompletionEntryFlyweight.FLAG_INVALIDATED);
     }
 
-    /** The local STag that the sender invalidated; 0 when there is none. */
+    /** Returns the local STag that the sender invalidated; 0 if there is none. */
     public int invalidatedStag() {
         return isInvalidated() ? invalidatedStag : 0;
     }
 
-    /** Receives: Immediate Data took it, which is {@link #result}. */
+    /** Returns whether Immediate Data, which is {@link #result}, took the receive. For receives. */
     public boolean isImmediate() {
         return has(CompletionEntryFlyweight.FLAG_IMMEDIATE);
     }
 
-    /** Atomic operations: {@link #result} is the number that they found. */
+    /** Returns whether {@link #result} is the earlier number in the peer's memory. For atomic operations. */
     public boolean isOriginal() {
         return has(CompletionEntryFlyweight.FLAG_ORIGINAL);
     }
 
-    /** As {@link WorkCompletion#immediate()} or {@link WorkCompletion#original()}; 0 when there is neither. */
+    /** Returns {@link WorkCompletion#immediate()} or {@link WorkCompletion#original()}; 0 if there is neither. */
     public long result() {
         return result;
     }
@@ -147,7 +149,7 @@ public final class CompletionView {
                 retry);
     }
 
-    /** Shows a completion that is an object already. */
+    /** Shows a completion that is already an object. */
     CompletionView show(WorkCompletion completion) {
         id = completion.id();
         connection = completion.connection();

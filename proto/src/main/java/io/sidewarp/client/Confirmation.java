@@ -4,22 +4,22 @@
 package io.sidewarp.client;
 
 /**
- * Tells whether the peer is known to have placed what was posted to a connection. Only answers of the peer tell: those to Reads,
- * atomic operations and flushes, each for everything posted before. Allocates nothing.
+ * Record of the peer's confirmations for the data posted to a connection. Only answers of the peer confirm data: the
+ * answers to Reads, atomic operations and flushes. Each answer confirms everything posted before it. Allocates nothing.
  */
 final class Confirmation {
 
     private long posted;
     /** Ticket of the last work that carries data to the peer. */
     private long lastData;
-    /** The highest ticket that was answered. */
+    /** Highest ticket that was answered. */
     private long answered;
 
     /**
-     * Work is posted.
+     * Counts a work request that is posted.
      *
-     * @param data it carries data to the peer
-     * @return its ticket, for {@link #answered}
+     * @param data whether the request carries data to the peer
+     * @return ticket of the request, for {@link #answered}
      */
     synchronized long posted(boolean data) {
         posted++;
@@ -29,12 +29,12 @@ final class Confirmation {
         return posted;
     }
 
-    /** Work with a ticket succeeded by an answer of the peer. */
+    /** Records that the work with a ticket succeeded by an answer of the peer. */
     synchronized void answered(long ticket) {
         answered = Math.max(answered, ticket);
     }
 
-    /** Data was posted that no answer confirms. */
+    /** Returns whether data was posted that no answer confirms. */
     synchronized boolean isMissing() {
         return lastData > answered;
     }

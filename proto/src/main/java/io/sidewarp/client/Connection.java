@@ -10,68 +10,80 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A connection to a peer: a queue pair with its stream. One of {@link Session#createConnection(ConnectionOptions)} has its
- * stream once it was given to connect or accept. The operations here are one call each and simple; a
- * {@link WorkQueue} is the fast way for many.
+ * A connection to a peer: a queue pair with its stream. A connection of
+ * {@link Session#createConnection(ConnectionOptions)} has its stream after it was given to connect or accept. Each
+ * operation here is simple and takes one call; a {@link WorkQueue} is the fast way for many operations.
  *
- * <p>The blocking operations throw {@link SidewarpException} unless they succeed: a {@link WorkFailedException} when the
- * sidecar gave a completion with another status. The futures fail with the same.
+ * <p>The blocking operations throw {@link SidewarpException} unless they succeed. They throw
+ * {@link WorkFailedException} if the sidecar returned a completion with another status. The futures fail with the same
+ * exceptions.
  *
- * <p>A future that is cancelled, or times out, ends no work: what was posted is still carried out and uses its memory, a
- * posted receive still takes a message, and nobody is told.
+ * <p>A future that is cancelled or times out does not end its work. Posted work is still carried out and uses its
+ * memory, and a posted receive still takes a message. The caller gets no completion.
  */
 public interface Connection extends AutoCloseable {
 
-    /** The sidecar's number for it. */
+    /** Returns the sidecar's number of the connection. */
     long id();
 
-    /** The peer's private data; may be empty, and is until the connection is established. */
+    /** Returns the peer's private data. It may be empty, and is empty until the connection is established. */
     byte[] privateData();
 
-    /** Returns what the set-up agreed on, without asking the sidecar again; before the set-up, the connection as created. */
+    /**
+     * Returns the result of the set-up without a call to the sidecar. Before the set-up, returns the connection as
+     * created.
+     */
     io.sidewarp.v1.Connection established();
 
-    /** The connection's present description and counters, asked of the sidecar. NOT_FOUND when it is gone. */
+    /**
+     * Asks the sidecar for the present description and counters of the connection. Fails with NOT_FOUND if the
+     * connection is gone.
+     */
     io.sidewarp.v1.Connection info();
 
-    /** The last state that the sidecar told, without asking it. Behind the completions before it, as events are. */
+    /**
+     * Returns the last state that the sidecar reported, without a call. As for events, earlier completions come first.
+     */
     ConnectionState state();
 
-    /** Completes with the last state change when the connection is closed, and fails when the session is lost. */
+    /**
+     * Returns a future that completes with the last state change when the connection is closed. It fails when the
+     * session is lost.
+     */
     CompletableFuture<ConnectionStateChange> closed();
 
     /**
-     * One RDMA Write; returns when it is complete at this side: the region may be changed again. The peer may still refuse the
-     * data; {@link #flush()} tells whether it arrived.
+     * Carries out one RDMA Write. Returns when the Write is complete at this side: the local region may be changed
+     * again. The peer may still refuse the data; {@link #flush()} reports whether the data arrived.
      */
     WorkCompletion write(Sge local, RemoteAddress remote);
 
     CompletableFuture<WorkCompletion> writeAsync(Sge local, RemoteAddress remote);
 
-    /** As {@link #writeAsync(Sge, RemoteAddress)} with a gather list. */
+    /** Carries out an RDMA Write as {@link #writeAsync(Sge, RemoteAddress)} does, from a gather list. */
     CompletableFuture<WorkCompletion> writeAsync(List<Sge> local, RemoteAddress remote);
 
-    /** One RDMA Read; returns when the data is in the local region. */
+    /** Carries out one RDMA Read. Returns when the data is in the local region. */
     WorkCompletion read(Sge local, RemoteAddress remote);
 
     CompletableFuture<WorkCompletion> readAsync(Sge local, RemoteAddress remote);
 
-    /** One Send; returns when it is complete at this side. */
+    /** Carries out one Send. Returns when the Send is complete at this side. */
     WorkCompletion send(Sge local);
 
-    /** Send, with Solicited Event when asked for. */
+    /** Carries out one Send, with Solicited Event if requested. */
     WorkCompletion send(Sge local, boolean solicited);
 
     CompletableFuture<WorkCompletion> sendAsync(Sge local, boolean solicited);
 
     CompletableFuture<WorkCompletion> sendAsync(List<Sge> local, boolean solicited);
 
-    /** Send with Invalidate: invalidates an STag of the peer when the message is delivered there. */
+    /** Carries out a Send with Invalidate, which invalidates an STag of the peer when the message is delivered. */
     CompletableFuture<WorkCompletion> sendInvalidateAsync(List<Sge> local, boolean solicited, int stag);
 
     /**
-     * Posts one receive and returns when a message has filled it. A connect or accept can overtake it: to have receives posted
-     * before the peer can send, post them on a {@link WorkQueue}.
+     * Posts one receive. Returns when a message has filled it. A connect or accept call can overtake this call. To post
+     * receives before the peer can send, post them on a {@link WorkQueue}.
      */
     WorkCompletion receive(Sge local);
 
@@ -80,59 +92,64 @@ public interface Connection extends AutoCloseable {
     CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
 
     /**
-     * Returns when all Writes, Sends and Immediate Data posted before, also on queues, have been placed at the peer's RDMA layer. The peer's
-     * program may not have seen them, and they are not durable. Takes one of the connection's ord, and waits behind its Reads.
+     * Returns when all earlier Writes, Sends and Immediate Data, also of queues, have been placed at the peer's RDMA
+     * layer. The peer's program may not have seen the data, and the data is not durable. A flush takes one of the
+     * connection's ord, and waits behind its Reads.
      *
-     * @throws SidewarpException the peer's error; FAILED_PRECONDITION when the connection's ord is 0
+     * @throws SidewarpException the peer's error; FAILED_PRECONDITION if the connection's ord is 0
      */
     void flush();
 
-    /** As {@link #flush()}. */
+    /** Flushes as {@link #flush()} does, without waiting. */
     CompletableFuture<Void> flushAsync();
 
-    /** One work request of any kind; returns when it is complete. */
+    /** Carries out one work request of any kind. Returns when the work is complete. */
     WorkCompletion perform(WorkRequest request);
 
     CompletableFuture<WorkCompletion> performAsync(WorkRequest request);
 
     /**
-     * Adds to 64 bits of the peer's memory, and returns the value before.
+     * Adds to 64 bits of the peer's memory, and returns the earlier value.
      *
      * @see WorkRequest#fetchAdd(Connection, RemoteAddress, long)
      */
     long fetchAdd(RemoteAddress remote, long add);
 
     /**
-     * Replaces 64 bits of the peer's memory if they are as expected, and returns the value before.
+     * Replaces 64 bits of the peer's memory if they equal the expected value, and returns the earlier value.
      *
      * @see WorkRequest#compareSwap(Connection, RemoteAddress, long, long)
      */
     long compareSwap(RemoteAddress remote, long compare, long swap);
 
     /**
-     * Every change of state until the connection is closed, beginning with the present state. One at a time, each behind the
-     * completions of the connection that came before it, as {@link SessionListener#connectionChanged} says.
+     * Watches the state of the connection until the connection is closed. The listener gets the present state first,
+     * and then every change, one at a time. Each change comes after the earlier completions of the connection, as
+     * {@link SessionListener#connectionChanged} describes.
      */
     Subscription watch(Consumer<ConnectionStateChange> listener);
 
     /**
-     * Carries out everything posted, also on queues before this call, then closes. Returns when the connection is closed.
+     * Carries out all posted work, also of earlier posts on queues, and then closes. Returns when the connection is
+     * closed.
      *
-     * @throws SidewarpException when an error ended the connection before that, and earlier data may not have arrived; what a
-     *     successful flush, Read or atomic operation confirmed has. FAILED_PRECONDITION when posted work did not come to the
-     *     sidecar; the connection stays open
+     * @throws SidewarpException if an error ended the connection before the close, and earlier data may not have
+     *     arrived. A successful flush, Read or atomic operation confirms the data before it. FAILED_PRECONDITION if
+     *     posted work did not reach the sidecar; the connection stays open.
      */
     void disconnect();
 
     CompletableFuture<Void> disconnectAsync();
 
-    /** Closes at once; outstanding work is flushed. Waits for the sidecar also when the thread is interrupted. */
+    /** Closes at once; outstanding work is flushed. Waits for the sidecar even if the thread is interrupted. */
     void abort();
 
     /**
-     * As {@link #disconnect()}, also when the connection is gone already: it throws if earlier data may not have arrived, once.
-     * Waits also when the thread is interrupted, but no longer than the time limit of a call; then it aborts, and throws if
-     * something is not confirmed.
+     * Closes as {@link #disconnect()} does. If the connection is already gone, the method throws once if earlier data
+     * may not have arrived.
+     *
+     * <p>The method waits even if the thread is interrupted, but no longer than the time limit of a call. After that it
+     * aborts the connection, and throws if data is not confirmed.
      */
     @Override
     void close();

@@ -12,7 +12,7 @@ import io.sidewarp.v1.CreateConnectionRequest;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
-/** Calls that make connections of a session. A connection that nobody waits for any more is aborted. */
+/** Calls that set up connections of a session. A connection is aborted if nobody waits for it any more. */
 final class ConnectionCalls {
 
     private ConnectionCalls() {}
@@ -42,7 +42,7 @@ final class ConnectionCalls {
         return made(session, start(session, request), ConnectResponse::getConnection, options);
     }
 
-    /** Connects with a connection that was created, behind what was posted to it. */
+    /** Connects with a created connection, behind the work that was posted to it. */
     static CompletableFuture<Connection> connect(GrpcSession session, String host, int port, GrpcConnection created) {
         session.flushQueues();
         ConnectRequest request = request(session, host, port)
@@ -64,7 +64,7 @@ final class ConnectionCalls {
         return session.start(ConnectionServiceGrpc.getConnectMethod(), request, CallOptions.DEFAULT);
     }
 
-    /** The request to accept with a connection that was created, behind what was posted to it. */
+    /** Returns the request to accept with a created connection, behind the work that was posted to it. */
     static AcceptRequest accept(GrpcSession session, long request, GrpcConnection created) {
         session.flushQueues();
         return AcceptRequest.newBuilder()
@@ -76,7 +76,7 @@ final class ConnectionCalls {
                 .build();
     }
 
-    /** The new connection that a call makes. */
+    /** Returns a future of the new connection that a call sets up. */
     static <R> CompletableFuture<Connection> made(
             GrpcSession session,
             CallFuture<R> call,

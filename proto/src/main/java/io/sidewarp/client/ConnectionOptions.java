@@ -11,7 +11,7 @@ import io.sidewarp.v1.ReadyIndication;
 import java.time.Duration;
 import java.util.List;
 
-/** What is asked of a connection, by the side that connects or the side that accepts. Everything has a default. */
+/** Options of a connection, for the side that connects or the side that accepts. Each option has a default. */
 public final class ConnectionOptions {
 
     private static final ConnectionOptions DEFAULTS = builder().build();
@@ -41,8 +41,8 @@ public final class ConnectionOptions {
     }
 
     /**
-     * Collects options; see the contract's ConnectionOptions for what the defaults are. What is beyond {@link
-     * Session#limits()} fails with RESOURCE_EXHAUSTED where the options are used, and other values that cannot be with
+     * Collects options. The contract's ConnectionOptions lists the defaults. The use of a value beyond
+     * {@link Session#limits()} fails with RESOURCE_EXHAUSTED. The use of another invalid value fails with
      * INVALID_ARGUMENT.
      */
     public static final class Builder {
@@ -63,8 +63,8 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Inbound RDMA Read Requests and Atomic Requests that are served at a time, at most {@code Limits.max_ird}. Without
-         * negotiation the peer's ord should be the same.
+         * Sets the inbound RDMA Read Requests and Atomic Requests that are served at a time, at most
+         * {@code Limits.max_ird}. Without negotiation, set the peer's ord to the same value.
          */
         public Builder ird(int value) {
             proto.setIrd(value);
@@ -72,27 +72,30 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Outbound RDMA Read Requests and Atomic Requests at a time, at most {@code Limits.max_ord}. Without negotiation it
-         * must not exceed the peer's ird.
+         * Sets the outbound RDMA Read Requests and Atomic Requests at a time, at most {@code Limits.max_ord}. Without
+         * negotiation, the value must not exceed the peer's ird.
          */
         public Builder ord(int value) {
             proto.setOrd(value);
             return this;
         }
 
-        /** True: CRCs whatever the peer prefers. False: none if the peer agrees and the administrator allows it. */
+        /**
+         * Sets the preference for CRCs. True: CRCs, whatever the peer prefers. False: no CRCs if the peer agrees and
+         * the administrator allows it.
+         */
         public Builder crc(boolean value) {
             proto.setCrc(value ? CrcPreference.CRC_PREFERENCE_ON : CrcPreference.CRC_PREFERENCE_OFF);
             return this;
         }
 
-        /** CRCs, and no connection with a peer that does not ask for them too. */
+        /** Requires CRCs. A peer that does not ask for CRCs as well is refused. */
         public Builder requireCrc() {
             proto.setCrc(CrcPreference.CRC_PREFERENCE_REQUIRED);
             return this;
         }
 
-        /** MPA revisions that the peer may use: 0 (RDMAC peers), 1 and 2. */
+        /** Sets the MPA revisions that the peer may use: 0 (RDMAC peers), 1 and 2. */
         public Builder mpaRevisions(int... revisions) {
             proto.getMpaBuilder().clearRevisions();
             for (int revision : revisions) {
@@ -101,39 +104,45 @@ public final class ConnectionOptions {
             return this;
         }
 
-        /** MPA revision of a request to connect: 1, or 2, which negotiates IRD and ORD and falls back to 1. */
+        /**
+         * Sets the MPA revision of a request to connect: 1 or 2. Revision 2 negotiates IRD and ORD, and falls back to
+         * 1.
+         */
         public Builder mpaRequestRevision(int revision) {
             proto.getMpaBuilder().setRequestRevision(revision);
             return this;
         }
 
-        /** Ask for the peer-to-peer model, in which either side may send first. It leaves 508 octets for private data. */
+        /**
+         * Asks for the peer-to-peer model, in which either side may send first. The model leaves 508 bytes for private
+         * data.
+         */
         public Builder peerToPeer(boolean value) {
             proto.getMpaBuilder().setPeerToPeer(value);
             return this;
         }
 
-        /** Ready-to-receive indications that this side can send and take, the one it likes best first. */
+        /** Sets the ready-to-receive indications that this side can send and accept, in order of preference. */
         public Builder readyIndications(ReadyIndication... kinds) {
             proto.getMpaBuilder().clearReadyIndications().addAllReadyIndications(List.of(kinds));
             return this;
         }
 
-        /** How both sides tell each other their IRD and ORD. */
+        /** Sets the way in which both sides tell each other their IRD and ORD. */
         public Builder readDepths(ReadDepthNegotiation negotiation) {
             proto.getMpaBuilder().setReadDepths(negotiation);
             return this;
         }
 
-        /** Ask the peer to insert MPA Markers. Linux siw refuses such connections. */
+        /** Asks the peer to insert MPA Markers. Linux siw refuses such connections. */
         public Builder receiveMarkers(boolean value) {
             proto.setReceiveMarkers(value);
             return this;
         }
 
         /**
-         * Work requests that can be outstanding on the send queue of the connection, all kinds but receives: at most
-         * {@code Limits.max_send_queue}, 0 for the sidecar's default.
+         * Sets the work requests that can be outstanding on the send queue of the connection: all kinds except
+         * receives. At most {@code Limits.max_send_queue}; 0 for the sidecar's default.
          */
         public Builder sendQueue(int value) {
             proto.setSendQueue(value);
@@ -141,8 +150,8 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Receives that can be outstanding on the connection, at most {@code Limits.max_receive_queue}; 0 for the sidecar's
-         * default.
+         * Sets the receives that can be outstanding on the connection, at most {@code Limits.max_receive_queue}; 0 for
+         * the sidecar's default.
          */
         public Builder receiveQueue(int value) {
             proto.setReceiveQueue(value);
@@ -150,29 +159,31 @@ public final class ConnectionOptions {
         }
 
         /**
-         * Messages take their receives from there. The connection is of the same protection domain and has no receives of
-         * its own: {@link #receiveQueue} does not go with it.
+         * Takes the connection's receives from a shared receive queue. The connection belongs to the same protection
+         * domain and has no receive queue of its own: {@link #receiveQueue} cannot be combined with this option.
          */
         public Builder sharedReceives(SharedReceiveQueue queue) {
             proto.setSharedReceiveQueue(queue.id());
             return this;
         }
 
-        /** Upper bound of an FPDU in octets; 0 for the sidecar's default, which is none but the path's. */
+        /**
+         * Sets the upper bound of an FPDU in bytes; 0 for the sidecar's default, which leaves the bound to the path.
+         */
         public Builder maxFpdu(int octets) {
             proto.setMaxFpdu(octets);
             return this;
         }
 
-        /** The peer's UDP port, where SCTP is encapsulated in UDP. */
+        /** Sets the peer's UDP port where SCTP is encapsulated in UDP. */
         public Builder udpPort(int port) {
             proto.setUdpPort(port);
             return this;
         }
 
         /**
-         * Time for the set-up, 1 ms to 1 h. Of a listener: that a peer has for its start-up, and the application then for its
-         * decision. It has no effect where a request is accepted.
+         * Sets the time limit of the set-up, 1 ms to 1 h. For a listener, the limit applies to the peer's start-up and
+         * then to the application's decision. The option has no effect where a request is accepted.
          */
         public Builder timeout(Duration value) {
             proto.setTimeout(Protos.duration(value));
@@ -180,8 +191,8 @@ public final class ConnectionOptions {
         }
 
         /**
-         * For the peer's application: see Limits.max_private_data for how much, and where a request is accepted
-         * ConnectionRequest.max_private_data.
+         * Sets the private data for the peer's application. Limits.max_private_data is the limit for connect;
+         * ConnectionRequest.max_private_data is the limit for accept.
          */
         public Builder privateData(byte[] value) {
             privateData = ByteString.copyFrom(value);

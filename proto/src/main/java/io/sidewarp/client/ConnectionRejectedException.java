@@ -8,7 +8,7 @@ import io.sidewarp.v1.ConnectionRejected;
 import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
-/** The peer rejected the connection. */
+/** Rejection of a connection by the peer. */
 public final class ConnectionRejectedException extends SidewarpException {
 
     private static final long serialVersionUID = 1;
@@ -20,17 +20,17 @@ public final class ConnectionRejectedException extends SidewarpException {
         this.rejection = rejection;
     }
 
-    /** What the peer said about it; may be empty. */
+    /** Returns the peer's private data about the rejection; may be empty. */
     public byte[] privateData() {
         return rejection.getPrivateData().toByteArray();
     }
 
-    /** RDMA Reads that the peer serves at a time, if it said so. */
+    /** Returns the RDMA Reads that the peer serves at a time, if the peer announced them. */
     public OptionalInt peerIrd() {
         return rejection.hasPeerIrd() ? OptionalInt.of(rejection.getPeerIrd()) : OptionalInt.empty();
     }
 
-    /** RDMA Reads that the peer would have wanted us to serve at a time, if it said so. */
+    /** Returns the RDMA Reads that the peer wanted this side to serve at a time, if the peer announced them. */
     public OptionalInt peerOrd() {
         return rejection.hasPeerOrd() ? OptionalInt.of(rejection.getPeerOrd()) : OptionalInt.empty();
     }

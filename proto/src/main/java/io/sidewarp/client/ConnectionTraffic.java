@@ -8,13 +8,17 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The work of one connection on the queues of its session: how much was posted, which a graceful close is to come behind,
- * and how many completions were delivered, which the connection's events come behind. gRPC orders nothing across calls.
- * Thread-safe; events run on the event loop.
+ * Counts of one connection's work on the queues of its session. Thread-safe; events run on the event loop.
+ *
+ * <p>gRPC does not order messages of different calls. A graceful close must come after all posted requests, and an
+ * event of the connection after the completions before it.
  */
 final class ConnectionTraffic {
 
-    /** Time that an event waits for completions: nobody may read the queue, or it ended with them. */
+    /**
+     * Maximum time that an event waits for completions. Nobody may read the queue, or the completions may be lost with
+     * the queue.
+     */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final long connection;
@@ -27,7 +31,7 @@ final class ConnectionTraffic {
     /** Used on the event loop only. */
     private final ArrayDeque<Held> held = new ArrayDeque<>();
 
-    /** An event, and how many completions it comes behind. */
+    /** An event, and the number of completions that must come before it. */
     private record Held(long completions, Runnable event) {}
 
     ConnectionTraffic(long connection, Transport transport) {
@@ -39,22 +43,22 @@ final class ConnectionTraffic {
         return connection;
     }
 
-    /** A work request was posted. */
+    /** Counts a posted work request. */
     void posted() {
         posts.incrementAndGet();
     }
 
-    /** A work request was posted on a queue that ended, and may not have come to the sidecar. */
+    /** Takes back a work request of a queue that ended, because the request may not have reached the sidecar. */
     void lost() {
         posts.decrementAndGet();
     }
 
-    /** Work requests that came to the sidecar, or are on their way. */
+    /** Returns the number of work requests that reached the sidecar or are on their way. */
     long posts() {
         return posts.get();
     }
 
-    /** A completion was delivered. */
+    /** Counts a delivered completion. */
     void delivered() {
         delivered.incrementAndGet();
         if (holding) {
@@ -62,7 +66,7 @@ final class ConnectionTraffic {
         }
     }
 
-    /** Runs an event behind so many completions and all earlier events, or a second later. */
+    /** Runs an event after a number of completions and all earlier events, or after a second. */
     void runBehind(long completions, Runnable event) {
         transport.onEventLoop(() -> hold(completions, event));
     }
@@ -77,7 +81,7 @@ final class ConnectionTraffic {
         }
     }
 
-    /** Runs all events: no completions come any more. On the event loop. */
+    /** Runs all events, because no more completions come. On the event loop. */
     void releaseAll() {
         delivered.set(Long.MAX_VALUE / 2);
         release();
@@ -85,7 +89,7 @@ final class ConnectionTraffic {
 
     private void giveUp(Held late) {
         if (held.contains(late)) {
-            // A missing completion was lost, so later events do not wait for it too.
+            // The missing completions are lost, so later events must not wait for them either.
             delivered.accumulateAndGet(late.completions, Math::max);
             release();
         }

@@ -4,18 +4,19 @@
 package io.sidewarp.client;
 
 /**
- * How the file of a shared region comes to be. The sidecar removes a file that it created with its region; a sidecar that is
- * killed leaves it, and the next one keeps it for 30 s, or until another region needs the room.
+ * Mode in which the file of a shared region is created. The sidecar removes a file that it created together with its
+ * region. A sidecar that is killed leaves the file. The next sidecar keeps the file for 30 s, or until another region
+ * needs the space.
  */
 public enum CreateMode {
-    /** The file must not exist. */
+    /** Creates the file, which must not exist. */
     MUST_BE_NEW,
     /**
-     * Creates the file, or takes over with its content what an earlier sidecar created for the same user. Opens an
-     * application's own file, which must be long enough and is not removed.
+     * Creates the file, or takes over, with its content, a file that an earlier sidecar created for the same user. A
+     * file of the application is opened: it must be long enough, and it is not removed.
      */
     OPEN_OR_CREATE,
-    /** Creates the file, in place of one that an earlier sidecar created for the same user. */
+    /** Creates the file. It replaces a file that an earlier sidecar created for the same user. */
     REPLACE;
 
     io.sidewarp.v1.SharedBacking.Builder addTo(io.sidewarp.v1.SharedBacking.Builder backing) {

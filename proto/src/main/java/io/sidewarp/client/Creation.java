@@ -15,9 +15,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Calls that create something at the sidecar. When their caller stops waiting, they continue until the sidecar answers or
- * the session ends: the response to a cancelled call, which names the created object, would be lost. A late answer is
- * undone.
+ * Calls that create an object at the sidecar. If the caller stops waiting, the call continues until the sidecar answers
+ * or the session ends. Cancelling the call would lose the response that names the object. An object in a late answer is
+ * released.
  */
 final class Creation {
 
@@ -26,12 +26,12 @@ final class Creation {
     private Creation() {}
 
     /**
-     * Creates something and waits for it, as long as calls may take.
+     * Creates an object and waits for it, no longer than the time limit of calls.
      *
-     * @param what the sidecar is to do, for the message
-     * @param undo gives back what nobody waits for; it runs on the event loop
-     * @throws SidewarpException what the call failed with; CANCELLED when this thread is interrupted;
-     *     DEADLINE_EXCEEDED when the time is over
+     * @param what action of the sidecar, for the message
+     * @param undo releases an object that nobody waits for; runs on the event loop
+     * @throws SidewarpException the failure of the call; CANCELLED if this thread is interrupted; DEADLINE_EXCEEDED if
+     *     the time limit expires
      */
     static <Q, R, T> T create(
             GrpcSession session,
@@ -48,9 +48,9 @@ final class Creation {
     }
 
     /**
-     * Waits for what a call without a time limit of its own creates, as long as other calls may take.
+     * Waits for the object of a call without a time limit of its own, no longer than the time limit of other calls.
      *
-     * @param what the sidecar is to do, for the message
+     * @param what action of the sidecar, for the message
      */
     static <T> T await(GrpcClient client, CompletableFuture<T> created, String what) {
         Duration limit = client.options().callTimeout();
@@ -68,7 +68,7 @@ final class Creation {
         }
     }
 
-    /** Releases what was created and nobody waits for, without waiting. The end of the session releases it, too. */
+    /** Releases an object that nobody waits for, without waiting. The end of the session releases it, too. */
     static <Q, R> void undo(GrpcSession session, MethodDescriptor<Q, R> method, Q request) {
         try {
             session.start(method, request, session.timeLimited()).whenComplete((response, failure) -> {
@@ -84,6 +84,6 @@ final class Creation {
     private static void notUndone(GrpcSession session, Throwable failure) {
         LOG.log(
                 session.isEnded() ? Level.DEBUG : Level.WARNING,
-                "session \"" + session.name() + "\" keeps an object whose creator gave up: " + failure.getMessage());
+                "session \"" + session.name() + "\" could not release an unused object: " + failure.getMessage());
     }
 }

@@ -12,15 +12,15 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The work requests outstanding on a queue. Each holds a place, whose number is the id that it is sent with; there are
- * as many places as the sidecar granted credits, so that a free place is a credit. Not thread-safe.
+ * The work requests outstanding on a queue. Each request holds a place, and is sent with the number of the place as its
+ * id. There are as many places as the sidecar granted credits, so a free place is a credit. Not thread-safe.
  *
  * <p>An unsignaled request that succeeds is never reported. Its place becomes free when a later request of the same
- * connection's send queue completes, because send work completes in order: the sidecar gave the credit back by then. A
- * receive that completes says nothing about it. Places of unsignaled requests are chained in the order of posting.
+ * connection's send queue completes. Send work completes in order, so the sidecar has returned the credit by then. A
+ * receive that completes gives no such information. Places of unsignaled requests are chained in the order of posting.
  *
- * <p>A connection that closed has no later request. All of its completions are on their way when its end is told, so they
- * come before the completion of any request, of any connection, that is posted after that.
+ * <p>A closed connection has no later request. All its completions are already on their way when its end is reported.
+ * They come before the completion of every request that is posted later, on any connection.
  */
 final class CreditTable {
 
@@ -53,12 +53,16 @@ final class CreditTable {
         FREE,
         RECEIVE,
         SIGNALED,
-        /** Posted unsignaled, but sent signaled; its success is not told. */
+        /** Posted unsignaled, but sent signaled. Its success is not reported to the caller. */
         SILENCED,
         UNSIGNALED
     }
 
-    /** @param sequence of the first request that is posted after the end was told */
+    /**
+     * A connection that closed with unsignaled requests.
+     *
+     * @param sequence sequence of the first request that is posted after the end was reported
+     */
     private record Closed(long connection, long sequence) {}
 
     @SuppressWarnings({"unchecked", "rawtypes"})
@@ -88,22 +92,23 @@ final class CreditTable {
     }
 
     /**
-     * Places that receives may take. When all send work that is outstanding is unsignaled, the last one is left to work whose
-     * completion makes the others free: receives may complete only after what the peer is to be sent next.
+     * Returns the places that receives may take. If all outstanding send work is unsignaled, the last place stays free
+     * for work whose completion frees the others. Receives might complete only after a message that is still to be sent
+     * to the peer.
      */
     int availableToReceives() {
         return unsignaled > 0 && awaited() == receives ? freeCount - 1 : freeCount;
     }
 
-    /** Requests whose end will still be told. */
+    /** Returns the number of requests whose end will still be reported. */
     int awaited() {
         return ids.length - freeCount - unsignaled;
     }
 
     /**
-     * Gives a place to a request; one must be available.
+     * Gives a place to a request; one must be free.
      *
-     * @param id the caller's
+     * @param id the caller's id
      */
     int take(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
         int place = free[--freeCount];
@@ -117,8 +122,8 @@ final class CreditTable {
         } else if (!request.isUnsignaled()) {
             states[place] = State.SIGNALED;
         } else if (freeCount <= 1 || unsignaled >= ids.length / 2) {
-            // Else unsignaled requests could hold all places, or all that receives leave, and no completion would ever
-            // make one free. The last but one too, so that a receive can be posted behind it.
+            // Otherwise unsignaled requests could hold all places, or all places for receives, and no completion would
+            // ever free one. This also applies to the last place but one, so that a receive can be posted afterwards.
             states[place] = State.SILENCED;
         } else {
             states[place] = State.UNSIGNALED;
@@ -131,7 +136,7 @@ final class CreditTable {
     private void confirm(WorkRequest request, int place) {
         Confirmation confirmation = request.confirmation();
         if (confirmation != null) {
-            // An unsignaled request tells of no answer.
+            // An unsignaled request reports no answer.
             boolean answer = request.isAnswered() && isSignaled(place);
             tickets[place] = confirmation.posted(request.isData());
             answered[place] = answer ? confirmation : null;
@@ -142,12 +147,12 @@ final class CreditTable {
         return states[place] != State.UNSIGNALED;
     }
 
-    /** True when a request has this place. */
+    /** Returns whether a request has this place. */
     boolean isTaken(long place) {
         return place >= 0 && place < ids.length && states[(int) place] != State.FREE;
     }
 
-    /** The caller's id of the request at a place that is taken. */
+    /** Returns the caller's id of the request at a place that is taken. */
     long id(int place) {
         return ids[place];
     }
@@ -157,12 +162,12 @@ final class CreditTable {
         return futures[place];
     }
 
-    /** True when the caller wants to hear of success. */
+    /** Returns whether a success is reported to the caller. */
     boolean tellsSuccess(int place) {
         return states[place] != State.SILENCED;
     }
 
-    /** Frees the place of a request that completed, and those of the unsignaled requests that are complete with it. */
+    /** Frees the place of a completed request, and the places of unsignaled requests that are complete with it. */
     void complete(int place, CompletionStatus status) {
         State state = states[place];
         if (state == State.UNSIGNALED) {
@@ -174,7 +179,7 @@ final class CreditTable {
         if (confirmation != null && status == CompletionStatus.SUCCESS) {
             confirmation.answered(tickets[place]);
         }
-        // A refused request completes ahead of its turn, so it says nothing about those before it.
+        // A refused request completes ahead of its turn, so it says nothing about earlier requests.
         boolean inTurn = status != CompletionStatus.INVALID_REQUEST
                 && status != CompletionStatus.LOCAL_PROTECTION_ERROR
                 && state != State.RECEIVE;
@@ -188,7 +193,7 @@ final class CreditTable {
         free(place);
     }
 
-    /** The sidecar told that a connection is closed. */
+    /** Records that a connection is closed, as the sidecar reported. */
     void close(long connection) {
         for (int place = oldest; place != NONE; place = next[place]) {
             if (connections[place] == connection) {
@@ -198,7 +203,7 @@ final class CreditTable {
         }
     }
 
-    /** Tells the connection of each request whose end was not told. */
+    /** Passes on the connection of each request whose end was not reported. */
     void forEachOutstanding(LongConsumer connection) {
         for (int place = 0; place < states.length; place++) {
             if (states[place] != State.FREE) {
@@ -207,7 +212,7 @@ final class CreditTable {
         }
     }
 
-    /** Futures of all requests that are outstanding. */
+    /** Returns the futures of all outstanding requests. */
     List<CompletableFuture<WorkCompletion>> outstandingFutures() {
         List<CompletableFuture<WorkCompletion>> outstanding = new ArrayList<>();
         for (CompletableFuture<WorkCompletion> future : futures) {

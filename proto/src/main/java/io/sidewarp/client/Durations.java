@@ -5,14 +5,17 @@ package io.sidewarp.client;
 
 import java.time.Duration;
 
-/** How long to wait. */
+/** Time limits of waiting. */
 final class Durations {
 
     static final Duration FOREVER = Duration.ofNanos(Long.MAX_VALUE);
 
     private Durations() {}
 
-    /** Also of durations that a long does not hold in nanoseconds, as callers give them who mean for ever. */
+    /**
+     * Returns the nanoseconds of a duration. A duration that does not fit, which callers use for no limit, gives the
+     * largest value.
+     */
     static long nanos(Duration duration) {
         return duration.compareTo(FOREVER) >= 0 ? Long.MAX_VALUE : duration.toNanos();
     }

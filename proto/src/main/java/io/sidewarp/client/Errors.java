@@ -15,17 +15,17 @@ import java.time.Duration;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Turns gRPC statuses into exceptions that say what happened and what to do. */
+/** Turns gRPC statuses into exceptions whose messages name the cause and the remedy. */
 final class Errors {
 
     private Errors() {}
 
     /**
-     * What a call ended with.
+     * Returns the exception for the end of a call.
      *
-     * @param received as it came; CANCELLED comes from the other side, because who cancels a call here does not look at
-     *     its status, and means that the sidecar ended it without a reason
-     * @param target where the sidecar was looked for, for messages
+     * @param received status as it came. CANCELLED always comes from the other side, and means that the sidecar ended
+     *     the call without a reason. A caller that cancels a call here does not look at its status.
+     * @param target address of the sidecar, for messages
      */
     static SidewarpException of(Status received, @Nullable Metadata trailers, String target) {
         if (TransportErrors.isClosedHere(received)) {
@@ -33,7 +33,7 @@ final class Errors {
         }
         Status status = received.getCode() == Status.Code.CANCELLED
                 ? Status.UNAVAILABLE.withDescription(
-                        "the sidecar at " + target + " broke the call off: " + TransportErrors.reasonOfReset(received))
+                        "the sidecar at " + target + " ended the call: " + TransportErrors.reasonOfReset(received))
                 : received;
         RdmaError rdmaError = null;
         Retry retry = null;
@@ -54,7 +54,7 @@ final class Errors {
                         rdmaError = detail.unpack(RdmaError.class);
                     }
                 } catch (InvalidProtocolBufferException e) {
-                    // A detail that cannot be read adds nothing; the status itself still tells the error.
+                    // Ignores a detail that cannot be read; the status itself still names the error.
                 }
             }
         }
@@ -78,7 +78,7 @@ final class Errors {
                 null);
     }
 
-    /** The session ended by the caller's own will. */
+    /** Returns the exception for a session that its caller closed. */
     static SidewarpException sessionClosed(String name) {
         return new SidewarpException(
                 Status.Code.CANCELLED,
@@ -88,7 +88,7 @@ final class Errors {
                 null);
     }
 
-    /** The session's call ended otherwise. */
+    /** Returns the exception for a session whose call ended for another reason. */
     static SidewarpException sessionLost(String name, SidewarpException cause) {
         return new SidewarpException(
                 cause.code(),
@@ -101,7 +101,10 @@ final class Errors {
                 cause);
     }
 
-    /** Earlier data may not have arrived, for the session that could tell is gone. */
+    /**
+     * Returns the exception for earlier data that may not have arrived. The session that could confirm the data is
+     * gone.
+     */
     static SidewarpException unconfirmed(String what, SidewarpException cause) {
         return new SidewarpException(
                 Status.Code.UNAVAILABLE,
@@ -136,19 +139,25 @@ final class Errors {
                 Status.Code.ABORTED, "the queue's completion handler failed: " + cause, null, cause);
     }
 
-    /** @param lastIsFree the one that receives must leave */
+    /**
+     * Returns the exception for a queue without a free credit.
+     *
+     * @param lastIsFree whether one credit is free that receives must not take
+     */
     static SidewarpException noCredit(int credits, boolean lastIsFree, Duration timeout) {
         String taken = lastIsFree ? "all but one of the " : "all ";
         String remedy = lastIsFree
-                ? "; receives leave the last one to work that brings back the places of unsignaled requests: post that"
-                        + " first"
+                ? "; receives leave the last one to send work, whose completion frees the others: post send work first"
                 : "";
         return new SidewarpException(
                 Status.Code.DEADLINE_EXCEEDED,
                 taken + credits + " work requests of the queue were outstanding for " + timeout + remedy);
     }
 
-    /** An error of the RDMA protocols in one line, for instance "peer reported DDP error 1/1: Base or bounds violation". */
+    /**
+     * Describes an error of the RDMA protocols in one line, for example "the peer reported DDP error 1/1: Base or
+     * bounds violation".
+     */
     static String describe(RdmaError error) {
         String layer = switch (error.getLayer()) {
             case 0 -> "RDMAP";

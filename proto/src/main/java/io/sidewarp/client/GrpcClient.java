@@ -26,7 +26,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** The client over gRPC. */
+/** A client over gRPC. */
 final class GrpcClient implements SidewarpClient {
 
     private static final long HEALTH_CALL_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -37,7 +37,7 @@ final class GrpcClient implements SidewarpClient {
     private final Transport transport;
     private final Set<GrpcSession> sessions = ConcurrentHashMap.newKeySet();
 
-    /** Shared regions of all sessions, also of lost ones, until they are unmapped. */
+    /** Shared regions of all sessions, including lost sessions, until they are unmapped. */
     private final Set<MappedRegion> mapped = ConcurrentHashMap.newKeySet();
 
     GrpcClient(ClientOptions options) {
@@ -61,12 +61,12 @@ final class GrpcClient implements SidewarpClient {
         mapped.remove(region);
     }
 
-    /** Regions that are mapped for a session. */
+    /** Returns the regions that are mapped for a session. */
     List<MappedRegion> mappedRegions(Regions regions) {
         return mapped.stream().filter(region -> region.regions() == regions).toList();
     }
 
-    /** Regions of a path that are still mapped for sessions that are lost. */
+    /** Returns the regions of a path that are still mapped for lost sessions. */
     List<MappedRegion> lostRegions(String path) {
         return mapped.stream()
                 .filter(region -> region.path().equals(path))
@@ -165,9 +165,9 @@ final class GrpcClient implements SidewarpClient {
     }
 
     /**
-     * What keeps the sidecar from serving; empty when nothing does.
+     * Returns the reason why the sidecar does not serve; empty if it serves.
      *
-     * @param before what it was before; still the best to say when there is no answer in time
+     * @param before previous reason, which is still the best one if there is no answer in time
      */
     private String health(long deadline, String before) {
         transport.connectNow();
@@ -196,7 +196,7 @@ final class GrpcClient implements SidewarpClient {
         return CallFuture.await(CallFuture.start(transport, target(), method, request, timeLimited(options)));
     }
 
-    /** For calls that do not wait for a peer. */
+    /** Returns the options of calls that do not wait for a peer. */
     static CallOptions timeLimited(ClientOptions options) {
         return CallOptions.DEFAULT.withDeadlineAfter(Durations.nanos(options.callTimeout()), TimeUnit.NANOSECONDS);
     }

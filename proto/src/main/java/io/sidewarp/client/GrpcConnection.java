@@ -271,13 +271,13 @@ final class GrpcConnection implements Connection {
 
     private void onDisconnectFailed(SidewarpException failure) {
         if (session.isEnded() || failure.code() == Status.Code.NOT_FOUND) {
-            // The sidecar cannot tell any more.
+            // The sidecar has no information any more.
             if (confirmation.isMissing()) {
                 throw Errors.unconfirmed("connection " + id(), failure);
             }
             return;
         }
-        // Posts that did not come keep the connection open, and nobody would close it.
+        // Posts that did not reach the sidecar keep the connection open, so it must be aborted here.
         if (failure.code() != Status.Code.DEADLINE_EXCEEDED && failure.code() != Status.Code.FAILED_PRECONDITION) {
             throw failure;
         }
@@ -303,24 +303,27 @@ final class GrpcConnection implements Connection {
                 + state + "]";
     }
 
-    /** Goes to the peer with connect or accept. */
+    /** Returns the private data that connect or accept sends to the peer. */
     ByteString ownPrivateData() {
         return ownPrivateData;
     }
 
-    /** Work requests that were posted on queues. */
+    /** Returns the number of work requests that were posted on queues. */
     long posts() {
         return traffic.posts();
     }
 
-    /** This connection once a call has set it up. When nobody waits for it any more, it is aborted. */
+    /**
+     * Returns a future of this connection, after a call has set it up. If the future ends first, the connection is
+     * aborted.
+     */
     <R> CompletableFuture<Connection> setUp(
             CallFuture<R> call, Function<? super R, io.sidewarp.v1.Connection> description) {
         return call.<Connection, GrpcConnection>created(
                 response -> establish(description.apply(response)), GrpcConnection::abandon);
     }
 
-    /** On the event loop, as its events. */
+    /** Records the result of the set-up. Runs on the event loop, as the connection's events do. */
     private GrpcConnection establish(io.sidewarp.v1.Connection description) {
         established = description;
         if (state == ConnectionState.CONNECTION_STATE_IDLE || state == ConnectionState.CONNECTION_STATE_CONNECTING) {
@@ -329,7 +332,7 @@ final class GrpcConnection implements Connection {
         return this;
     }
 
-    /** Aborts it without waiting: nobody has got it. */
+    /** Aborts the connection without waiting, because the caller never received it. */
     void abandon() {
         if (isGone()) {
             return;
@@ -345,22 +348,25 @@ final class GrpcConnection implements Connection {
         return confirmation;
     }
 
-    /** Whether work was posted on queues. */
+    /** Returns whether work was posted on queues. */
     boolean hasPosts() {
         return traffic.posts() > 0;
     }
 
-    /** Whether earlier data may not have arrived, and nobody was told. Answers once. */
+    /** Returns true once, if earlier data may not have arrived and nobody was told. */
     boolean takeLoss() {
         return !hasEndedGracefully() && confirmation.isMissing() && !outcomeTold.getAndSet(true);
     }
 
-    /** What to call when the session ends before the connection. */
+    /** Returns the action for a session that ends before the connection. */
     Consumer<SidewarpException> failure() {
         return failure;
     }
 
-    /** The end of the connection is among events that were lost: the sidecar has to be asked what became of its data. */
+    /**
+     * Records that the last event of the connection is lost. The sidecar must then be asked for the outcome of the
+     * data.
+     */
     void loseEnd() {
         failed = true;
     }
@@ -403,7 +409,7 @@ final class GrpcConnection implements Connection {
                 .converted(completed(SendResponse::getCompletion));
     }
 
-    /** Counts an answer of the peer when the work has succeeded. */
+    /** Returns a completion that also records the answer of the peer after a success. */
     private <R> Function<R, WorkCompletion> answered(long ticket, Function<R, WorkCompletion> completion) {
         return response -> {
             WorkCompletion succeeded = completion.apply(response);

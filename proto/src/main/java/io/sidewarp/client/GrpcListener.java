@@ -111,7 +111,7 @@ final class GrpcListener implements Listener {
                 Thread.ofVirtual().name("sidewarp-incoming-" + incoming.id()).start(() -> handle(incoming));
             }
             case EVENT_NOT_SET -> {
-                // An event that only newer clients know.
+                // Ignores an event that only newer clients know.
             }
         }
     }
@@ -128,10 +128,10 @@ final class GrpcListener implements Listener {
     private void log(Incoming incoming, Throwable failure) {
         String message = "the handler of incoming connections failed for " + incoming.remoteAddress() + ":"
                 + incoming.remotePort();
-        // The end of the session fails whatever a handler does, and is told elsewhere.
+        // The end of the session fails every handler, and is reported elsewhere.
         Level level = session.isEnded() ? Level.DEBUG : Level.WARNING;
         if (failure instanceof SidewarpException && !LOG.isLoggable(Level.DEBUG)) {
-            // What any peer can bring about, by leaving: one line.
+            // One line is enough: any peer can cause this failure by leaving.
             LOG.log(level, message + ": " + failure.getMessage());
         } else {
             LOG.log(level, message, failure);
@@ -162,14 +162,15 @@ final class GrpcListener implements Listener {
     }
 
     /**
-     * A connection request and the decision about it. Whether a decision that failed leaves the request waiting is the
-     * sidecar's to say: another one is sent to it, and answered with NOT_FOUND when there is nothing to decide any more.
+     * A connection request and the decision about it. Only the sidecar knows whether the request still waits after a
+     * decision that failed. Therefore another decision is sent to the sidecar, which answers NOT_FOUND if the request
+     * does not wait any more.
      */
     private static final class Incoming implements IncomingConnection {
 
         private final GrpcSession session;
         private final ConnectionRequest request;
-        /** Guarded by this. The latest decision; null before the first. */
+        /** Latest decision; null before the first. Guarded by this. */
         private @Nullable CallFuture<?> decision;
 
         Incoming(GrpcSession session, ConnectionRequest request) {
@@ -267,7 +268,7 @@ final class GrpcListener implements Listener {
             return decision;
         }
 
-        /** For a handler that failed: rejects, unless the peer has got an answer, or gets one now. */
+        /** Rejects the request after a failure of the handler, unless the peer has an answer or gets one now. */
         void rejectUndecided() {
             CallFuture<?> latest = decision();
             if (latest == null) {

@@ -39,15 +39,21 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** A session over the OpenSession call, and what fails when that call ends. */
+/** A session over the OpenSession call. The end of that call fails everything outstanding. */
 final class GrpcSession implements Session {
 
     private static final System.Logger LOG = System.getLogger(GrpcSession.class.getName());
 
-    /** State changes kept for connections whose set-up call has not been answered yet; old ones are forgotten. */
+    /**
+     * Maximum number of state changes kept for connections whose set-up call is not answered yet. The oldest are
+     * dropped.
+     */
     private static final int EARLY_CHANGES = 256;
 
-    /** For connections to close gracefully, as long as the sidecar's default; half of a call's time at most. */
+    /**
+     * Time for connections to close gracefully, equal to the sidecar's default. Half of a call's time limit is the
+     * maximum.
+     */
     private static final Duration CLOSE_GRACE = Duration.ofSeconds(10);
 
     private final GrpcClient client;
@@ -60,16 +66,16 @@ final class GrpcSession implements Session {
             Thread.ofVirtual().name("sidewarp-session-events").factory());
     private final Regions regions;
 
-    /** What fails when the session ends: calls, queues, listeners, watches. */
+    /** Calls, queues, listeners and watches that fail when the session ends. */
     private final Set<Consumer<SidewarpException>> outstanding = ConcurrentHashMap.newKeySet();
 
-    /** What hears of connections that closed. */
+    /** Queues that are told of closed connections. */
     private final Set<SessionQueue> queues = ConcurrentHashMap.newKeySet();
 
     private final Map<Long, GrpcConnection> connections = new ConcurrentHashMap<>();
     private final SessionTraffic traffic;
 
-    /** Guarded by itself. Changes of connections that are not known yet. */
+    /** Changes of connections that are not known yet. Guarded by itself. */
     private final Map<Long, ConnectionStateChange> early = new LinkedHashMap<>() {
         private static final long serialVersionUID = 1;
 
@@ -241,13 +247,13 @@ final class GrpcSession implements Session {
         SidewarpException loss = null;
         synchronized (this) {
             if (closing) {
-                // Memory that was in use then may be free now.
+                // Memory that was in use at the first call may be free now.
                 regions.unmapAll();
                 return;
             }
             closing = true;
         }
-        // On the event loop nothing can be waited for.
+        // The event loop must not wait.
         if (!isEnded() && !Transport.isEventLoop()) {
             loss = closeAtSidecar();
         }
@@ -269,7 +275,10 @@ final class GrpcSession implements Session {
         }
     }
 
-    /** Has the sidecar close the connections gracefully. Returns why earlier data may not have arrived, or null. */
+    /**
+     * Lets the sidecar close the connections gracefully. Returns the reason why earlier data may not have arrived, or
+     * null.
+     */
     private @Nullable SidewarpException closeAtSidecar() {
         Duration half = client.options().callTimeout().dividedBy(2);
         Duration grace = half.compareTo(CLOSE_GRACE) < 0 ? half : CLOSE_GRACE;
@@ -281,8 +290,8 @@ final class GrpcSession implements Session {
         try {
             CallFuture.release(start(DeviceServiceGrpc.getCloseSessionMethod(), request, timeLimited()));
         } catch (SidewarpException e) {
-            // A session that was lost meanwhile leaves what it knows of its connections, and an older sidecar knows no
-            // such call.
+            // A session that was lost meanwhile decides from its own records. An older sidecar does not know
+            // CloseSession.
             if (loss != null) {
                 return loss;
             }
@@ -292,7 +301,7 @@ final class GrpcSession implements Session {
         return loss;
     }
 
-    /** Disconnects the connections that queues were used for: CloseSession could overtake what was posted there. */
+    /** Disconnects the connections that were used on queues, because CloseSession could overtake their posts. */
     private @Nullable SidewarpException disconnectBehindQueues(Duration grace) {
         List<CompletableFuture<Void>> ends = connections.values().stream()
                 .filter(GrpcConnection::hasPosts)
@@ -304,9 +313,9 @@ final class GrpcSession implements Session {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (TimeoutException e) {
-            // CloseSession aborts these in the end, and tells what is not confirmed.
+            // CloseSession aborts the remaining connections, and reports unconfirmed data.
         } catch (ExecutionException e) {
-            // One that is gone leaves what became of it to CloseSession.
+            // CloseSession reports the outcome of a connection that is gone.
             return e.getCause() instanceof SidewarpException failure
                             && failure.code() != Status.Code.NOT_FOUND
                             && !isEnded()
@@ -320,12 +329,12 @@ final class GrpcSession implements Session {
         return client;
     }
 
-    /** True when the caller closed the session, and so heard of what is not confirmed. */
+    /** Returns whether the caller closed the session, and was therefore told of unconfirmed data. */
     boolean isClosed() {
         return closing;
     }
 
-    /** True when the session ended, and with it everything that it created. */
+    /** Returns whether the session ended, together with all its objects. */
     boolean isEnded() {
         return end != null;
     }
@@ -343,7 +352,10 @@ final class GrpcSession implements Session {
         return future;
     }
 
-    /** Has {@code failure} called, once, when the session ends; at once when it has ended already. */
+    /**
+     * Registers {@code failure}, which is called once when the session ends, or at once if the session has already
+     * ended.
+     */
     void failAtEnd(Consumer<SidewarpException> failure) {
         outstanding.add(failure);
         SidewarpException cause = end;
@@ -372,7 +384,7 @@ final class GrpcSession implements Session {
         return traffic;
     }
 
-    /** Has queues send what a batch keeps back. */
+    /** Lets the queues send requests that a batch holds back. */
     void flushQueues() {
         queues.forEach(SessionQueue::sendPosted);
     }
@@ -388,7 +400,7 @@ final class GrpcSession implements Session {
         return GrpcClient.timeLimited(client.options());
     }
 
-    /** Makes a connection that the sidecar has described known to this session. */
+    /** Adds a connection that the sidecar has described to this session. */
     GrpcConnection adopt(io.sidewarp.v1.Connection description, ConnectionOptions options) {
         GrpcConnection connection = new GrpcConnection(this, description, options, traffic.adopt(description.getId()));
         ConnectionStateChange change;
@@ -398,7 +410,7 @@ final class GrpcSession implements Session {
         }
         failAtEnd(connection.failure());
         if (change != null) {
-            // The last one makes the session forget the connection.
+            // The last change makes the session forget the connection.
             deliver(connection, change);
         }
         return connection;
@@ -419,12 +431,12 @@ final class GrpcSession implements Session {
                 tell(listener -> listener.eventsLost(response.getEventsLost().getCount()));
             }
             case EVENT_NOT_SET -> {
-                // An event that only newer clients know.
+                // Ignores an event that only newer clients know.
             }
         }
     }
 
-    /** The end of some may be among the events that were lost. */
+    /** Looks for connections that have closed, because their last events may be among the lost events. */
     private void findClosedConnections() {
         Set<Long> known = Set.copyOf(connections.keySet());
         if (isEnded() || known.isEmpty()) {
@@ -456,11 +468,14 @@ final class GrpcSession implements Session {
         onConnection(ConnectionStateChange.newBuilder()
                 .setConnection(id)
                 .setState(ConnectionState.CONNECTION_STATE_CLOSED)
-                .setMessage("closed; what ended it is among the events that nobody read")
+                .setMessage("closed; the event with the reason was lost")
                 .build());
     }
 
-    /** Work that is posted from now on is posted behind the end of the connection; its event waits for completions. */
+    /**
+     * Tells the queues of a closed connection at once: later posts come behind the end of the connection. The event
+     * itself waits for the earlier completions.
+     */
     private void onConnection(ConnectionStateChange change) {
         if (change.getState() == ConnectionState.CONNECTION_STATE_CLOSED) {
             queues.forEach(queue -> queue.connectionClosed(change.getConnection()));
@@ -537,7 +552,7 @@ final class GrpcSession implements Session {
         }
     }
 
-    /** What a listener does wrong does not keep the others from hearing of the event. */
+    /** Tells one listener. A failure of that listener does not keep the event from the other listeners. */
     private void tell(SessionListener listener, Consumer<SessionListener> event) {
         try {
             event.accept(listener);

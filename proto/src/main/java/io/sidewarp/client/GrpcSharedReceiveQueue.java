@@ -26,7 +26,11 @@ final class GrpcSharedReceiveQueue implements SharedReceiveQueue {
         this.created = created;
     }
 
-    /** @param protectionDomain the sidecar's number for it */
+    /**
+     * Creates a queue, and waits for it.
+     *
+     * @param protectionDomain the sidecar's number of the protection domain
+     */
     static GrpcSharedReceiveQueue create(GrpcSession session, int capacity, long protectionDomain) {
         CreateSharedReceiveQueueRequest request = CreateSharedReceiveQueueRequest.newBuilder()
                 .setSession(session.id())

@@ -21,9 +21,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A queue over the Queue call.
  *
- * <p>Posting adds the request to those that wait, under the lock, and wakes the event loop unless it is awake already. The
- * event loop sends them in messages when the call takes them. So what is posted until it comes to that travels together,
- * and what a handler posts travels after all completions of a response have been handed out.
+ * <p>Posting adds a request to the waiting requests, under the lock, and wakes the event loop unless it is already
+ * awake. The event loop sends the requests in messages when the call takes them. All requests that were posted by then
+ * travel together. Requests that a handler posts are sent after all completions of a response have been handed out.
  */
 final class GrpcWorkQueue implements SessionQueue {
 
@@ -39,7 +39,10 @@ final class GrpcWorkQueue implements SessionQueue {
 
     private final ReentrantLock lock = new ReentrantLock();
 
-    /** Where posters wait for a credit. Receives do so apart: what frees the last one may free it for others only. */
+    /**
+     * Condition of receives that wait for a credit. They wait separately, because the last credit may be free only for
+     * other work.
+     */
     private final Condition freedForReceives = lock.newCondition();
 
     private final Condition freedForOthers = lock.newCondition();
@@ -50,10 +53,10 @@ final class GrpcWorkQueue implements SessionQueue {
 
     private final PostedWork posted = new PostedWork();
 
-    /** True while the event loop is going to send, or waits for the call to take more. */
+    /** True while the event loop is about to send, or waits until the call takes more. */
     private boolean flushing;
 
-    /** True when what was posted shall be sent now; a batch keeps it back until its end. */
+    /** True if posted requests must be sent now. A batch holds them back until its end. */
     private boolean wanted;
 
     private @Nullable Thread batching;
@@ -181,7 +184,7 @@ final class GrpcWorkQueue implements SessionQueue {
     @Override
     public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
         if (request.isUnsignaled()) {
-            throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
+            throw new IllegalArgumentException("an unsignaled request has no completion for a future; use post");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
         post(request, 0, future, Durations.FOREVER);
@@ -256,7 +259,7 @@ final class GrpcWorkQueue implements SessionQueue {
             long left = Durations.nanos(timeout);
             while (!router.hasCreditFor(request)) {
                 Transport.checkMayBlock();
-                // A batch of this thread would wait for completions of what it keeps back.
+                // A batch of this thread would otherwise wait for completions of requests that it holds back itself.
                 wanted = true;
                 if (!posted.isEmpty() && !flushing) {
                     flushing = true;
@@ -281,7 +284,7 @@ final class GrpcWorkQueue implements SessionQueue {
         }
     }
 
-    /** Encodes a request; under the lock, with a credit at hand. */
+    /** Encodes a request. Needs the lock and a free credit. */
     private void add(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
         CreditTable table = router.table();
         int place = table.take(request, id, future);
@@ -289,13 +292,13 @@ final class GrpcWorkQueue implements SessionQueue {
         posted.add(request.toProto(place, table.isSignaled(place)));
     }
 
-    /** Has all that wait for a credit look again; under the lock. */
+    /** Wakes all threads that wait for a credit. Needs the lock. */
     private void wakePosters() {
         freedForReceives.signalAll();
         freedForOthers.signalAll();
     }
 
-    /** True when the caller, who holds the lock, has to start a flush after releasing it. */
+    /** Returns whether the caller, who holds the lock, must start a flush after releasing it. */
     private boolean wantsFlush() {
         if (Thread.currentThread().equals(batching) && !posted.fillsMessage()) {
             return false;
@@ -320,7 +323,7 @@ final class GrpcWorkQueue implements SessionQueue {
         }
     }
 
-    /** Sends what a batch keeps back: a graceful close waits for it. */
+    /** Sends requests that a batch holds back, because a graceful close waits for them. */
     @Override
     public void sendPosted() {
         lock.lock();
@@ -332,7 +335,7 @@ final class GrpcWorkQueue implements SessionQueue {
         transport.onEventLoop(this::flush);
     }
 
-    /** The sidecar told that a connection is closed. */
+    /** Records that a connection is closed, as the sidecar reported. */
     @Override
     public void connectionClosed(long connection) {
         lock.lock();
@@ -353,7 +356,7 @@ final class GrpcWorkQueue implements SessionQueue {
         }
     }
 
-    /** Sends what was posted as far as the call takes it, then half-closes when nothing else will be posted. */
+    /** Sends posted requests as far as the call takes them, and half-closes the call if no more will be posted. */
     private void flush() {
         while (true) {
             QueueRequest request;
@@ -361,7 +364,7 @@ final class GrpcWorkQueue implements SessionQueue {
             try {
                 boolean toSend = wanted && end == null && !posted.isEmpty();
                 if (toSend && !call.isReady()) {
-                    // Still flushing: the call tells when it is ready.
+                    // The flush continues when the call reports that it is ready.
                     return;
                 }
                 request = toSend ? posted.next() : null;
@@ -391,7 +394,7 @@ final class GrpcWorkQueue implements SessionQueue {
         flush();
     }
 
-    /** Gives a new handler what came before it. */
+    /** Gives a new handler the completions that came before it. */
     private void handOver(CompletionHandler newHandler) {
         List<WorkCompletion> earlier;
         lock.lock();
@@ -421,9 +424,9 @@ final class GrpcWorkQueue implements SessionQueue {
     }
 
     /**
-     * Ends the queue and fails what is outstanding.
+     * Ends the queue and fails everything outstanding.
      *
-     * @param orderly the caller of the queue wanted it
+     * @param orderly whether the caller of the queue requested the end
      */
     private void end(SidewarpException cause, boolean orderly) {
         boolean complete;
@@ -485,7 +488,7 @@ final class GrpcWorkQueue implements SessionQueue {
         } catch (SidewarpException e) {
             broken = e;
         } finally {
-            // Posts of the handler are sent when all completions have been handed out.
+            // Posts of the handler are sent after all completions have been handed out.
             flushAfterwards = !flushing;
             flushing = true;
             lock.unlock();
@@ -499,7 +502,11 @@ final class GrpcWorkQueue implements SessionQueue {
         }
     }
 
-    /** The call has ended, with a failure unless that is null. */
+    /**
+     * Handles the end of the call.
+     *
+     * @param reason failure of the call, or null
+     */
     private void onEnd(@Nullable Throwable reason) {
         if (reason != null) {
             Metadata trailers = Status.trailersFromThrowable(reason);

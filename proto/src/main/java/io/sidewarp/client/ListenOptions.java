@@ -6,12 +6,12 @@ package io.sidewarp.client;
 import io.sidewarp.v1.Llp;
 
 /**
- * What is asked of a listener.
+ * Options of a listener.
  *
  * @param llp lower layer; LLP_UNSPECIFIED for LLP_TCP
  * @param backlog connection requests that may wait for a decision; 0 for the sidecar's default
- * @param connections what a peer's start-up must meet, and what a connection gets where accept does not say; its private
- *     data does not count
+ * @param connections requirements for a peer's start-up, and defaults for options that accept does not set; its private
+ *     data has no effect
  */
 public record ListenOptions(Llp llp, int backlog, ConnectionOptions connections) {
 

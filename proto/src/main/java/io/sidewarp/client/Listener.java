@@ -5,19 +5,21 @@ package io.sidewarp.client;
 
 import java.util.concurrent.CompletableFuture;
 
-/** A listening iWARP endpoint. Closing it ends the listening; connections that were accepted live on. */
+/** A listening iWARP endpoint. Closing it ends the listening; accepted connections continue. */
 public interface Listener extends AutoCloseable {
 
-    /** The address that the sidecar listens on. */
+    /** Returns the address that the sidecar listens on. */
     String address();
 
-    /** The port that the sidecar listens on, chosen by it when 0 was asked for. */
+    /** Returns the port that the sidecar listens on. The sidecar chooses the port if 0 was requested. */
     int port();
 
-    /** The UDP port that peers connect to where SCTP is encapsulated in UDP; 0 on TCP. */
+    /** Returns the UDP port that peers connect to where SCTP is encapsulated in UDP; 0 on TCP. */
     int udpPort();
 
-    /** Completes when the listener is closed, and fails when it ended otherwise. */
+    /**
+     * Returns a future that completes when the listener is closed, and fails when the listener ends for another reason.
+     */
     CompletableFuture<Void> closed();
 
     @Override

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The data of one Load call. A few pieces are asked for ahead; the next one when one has been read. */
+/** Data of one Load call. A few pieces are requested in advance, and another one after each piece that was read. */
 final class LoadStream extends InputStream {
 
     private static final int PIECES_AHEAD = 4;
@@ -31,7 +31,7 @@ final class LoadStream extends InputStream {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition arrived = lock.newCondition();
 
-    /** Guarded by the lock, as are the next two. */
+    /** Pieces that have arrived. Guarded by the lock, as are the next two fields. */
     private final ArrayDeque<ByteBuffer> pieces = new ArrayDeque<>();
 
     private boolean ended;
@@ -85,7 +85,7 @@ final class LoadStream extends InputStream {
         }
     }
 
-    /** Makes sure that the piece has an octet left; false at the end. */
+    /** Ensures that the piece has a byte left. Returns false at the end of the data. */
     private boolean advance() throws IOException {
         if (closed) {
             throw new IOException("the stream is closed");

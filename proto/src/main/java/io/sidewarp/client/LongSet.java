@@ -6,12 +6,15 @@ package io.sidewarp.client;
 import java.util.Arrays;
 import java.util.function.LongConsumer;
 
-/** A set of numbers other than 0, without objects for them. Not thread-safe. */
+/** A set of numbers other than 0, which allocates no object for a number. Not thread-safe. */
 final class LongSet {
 
     private static final int INITIAL = 16;
 
-    /** Open addressing with linear probes; 0 is a free place. At most half of the places are taken. */
+    /**
+     * Places of the numbers: open addressing with linear probes. 0 marks a free place. At most half of the places are
+     * taken.
+     */
     private long[] places = new long[INITIAL];
 
     private int size;
@@ -39,7 +42,7 @@ final class LongSet {
         }
         size--;
         places[gap] = 0;
-        // Numbers behind the gap move into it, unless their own place is behind it too.
+        // Moves later numbers into the gap, unless their own place is behind it too.
         for (int place = next(gap); places[place] != 0; place = next(place)) {
             int home = home(places[place]);
             boolean between = gap < place ? gap < home && home <= place : gap < home || home <= place;
@@ -69,7 +72,7 @@ final class LongSet {
         Arrays.stream(old).filter(number -> number != 0).forEach(number -> places[find(number)] = number);
     }
 
-    /** Returns the place of a number, or the free one that it would get. */
+    /** Returns the place of a number, or the free place that the number would get. */
     private int find(long number) {
         int place = home(number);
         while (places[place] != 0 && places[place] != number) {

@@ -7,26 +7,26 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 
 /**
- * A region in the sidecar's own memory, filled and read through the API in pieces. For programs that cannot map files,
- * and for a first try; a {@link SharedRegion} is faster.
+ * A region in the sidecar's own memory, filled and read through the API in pieces. Use it in programs that cannot map
+ * files, and for a first try; a {@link SharedRegion} is faster.
  *
- * <p>Offsets and lengths are octets, offsets from the beginning of the region.
+ * <p>Offsets and lengths are in bytes. Offsets count from the beginning of the region.
  *
- * <p>All methods block, and throw {@link SidewarpException}: OUT_OF_RANGE outside of the region, NOT_FOUND when it was
- * deregistered.
+ * <p>All methods block, and throw {@link SidewarpException}: OUT_OF_RANGE outside of the region, NOT_FOUND if the
+ * region was deregistered.
  */
 public non-sealed interface ManagedRegion extends Region {
 
-    /** Stores the remaining octets of {@code source}, and moves its position to its limit. */
+    /** Stores the remaining bytes of {@code source}, and moves its position to its limit. */
     void store(long offset, ByteBuffer source);
 
     void store(long offset, byte[] source);
 
     /**
-     * Stores everything that the stream yields. Never holds more than a few pieces of it in memory. Does not close it.
+     * Stores everything that the stream yields. Holds at most a few pieces in memory. Does not close the stream.
      *
-     * @return octets stored
-     * @throws java.io.UncheckedIOException when the stream fails; what was read before may have been stored
+     * @return number of bytes stored
+     * @throws java.io.UncheckedIOException if the stream fails; data that was read before may have been stored
      */
     long store(long offset, InputStream source);
 

@@ -21,7 +21,11 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
     /** Guarded by this. */
     private boolean unmapped;
 
-    /** @param mapping is released by the region */
+    /**
+     * Makes a region over a mapping.
+     *
+     * @param mapping mapping that the region releases
+     */
     MappedRegion(Regions regions, io.sidewarp.v1.Region region, Mapping mapping) {
         super(regions, region);
         this.mapping = mapping;
@@ -32,9 +36,9 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
     }
 
     /**
-     * The exception for a file that was registered and cannot be mapped here.
+     * Returns the exception for a file that was registered and cannot be mapped in this process.
      *
-     * @param path of the file in the shared volume
+     * @param path path of the file in the shared volume
      */
     static SidewarpException failure(String path, Exception cause) {
         if (cause instanceof ClosedByInterruptException) {
@@ -82,7 +86,7 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
     public ByteBuffer buffer() {
         if (length() > Integer.MAX_VALUE) {
             throw new UnsupportedOperationException("a ByteBuffer holds at most " + Integer.MAX_VALUE
-                    + " octets and this region has " + length() + ": use segment(), or buffer(offset, octets)");
+                    + " bytes and this region has " + length() + ": use segment(), or buffer(offset, octets)");
         }
         return open().asByteBuffer();
     }
@@ -110,7 +114,7 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
     }
 
     /**
-     * Undoes the mapping, unless that is done, or a later region uses it.
+     * Removes the mapping, unless the mapping is already removed or a later region uses it.
      *
      * @throws IllegalStateException while I/O of another thread uses the memory
      */
@@ -132,6 +136,6 @@ final class MappedRegion extends RegisteredRegion implements SharedRegion {
 
     @Override
     public String toString() {
-        return "SharedRegion[" + id() + ", " + path() + ", " + length() + " octets]";
+        return "SharedRegion[" + id() + ", " + path() + ", " + length() + " bytes]";
     }
 }

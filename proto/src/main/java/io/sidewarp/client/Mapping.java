@@ -14,8 +14,10 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 
 /**
- * A part of a file, mapped in this process. A region of a new session uses the mapping of the one that it follows, when it is
- * the same part of the same file: segments stay valid then, and pages are not charged twice. Thread-safe.
+ * A part of a file, mapped in this process. Thread-safe.
+ *
+ * <p>A region of a new session can share the mapping of the region that it replaces. Both must have the same part of
+ * the same file. Segments then stay valid, and pages are not charged twice.
  */
 final class Mapping {
 
@@ -24,7 +26,7 @@ final class Mapping {
     private final Object file;
     private final long offset;
 
-    /** Guarded by this. Regions that use it; none can follow after the last. */
+    /** Number of regions that use the mapping; 0 after the last release. Guarded by this. */
     private int users = 1;
 
     private Mapping(Arena arena, MemorySegment segment, Object file, long offset) {
@@ -35,9 +37,9 @@ final class Mapping {
     }
 
     /**
-     * Maps whole pages, as far as the file goes: huge ones are not unmapped else.
+     * Maps whole pages, up to the end of the file, because the kernel does not unmap a part of a huge page.
      *
-     * @param offset where the part begins in the file
+     * @param offset begin of the part in the file
      * @param length bytes
      * @param page bytes in a page of the volume
      */
@@ -45,8 +47,8 @@ final class Mapping {
         Arena arena = Arena.ofShared();
         try {
             MemorySegment pages = map(file, offset, length, page, arena);
-            // The sidecar gave the pages their memory: mapped in groups now, not one by one when they are touched
-            // first.
+            // The sidecar has already allocated the pages. Mapping them now in groups is faster than one by one at the
+            // first access.
             pages.load();
             return new Mapping(arena, pages.asSlice(0, length), key(file), offset);
         } catch (InternalError e) {
@@ -67,7 +69,7 @@ final class Mapping {
             long octets = octets(file, channel.size(), offset, length, page);
             return channel.map(FileChannel.MapMode.READ_WRITE, offset, octets, arena);
         } catch (AccessDeniedException e) {
-            // A file that this process may only read serves as the source of Writes, Sends and remote Reads.
+            // Read-only access is enough for the source of Writes, Sends and remote Reads.
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
                 long octets = octets(file, channel.size(), offset, length, page);
                 return channel.map(FileChannel.MapMode.READ_ONLY, offset, octets, arena);
@@ -75,11 +77,14 @@ final class Mapping {
         }
     }
 
-    /** To be mapped. That for writing would silently extend a shorter file, which is then not the one that the sidecar mapped. */
+    /**
+     * Returns the number of bytes to map. A writable mapping would silently extend a shorter file, which is then not
+     * the file that the sidecar mapped.
+     */
     private static long octets(Path file, long size, long offset, long length, long page) throws IOException {
         if (size - offset < length) {
-            throw new IOException(file + " has " + size + " octets, and the region wants " + length + " at " + offset
-                    + "; is this the volume that the sidecar mounts?");
+            throw new IOException(file + " has " + size + " bytes, and the region needs " + length + " at " + offset
+                    + "; check that this is the volume that the sidecar mounts");
         }
         return Math.min(Math.ceilDiv(length, page) * page, size - offset);
     }
@@ -88,7 +93,7 @@ final class Mapping {
         return segment;
     }
 
-    /** Whether a path leads to the mapped file. */
+    /** Returns whether a path leads to the mapped file. */
     boolean isOf(Path path) {
         try {
             return file.equals(key(path));
@@ -97,7 +102,9 @@ final class Mapping {
         }
     }
 
-    /** Lets one more region use it: false when it is another part, or unmapped. */
+    /**
+     * Lets another region use the mapping. Returns false if that region has another part, or if the mapping is removed.
+     */
     synchronized boolean share(long wantedOffset, long wantedLength) {
         if (users == 0 || offset != wantedOffset || segment.byteSize() != wantedLength) {
             return false;
@@ -107,9 +114,9 @@ final class Mapping {
     }
 
     /**
-     * Ends the use by one region, and unmaps after the last.
+     * Ends the use by one region, and unmaps after the last use.
      *
-     * @throws IllegalStateException while I/O of another thread uses the memory: then it is still in use by the region
+     * @throws IllegalStateException while I/O of another thread uses the memory; the region then still uses the mapping
      */
     synchronized void release() {
         if (users == 1) {

@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-/** What a completed work request did. */
+/** Operation of a completed work request. */
 public enum Opcode {
     WRITE,
     READ,
@@ -16,7 +16,7 @@ public enum Opcode {
     LOCAL_INVALIDATE,
     ENABLE,
     FLUSH,
-    /** An operation that a newer sidecar knows and this client does not. */
+    /** Operation that a newer sidecar knows and this client does not. */
     UNKNOWN;
 
     private static final Opcode[] BY_NUMBER = {

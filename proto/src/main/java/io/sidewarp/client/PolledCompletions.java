@@ -11,7 +11,11 @@ final class PolledCompletions {
 
     private PolledCompletions() {}
 
-    /** @throws IllegalArgumentException when no completion may be taken */
+    /**
+     * Checks the limit of a poll.
+     *
+     * @throws IllegalArgumentException if the limit is less than 1
+     */
     static void checkLimit(int limit) {
         if (limit < 1) {
             throw new IllegalArgumentException("limit is " + limit + "; allowed: 1 and more");
@@ -31,7 +35,7 @@ final class PolledCompletions {
         return taken;
     }
 
-    /** A queue that has ended tells so when it is polled again. */
+    /** Polls without waiting. Ignores the end of the queue, which the next poll reports again. */
     private static Optional<WorkCompletion> another(WorkQueue queue) {
         try {
             return queue.poll(Duration.ZERO);

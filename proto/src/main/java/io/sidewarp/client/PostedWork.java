@@ -9,13 +9,13 @@ import io.sidewarp.v1.WorkRequest;
 import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
-/** Posted work requests that wait to be sent, in messages that are well below the 256 KiB of a request. Not thread-safe. */
+/** Posted work requests that wait to be sent, in messages well below the 256 KiB of a request. Not thread-safe. */
 final class PostedWork {
 
-    /** Work requests of one message. */
+    /** Maximum number of work requests in one message. */
     static final int MAX_WORK = 256;
 
-    /** Octets of a message from which on it takes no further work request. */
+    /** Size of a message in bytes from which on it takes no further work request. */
     static final int MAX_OCTETS = 128 << 10;
 
     private final ArrayDeque<WorkRequest> waiting = new ArrayDeque<>();
@@ -28,7 +28,7 @@ final class PostedWork {
         return waiting.isEmpty();
     }
 
-    /** True when there are as many as a message takes. */
+    /** Returns whether there are as many requests as a message takes. */
     boolean fillsMessage() {
         return waiting.size() >= MAX_WORK;
     }

@@ -4,18 +4,18 @@
 package io.sidewarp.client;
 
 /**
- * Regions and connections work together only when they are of the same protection domain. A session has a default one;
- * further ones keep peers apart that must not reach each other's regions.
+ * A protection domain: regions and connections work together only within one domain. A session has a default domain.
+ * Use further domains to separate peers that must not reach each other's regions.
  */
 public interface ProtectionDomain extends AutoCloseable {
 
-    /** The sidecar's number for it. */
+    /** Returns the sidecar's number of the domain. */
     long id();
 
     /**
-     * Gives it back.
+     * Deallocates the domain.
      *
-     * @throws SidewarpException FAILED_PRECONDITION while regions, connections or shared receive queues use it
+     * @throws SidewarpException FAILED_PRECONDITION while regions, connections or shared receive queues use the domain
      */
     @Override
     void close();

@@ -13,7 +13,7 @@ import java.util.List;
 /** Conversions between the client's own types and the messages of the contract. */
 final class Protos {
 
-    /** More than devices take (max_sge), and few enough for a message. */
+    /** Maximum number of elements: more than devices take (max_sge), and few enough for a message. */
     private static final int MAX_ELEMENTS = 1024;
 
     private Protos() {}

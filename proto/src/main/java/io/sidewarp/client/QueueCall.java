@@ -13,8 +13,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The Queue call of one work queue: begins once, is half-closed once, and is left alone after its end. Used on the event
- * loop only.
+ * The Queue call of one work queue. The call begins once, is half-closed once, and is not used after its end. Used on
+ * the event loop only.
  */
 final class QueueCall implements ClientResponseObserver<QueueRequest, QueueResponse> {
 
@@ -26,11 +26,11 @@ final class QueueCall implements ClientResponseObserver<QueueRequest, QueueRespo
     private boolean closed;
 
     /**
-     * A call that has not begun.
+     * Makes a call that has not begun.
      *
-     * @param ready runs when the call takes more
-     * @param responses takes what the sidecar sends
-     * @param ended takes why the call has ended; null when the sidecar ended it in order
+     * @param ready runs when the call takes more requests
+     * @param responses takes the sidecar's responses
+     * @param ended takes the reason for the end of the call; null if the sidecar ended the call in order
      */
     QueueCall(Runnable ready, Consumer<QueueResponse> responses, Consumer<@Nullable Throwable> ended) {
         this.ready = ready;
@@ -43,7 +43,7 @@ final class QueueCall implements ClientResponseObserver<QueueRequest, QueueRespo
         send(QueueRequest.newBuilder().setOpen(open).build());
     }
 
-    /** False while what was sent waits for the sidecar. */
+    /** Returns false while sent requests wait for the sidecar. */
     boolean isReady() {
         return requests != null && requests.isReady();
     }
@@ -54,7 +54,7 @@ final class QueueCall implements ClientResponseObserver<QueueRequest, QueueRespo
         }
     }
 
-    /** Tells the sidecar that nothing else will be posted. */
+    /** Tells the sidecar that no more work will be posted. */
     void halfClose() {
         if (requests != null && !closed && !halfClosed) {
             halfClosed = true;
@@ -66,7 +66,7 @@ final class QueueCall implements ClientResponseObserver<QueueRequest, QueueRespo
         return halfClosed;
     }
 
-    /** Breaks the call off, and with it what is outstanding. */
+    /** Cancels the call and everything outstanding on it. */
     void cancel(SidewarpException cause) {
         if (requests != null && !closed) {
             requests.cancel(cause.getMessage(), cause);

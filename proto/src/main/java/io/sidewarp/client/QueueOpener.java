@@ -5,7 +5,7 @@ package io.sidewarp.client;
 
 import java.lang.System.Logger.Level;
 
-/** Opens a queue on the path that its options name, or on the first that is possible. */
+/** Opens a queue on the path that its options name, or on the first possible path. */
 final class QueueOpener {
 
     private static final System.Logger LOG = System.getLogger(QueueOpener.class.getName());
@@ -20,7 +20,8 @@ final class QueueOpener {
                 try {
                     yield RingWorkQueue.open(session, options);
                 } catch (SidewarpException e) {
-                    // Rings may be impossible here; or they are possible, and there is no space.
+                    // Rings are not possible here (DEBUG), or they are possible and there is no space for them
+                    // (WARNING).
                     Level level = switch (e.code()) {
                         case UNIMPLEMENTED, FAILED_PRECONDITION -> Level.DEBUG;
                         case RESOURCE_EXHAUSTED -> Level.WARNING;

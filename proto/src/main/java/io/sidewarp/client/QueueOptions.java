@@ -6,9 +6,10 @@ package io.sidewarp.client;
 /**
  * Options of a queue. Immutable; the {@code with} methods return changed copies.
  *
- * @param outstanding requests that may be outstanding; 0 for the sidecar's default. It may grant another number.
- * @param path how requests reach the sidecar
- * @param waitStrategy how threads wait, where the path is {@link QueuePath#RINGS}
+ * @param outstanding requests that may be outstanding; 0 for the sidecar's default. The sidecar may grant another
+ *     number.
+ * @param path path of requests to the sidecar
+ * @param waitStrategy strategy of waiting threads, if the path is {@link QueuePath#RINGS}
  */
 public record QueueOptions(int outstanding, QueuePath path, WaitStrategy waitStrategy) {
 
@@ -22,7 +23,10 @@ public record QueueOptions(int outstanding, QueuePath path, WaitStrategy waitStr
         }
     }
 
-    /** As many requests as the sidecar grants by default, on any path, with {@link WaitStrategy#ADAPTIVE}. */
+    /**
+     * Returns the default options: the sidecar's default number of requests, any path, and
+     * {@link WaitStrategy#ADAPTIVE}.
+     */
     public static QueueOptions defaults() {
         return DEFAULTS;
     }

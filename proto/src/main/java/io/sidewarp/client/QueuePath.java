@@ -3,18 +3,18 @@
 
 package io.sidewarp.client;
 
-/** How the work requests of a queue reach the sidecar. */
+/** Path of a queue's work requests to the sidecar. */
 public enum QueuePath {
     /**
-     * {@link #RINGS} where they are possible, else {@link #GRPC}. The log tells why: at level WARNING when the shared volume or a
-     * quota has no space for rings, else at level DEBUG.
+     * Uses {@link #RINGS} if they are possible, else {@link #GRPC}. The log has the reason for gRPC: at level WARNING
+     * if the shared volume or a quota has no space for rings, else at level DEBUG.
      */
     ANY,
     /**
-     * Rings in memory that this process and the sidecar share. Needs the sidecar's Unix socket, and the shared volume in this
-     * process.
+     * Uses rings in memory that this process and the sidecar share. Needs the sidecar's Unix socket, and the shared
+     * volume in this process.
      */
     RINGS,
-    /** One call of the gRPC API. */
+    /** Uses one call of the gRPC API. */
     GRPC
 }

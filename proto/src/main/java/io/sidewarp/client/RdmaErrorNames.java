@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-/** Names of protocol errors as the RFCs word them: completions in rings have their numbers only. */
+/** Names of protocol errors as the RFCs word them. Completions in rings have only the numbers. */
 final class RdmaErrorNames {
 
     private static final int RDMAP = 0;
@@ -12,7 +12,7 @@ final class RdmaErrorNames {
 
     private RdmaErrorNames() {}
 
-    /** Returns the name; empty for numbers that are not known. */
+    /** Returns the name of an error; empty for unknown numbers. */
     static String of(int layer, int type, int code) {
         return switch (layer) {
             case RDMAP -> rdmap(type, code);
@@ -22,7 +22,7 @@ final class RdmaErrorNames {
         };
     }
 
-    /** RFC 5040 section 4.8, figure 9. */
+    /** Returns the name of an RDMAP error (RFC 5040 section 4.8, figure 9). */
     private static String rdmap(int type, int code) {
         return switch (type << Byte.SIZE | code) {
             case 0x000 -> "Local Catastrophic Error";
@@ -41,7 +41,7 @@ final class RdmaErrorNames {
         };
     }
 
-    /** RFC 5041 section 7.2. */
+    /** Returns the name of a DDP error (RFC 5041 section 7.2). */
     private static String ddp(int type, int code) {
         return switch (type << Byte.SIZE | code) {
             case 0x000 -> "Local Catastrophic";
@@ -59,7 +59,7 @@ final class RdmaErrorNames {
         };
     }
 
-    /** RFC 5044 section 8 and RFC 6581 section 9. */
+    /** Returns the name of an LLP error (RFC 5044 section 8 and RFC 6581 section 9). */
     private static String llp(int code) {
         return switch (code) {
             case 1 -> "connection closed, terminated or lost";

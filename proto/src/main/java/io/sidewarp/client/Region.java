@@ -3,28 +3,28 @@
 
 package io.sidewarp.client;
 
-/** Registered memory. Closing it deregisters it; the end of the session does that too. */
+/** Registered memory. Closing a region deregisters it; the end of the session does so too. */
 public sealed interface Region extends AutoCloseable permits SharedRegion, ManagedRegion {
 
-    /** The sidecar's number for it, the one in an {@link Sge}. */
+    /** Returns the sidecar's number of the region, as used in an {@link Sge}. */
     long id();
 
     /**
-     * Steering tag: what a peer needs, together with a tagged offset, to reach the region. It is that of the
-     * registration; {@link WorkRequest#enable} gives the region another one.
+     * Returns the steering tag. A peer needs it, together with a tagged offset, to reach the region. The value is the
+     * STag of the registration; {@link WorkRequest#enable} gives the region another STag.
      */
     int stag();
 
-    /** Tagged offset of the first octet; unsigned. */
+    /** Returns the tagged offset of the first byte; unsigned. */
     long baseTaggedOffset();
 
-    /** Octets. */
+    /** Returns the length in bytes. */
     long length();
 
     /**
-     * The address of an octet of this region, for a peer.
+     * Returns the address of a byte of this region, for a peer.
      *
-     * @param offset octets from the beginning, 0 to {@link #length()}
+     * @param offset bytes from the beginning, 0 to {@link #length()}
      * @throws IndexOutOfBoundsException outside of the region
      */
     default RemoteAddress address(long offset) {
@@ -34,41 +34,41 @@ public sealed interface Region extends AutoCloseable permits SharedRegion, Manag
         return new RemoteAddress(stag(), baseTaggedOffset() + offset);
     }
 
-    /** The address of the first octet, for a peer, once {@link WorkRequest#enable} with the key is complete. */
+    /** Returns the address of the first byte, for a peer, after {@link WorkRequest#enable} with the key is complete. */
     default RemoteAddress addressWithKey(int key) {
         return new RemoteAddress(stag() & ~0xFF | key & 0xFF, baseTaggedOffset());
     }
 
-    /** The address of the first octet, for a peer. */
+    /** Returns the address of the first byte, for a peer. */
     default RemoteAddress address() {
         return address(0);
     }
 
     /**
-     * A part of this region, for a work request.
+     * Returns a part of this region, for a work request.
      *
-     * @throws IndexOutOfBoundsException when the part is not inside of the region
+     * @throws IndexOutOfBoundsException if the part is not inside the region
      */
     default Sge slice(long offset, long octets) {
         if (offset < 0 || octets < 0 || octets > length() - offset) {
             throw new IndexOutOfBoundsException(
-                    octets + " octets at " + offset + " are outside of a region of " + length());
+                    octets + " bytes at " + offset + " are outside of a region of " + length());
         }
         return new Sge(id(), offset, octets);
     }
 
-    /** All of this region, for a work request. */
+    /** Returns all of this region, for a work request. */
     default Sge slice() {
         return slice(0, length());
     }
 
     /**
-     * Deregisters the region. When this returns, nothing can be placed into it or read from it any more, and a shared
-     * region is unmapped here. It waits for the sidecar also when the thread is interrupted. Where it throws, close again;
-     * else closing twice does nothing.
+     * Deregisters the region. When this method returns, no data can be placed into the region or read from it, and a
+     * shared region is unmapped here. The method waits for the sidecar even if the thread is interrupted. If the method
+     * throws, close the region again; after a success, closing again does nothing.
      *
-     * @throws IllegalStateException while I/O of another thread uses the memory of a shared region: it is deregistered
-     *     then, and unmapped when it, or its session, is closed again after that
+     * @throws IllegalStateException while I/O of another thread uses the memory of a shared region. The region is then
+     *     deregistered. It is unmapped when the region or its session is closed again after that I/O.
      */
     @Override
     void close();

@@ -6,13 +6,13 @@ package io.sidewarp.client;
 import java.util.List;
 
 /**
- * What is asked of a region beyond its backing. Immutable; the {@code with} methods return changed copies.
+ * Options of a region, except its backing. Immutable; the {@code with} methods return changed copies.
  *
- * @param access rights; empty: no remote access and no local writing
- * @param baseTaggedOffset tagged offset of the first octet; unsigned
+ * @param access access rights; empty: no remote access and no local writing
+ * @param baseTaggedOffset tagged offset of the first byte; unsigned
  * @param protectionDomain 0: the session's default
- * @param connection 0: all connections of the protection domain may use the region; else only this one, which is of that
- *     domain too
+ * @param connection 0: all connections of the protection domain may use the region. Otherwise the only connection that
+ *     may use it, which must belong to that domain.
  */
 public record RegionOptions(List<Access> access, long baseTaggedOffset, long protectionDomain, long connection) {
 
@@ -20,12 +20,12 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
         access = List.copyOf(access);
     }
 
-    /** The given rights, and defaults for all else. */
+    /** Returns options with the given rights, and defaults for the other options. */
     public static RegionOptions of(Access... access) {
         return new RegionOptions(List.of(access), 0, 0, 0);
     }
 
-    /** Tagged offset of the first octet. */
+    /** Returns a copy with another tagged offset of the first byte. */
     public RegionOptions withBaseTaggedOffset(long value) {
         return new RegionOptions(access, value, protectionDomain, connection);
     }
@@ -34,7 +34,10 @@ public record RegionOptions(List<Access> access, long baseTaggedOffset, long pro
         return new RegionOptions(access, baseTaggedOffset, value.id(), connection);
     }
 
-    /** Only this connection may use the region. It has to be of the same protection domain. */
+    /**
+     * Returns a copy for a region that only one connection may use. The connection must belong to the same protection
+     * domain.
+     */
     public RegionOptions withConnection(Connection value) {
         return new RegionOptions(access, baseTaggedOffset, protectionDomain, value.id());
     }

@@ -34,13 +34,17 @@ final class Regions {
         this.client = client;
     }
 
-    /** @param mode empty when the file must exist */
+    /**
+     * Registers and maps a shared region.
+     *
+     * @param mode empty if the file must exist
+     */
     SharedRegion share(String path, long offset, long length, Optional<CreateMode> mode, RegionOptions options) {
         SharedBacking.Builder backing =
                 SharedBacking.newBuilder().setPath(path).setOffset(offset).setLength(length);
         mode.ifPresent(creation -> creation.addTo(backing));
         List<MappedRegion> lost = client.lostRegions(path);
-        // Pages that this process maps stay charged to the volume.
+        // Pages that this process maps stay charged to the volume, so unused mappings are removed first.
         lost.stream()
                 .filter(region -> mode.equals(Optional.of(CreateMode.REPLACE)) || !isAtItsPath(region))
                 .forEach(Regions::unmapQuietly);
@@ -64,7 +68,7 @@ final class Regions {
         }
     }
 
-    /** The mapping of a region that this one follows, or another one. */
+    /** Returns the mapping of a lost region with the same part of the same file, or else a new mapping. */
     private Mapping mapping(io.sidewarp.v1.Region region, long offset, Path file, List<MappedRegion> lost)
             throws IOException {
         for (MappedRegion before : lost) {
@@ -80,12 +84,12 @@ final class Regions {
         return directories().stream().anyMatch(volume -> region.mapping().isOf(volume.resolve(region.path())));
     }
 
-    /** Octets in a page of the shared volume. */
+    /** Returns the page size of the shared volume in bytes. */
     private long pageSize() {
         return Math.max(1, device().getPageSize());
     }
 
-    /** The sidecar's description, which stays the same as long as the session. */
+    /** Returns the sidecar's description, which does not change during the session. */
     private DeviceInfo device() {
         DeviceInfo known = device;
         if (known == null) {
@@ -113,7 +117,7 @@ final class Regions {
         client.unmapped(region);
     }
 
-    /** Unmaps what nobody closed, but for what I/O uses now. */
+    /** Unmaps regions that nobody closed, except those that I/O uses now. */
     void unmapAll() {
         client.mappedRegions(this).forEach(Regions::unmapQuietly);
     }
@@ -126,7 +130,7 @@ final class Regions {
         }
     }
 
-    /** Deregisters. Nothing is left to do when the region or its session is gone. */
+    /** Deregisters a region. Does nothing if the region or its session is gone. */
     void deregister(long id) {
         deregister(deregistration(id));
     }
@@ -178,8 +182,8 @@ final class Regions {
     }
 
     /**
-     * The file of a registered region, as this process sees it. Without a configured volume it is looked for at the
-     * usual place, then at the sidecar's own path.
+     * Returns the file of a registered region in this process. Without a configured volume, the method looks at the
+     * usual place, and then at the sidecar's own path.
      */
     Path locate(String path) {
         List<Path> directories = directories();
@@ -198,7 +202,11 @@ final class Regions {
                         null));
     }
 
-    /** @throws SidewarpException FAILED_PRECONDITION when this process does not see the shared volume */
+    /**
+     * Checks that this process sees the shared volume.
+     *
+     * @throws SidewarpException FAILED_PRECONDITION if this process does not see the shared volume
+     */
     void checkVolume() {
         List<Path> directories = directories();
         if (directories.stream().noneMatch(Files::isDirectory)) {
@@ -208,7 +216,7 @@ final class Regions {
         }
     }
 
-    /** Where the volume may be in this process. */
+    /** Returns the directories at which the volume may be mounted in this process. */
     private List<Path> directories() {
         if (client.options().sharedVolume().isPresent()) {
             return List.of(client.options().sharedVolume().get());

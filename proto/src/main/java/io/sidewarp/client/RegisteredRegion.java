@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-/** What shared and managed regions have in common: their registration. */
+/** The registration, which shared and managed regions have in common. */
 abstract class RegisteredRegion {
 
     private final Regions regions;
@@ -39,7 +39,7 @@ abstract class RegisteredRegion {
         return region;
     }
 
-    /** Deregisters. What failed can be repeated, and what succeeded is not. */
+    /** Deregisters the region. A failed attempt can be repeated; after a success, the call does nothing. */
     final void deregister() {
         if (!deregistered) {
             regions.deregister(id());

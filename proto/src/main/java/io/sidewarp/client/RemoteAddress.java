@@ -6,24 +6,25 @@ package io.sidewarp.client;
 import java.nio.ByteBuffer;
 
 /**
- * A place in a region of the peer: what the peer's application advertised, in private data or in a message.
+ * A place in a region of the peer, as the peer's application advertised it in private data or in a message.
  *
  * @param stag steering tag of the peer's region
  * @param taggedOffset the region's base tagged offset plus an offset in the region; unsigned
  */
 public record RemoteAddress(int stag, long taggedOffset) {
 
-    /** Octets of the encoded form. */
+    /** Bytes of the encoded form. */
     public static final int ENCODED_LENGTH = 12;
 
-    /** The place {@code octets} further on in the same region. */
+    /** Returns the place {@code octets} bytes further in the same region. */
     public RemoteAddress plus(long octets) {
         return new RemoteAddress(stag, taggedOffset + octets);
     }
 
     /**
-     * Writes the address as {@value #ENCODED_LENGTH} octets, STag first, both in network order whatever the order of
-     * the buffer: an encoding for private data and messages between applications, not part of any protocol.
+     * Writes the address as {@value #ENCODED_LENGTH} bytes: the STag first, then the tagged offset. Both are in network
+     * byte order, whatever the order of the buffer. The encoding is for private data and messages between applications,
+     * and is not part of any protocol.
      */
     public void encode(ByteBuffer target) {
         for (int shift = 24; shift >= 0; shift -= 8) {
@@ -34,7 +35,7 @@ public record RemoteAddress(int stag, long taggedOffset) {
         }
     }
 
-    /** As {@link #encode(ByteBuffer)}, in an array of its own. */
+    /** Returns the address in a new array, encoded as by {@link #encode(ByteBuffer)}. */
     public byte[] encode() {
         ByteBuffer buffer = ByteBuffer.allocate(ENCODED_LENGTH);
         encode(buffer);
@@ -42,9 +43,9 @@ public record RemoteAddress(int stag, long taggedOffset) {
     }
 
     /**
-     * Reads what {@link #encode(ByteBuffer)} wrote.
+     * Reads an address that {@link #encode(ByteBuffer)} wrote.
      *
-     * @throws IllegalArgumentException when fewer than {@value #ENCODED_LENGTH} bytes remain
+     * @throws IllegalArgumentException if fewer than {@value #ENCODED_LENGTH} bytes remain
      */
     public static RemoteAddress decode(ByteBuffer source) {
         if (source.remaining() < ENCODED_LENGTH) {
@@ -65,9 +66,9 @@ public record RemoteAddress(int stag, long taggedOffset) {
     }
 
     /**
-     * As {@link #decode(ByteBuffer)}, from the beginning of an array.
+     * Reads an address, as {@link #decode(ByteBuffer)} does, from the beginning of an array.
      *
-     * @throws IllegalArgumentException when it has fewer than {@value #ENCODED_LENGTH} bytes
+     * @throws IllegalArgumentException if the array has fewer than {@value #ENCODED_LENGTH} bytes
      */
     public static RemoteAddress decode(byte[] source) {
         return decode(ByteBuffer.wrap(source));

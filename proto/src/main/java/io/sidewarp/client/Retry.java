@@ -3,13 +3,16 @@
 
 package io.sidewarp.client;
 
-/** When the same request may succeed. docs/errors.md has the table of errors, statuses and this. */
+/**
+ * Time at which the same request may succeed. The table in docs/errors.md lists each error with its status and this
+ * value.
+ */
 public enum Retry {
-    /** Not as it is: something in it, or at the peer, has to be changed first. */
+    /** Never without a change: something in the request, or at the peer, must be changed first. */
     NEVER,
-    /** On a new connection, or in a new session where the session is gone. */
+    /** On a new connection, or in a new session if the session is gone. */
     AFTER_RECONNECTING,
-    /** Later, as it is. */
+    /** Later, without a change. */
     LATER;
 
     static Retry of(io.sidewarp.v1.Retry proto) {

@@ -15,15 +15,16 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The completion ring of a queue, and the completions that were taken from it and wait for poll. All methods but {@link #lock},
- * {@link #unlock} and {@link #seemsReady} need the lock. Taking a completion makes no objects, except for one without success.
+ * The completion ring of a queue, and the backlog of completions that were taken from it and wait for poll. All methods
+ * except {@link #lock}, {@link #unlock} and {@link #seemsReady} need the lock. Taking a completion allocates nothing,
+ * unless it is a failure.
  */
 final class RingCompletions {
 
     /**
-     * A completion that does not go to the application's own poll.
+     * A completion that does not go to poll.
      *
-     * @param future null when the queue itself posted the request
+     * @param future null if the queue itself posted the request
      */
     record Submitted(@Nullable CompletableFuture<WorkCompletion> future, WorkCompletion completion) {}
 
@@ -37,16 +38,20 @@ final class RingCompletions {
 
     private final Deque<WorkCompletion> backlog = new ArrayDeque<>();
 
-    /** Threads that sleep until the sidecar wakes them. */
+    /** Number of threads that sleep until the sidecar wakes them. */
     private int sleepers;
 
-    /** The ring is unmapped, or cannot be read. */
+    /** True if the ring is unmapped or cannot be read. */
     private boolean ended;
 
-    /** Send work that was refused ahead of its turn; told by {@link #takeRefused}. */
+    /** Connections with send work that was refused ahead of its turn. {@link #takeRefused} returns them. */
     private final LongSet refused = new LongSet();
 
-    /** @param entries completions that the ring holds */
+    /**
+     * Makes the completions of a ring.
+     *
+     * @param entries capacity of the ring in completions
+     */
     RingCompletions(long ring, int entries, RingConsumer consumer, RingSlots slots) {
         this.ring = ring;
         this.entries = entries;
@@ -70,18 +75,18 @@ final class RingCompletions {
         return entries;
     }
 
-    /** Completions that can wait for poll, besides those in the ring. */
+    /** Returns the number of further completions that the backlog can take, besides those in the ring. */
     int backlogRoom() {
         return entries - backlog.size();
     }
 
-    /** Puts completions back that were taken and not handed out. */
+    /** Returns completions to the backlog that were taken and not handed out. */
     void returnToBacklog(Deque<WorkCompletion> newestFirst) {
         newestFirst.forEach(backlog::addFirst);
     }
 
     /**
-     * Returns whether it is worth while to take the lock and look. Without the lock.
+     * Returns whether there may be a completion, so that taking the lock is worthwhile. Does not need the lock.
      *
      * @param backlogToo whether the caller takes completions from the backlog
      */
@@ -89,36 +94,37 @@ final class RingCompletions {
         try {
             return ended || backlogToo && !backlog.isEmpty() || consumer.isReady();
         } catch (IllegalStateException e) {
-            // Unmapped meanwhile.
+            // The ring was unmapped meanwhile.
             return true;
         }
     }
 
     /**
-     * Asks the sidecar to wake this process, for a thread that is going to sleep. {@link #wokeUp} follows in any case.
+     * Asks the sidecar to wake this process, for a thread that is about to sleep. A call of {@link #wokeUp} must
+     * follow.
      *
-     * @return whether there is something already: do not sleep then
+     * @return whether there is already a completion; the caller must not sleep then
      */
     boolean fallAsleep(boolean backlogToo) {
         sleepers++;
         return ended || consumer.arm(RingLayout.WAITS_FOR_ANY) || backlogToo && !backlog.isEmpty();
     }
 
-    /** A thread does not sleep any more. */
+    /** Records that a thread does not sleep any more. */
     void wokeUp() {
         sleepers--;
-        // The wish may be another thread's.
+        // Other threads may still need the wake-up.
         if (sleepers == 0 && !ended) {
             consumer.disarm();
         }
     }
 
     /**
-     * Moves completions into a batch: those of the backlog first.
+     * Moves completions into a batch, first those of the backlog.
      *
-     * @param limit more are not taken
-     * @return whether the sidecar waits for room in the ring; the caller then has to wake it
-     * @throws SidewarpException when the ring has something that cannot be
+     * @param limit maximum number of completions
+     * @return whether the sidecar waits for room in the ring; if so, the caller must wake it
+     * @throws SidewarpException if the ring has an invalid entry
      */
     boolean take(CompletionBatch batch, int limit) {
         batch.clear();
@@ -146,8 +152,8 @@ final class RingCompletions {
     /**
      * Moves completions from the ring to the backlog.
      *
-     * @param batch is used for it
-     * @param submitted gets those of requests with a future
+     * @param batch batch for the transfer
+     * @param submitted takes the completions of submitted requests and of markers
      * @return as {@link #take}
      */
     boolean keep(CompletionBatch batch, int limit, List<Submitted> submitted) {
@@ -213,12 +219,12 @@ final class RingCompletions {
         return taken;
     }
 
-    /** Returns whether the sidecar has said in the ring that it has ended. */
+    /** Returns whether the sidecar marked the ring as ended. */
     boolean isEndedByState() {
         return !ended && RingLayout.isEnded(consumer.file());
     }
 
-    /** The ring must not be used any more. */
+    /** Ends the use of the ring. */
     void end() {
         ended = true;
     }

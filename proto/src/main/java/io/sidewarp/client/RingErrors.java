@@ -6,7 +6,7 @@ package io.sidewarp.client;
 import io.grpc.Status;
 import java.time.Duration;
 
-/** Exceptions of rings, which say what happened and what to do. */
+/** Exceptions of rings. Each message names the cause and the remedy. */
 final class RingErrors {
 
     private static final String REMEDY = "; open another queue with Session.openQueue";

@@ -14,12 +14,12 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes completions from the ring of a queue, hands them out without any lock, and waits for more. Thread-safe. Makes no objects
- * for a completion that succeeds, nor for waiting.
+ * Takes completions from the ring of a queue, hands them out without any lock, and waits for more. Thread-safe.
+ * Allocates nothing for a successful completion, and nothing while waiting.
  */
 final class RingPoller {
 
-    /** Turns of a spinning thread between two looks at the clock. */
+    /** Turns of a spinning thread between two reads of the clock. */
     private static final int SPIN_TURNS = 50;
 
     private static final long FULL_BACKLOG_MILLIS = 1;
@@ -49,8 +49,8 @@ final class RingPoller {
     /**
      * Hands out completions, and waits for the first one.
      *
-     * @return how many were handed out
-     * @throws SidewarpException when there is none and none will come
+     * @return number of completions that were handed out
+     * @throws SidewarpException if there is no completion and none will come
      */
     int poll(CompletionTaker taker, int limit, long nanos) {
         int told = takeOrFail(taker, limit);
@@ -77,14 +77,14 @@ final class RingPoller {
     private int takeOrFail(CompletionTaker taker, int limit) {
         SidewarpException end = queue.end();
         int told = take(taker, limit);
-        // The end moves the rest of the ring into the backlog, so nothing is left behind this look.
+        // The end moves the rest of the ring into the backlog before it sets `end`, so this look misses nothing.
         if (told == 0 && end != null) {
             throw end.again();
         }
         return told;
     }
 
-    /** Hands out completions that are there. */
+    /** Hands out completions that have already arrived. */
     int take(CompletionTaker taker, int limit) {
         int told = 0;
         CompletionBatch batch = borrow();
@@ -165,7 +165,7 @@ final class RingPoller {
         delivered(connection);
     }
 
-    /** The taker failed: others get what is left. */
+    /** Returns the rest of a batch to the backlog after a failure of the taker, so that other pollers get it. */
     private void returnRest(CompletionBatch batch) {
         Deque<WorkCompletion> rest = new ArrayDeque<>();
         while (batch.hasNext()) {
@@ -186,10 +186,10 @@ final class RingPoller {
     }
 
     /**
-     * Completes futures, and keeps other completions for poll, as many as there is room for.
+     * Completes futures, and moves other completions to the backlog of poll, as far as it has room.
      *
-     * @param unlimited whether they have room in any case
-     * @return whether there was any
+     * @param unlimited whether the backlog takes them without a limit
+     * @return whether there was any completion
      */
     boolean collect(boolean unlimited) {
         List<Submitted> submitted = new ArrayList<>();
@@ -244,12 +244,12 @@ final class RingPoller {
     }
 
     /**
-     * Waits a while for completions, as the strategy says.
+     * Waits a short time for completions, as the strategy says.
      *
-     * @param seen epoch of the socket before the caller looked at what it waits for
-     * @param waited so far
-     * @param left at most so long
-     * @param backlogToo whether those of the backlog count
+     * @param seen epoch of the socket before the caller's last look
+     * @param waited time waited so far
+     * @param left maximum time to wait
+     * @param backlogToo whether completions of the backlog count
      */
     @SuppressWarnings("ThreadPriorityCheck") // The application chose to yield.
     void await(long seen, long waited, long left, boolean backlogToo) {
@@ -278,7 +278,7 @@ final class RingPoller {
     /**
      * Sleeps until the sidecar wakes this process.
      *
-     * @param seen epoch of the socket before the caller looked at what it waits for
+     * @param seen epoch of the socket before the caller's last look
      */
     void sleep(long seen, long left, boolean backlogToo) throws InterruptedException {
         boolean ready;
@@ -306,7 +306,7 @@ final class RingPoller {
         return socket.epoch();
     }
 
-    /** Waits for the application to take completions, when the backlog takes no more. */
+    /** Waits a short time if the backlog is full, so that the application can take completions. */
     void awaitBacklogRoom() throws InterruptedException {
         completions.lock();
         try {

@@ -8,10 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Posts requests to the work rings of a queue, and waits for room there. Thread-safe. Makes no objects for a request. */
+/**
+ * Posts requests to the work rings of a queue, and waits for room there. Thread-safe. Allocates nothing for a request.
+ */
 final class RingPoster {
 
-    /** Turns of a spinning thread between two looks at the clock. */
+    /** Turns of a spinning thread between two reads of the clock. */
     private static final int SPIN_TURNS = 50;
 
     private final RingWorkQueue queue;
@@ -20,7 +22,7 @@ final class RingPoster {
     private final RingSocket socket;
     private final WaitStrategy strategy;
 
-    /** Thread whose posts do not look for a sleeping sidecar. */
+    /** Thread in a batch, whose posts do not check for a sleeping sidecar. */
     private final AtomicReference<@Nullable Thread> batching = new AtomicReference<>();
 
     RingPoster(RingWorkQueue queue, WorkRing sends, WorkRing receives, RingSocket socket, WaitStrategy strategy) {
@@ -31,7 +33,7 @@ final class RingPoster {
         this.strategy = strategy;
     }
 
-    /** Returns whether this thread's posts are held together from now on: no batch is under way. */
+    /** Begins a batch of this thread. Returns false if another batch is already open. */
     boolean beginBatch() {
         return batching.compareAndSet(null, Thread.currentThread());
     }
@@ -41,7 +43,7 @@ final class RingPoster {
         wakeSleepers();
     }
 
-    /** Wakes the sidecar if there may be something in a ring that it does not look at. */
+    /** Wakes the sidecar if it sleeps and a ring may have entries. */
     void wakeSleepers() {
         wakeSleeper(sends);
         wakeSleeper(receives);
@@ -50,8 +52,8 @@ final class RingPoster {
     /**
      * Posts without waiting.
      *
-     * @param future of a request that is submitted
-     * @return false when there is no room
+     * @param future future of a submitted request; null for a posted request
+     * @return false if there is no room
      */
     boolean tryPost(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future) {
         WorkImage image = request.image();
@@ -82,7 +84,7 @@ final class RingPoster {
         return posted;
     }
 
-    /** Posts when there is room, and waits for it at most as long as given. */
+    /** Posts when there is room, and waits for room no longer than the time-out. */
     void post(WorkRequest request, long id, @Nullable CompletableFuture<WorkCompletion> future, Duration timeout) {
         if (tryPost(request, id, future)) {
             return;

@@ -7,8 +7,8 @@ import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The thread of a queue with rings that calls its handler, and that completes futures when the application does not poll. It
- * begins with the first of them.
+ * The thread of a queue with rings. It calls the handler, and completes futures if the application does not poll. It
+ * starts with the first handler or future.
  */
 final class RingQueueThread implements Runnable {
 
@@ -35,7 +35,11 @@ final class RingQueueThread implements Runnable {
         this.slots = slots;
     }
 
-    /** @throws IllegalStateException when there is a handler already */
+    /**
+     * Sets the handler.
+     *
+     * @throws IllegalStateException if there is a handler already
+     */
     synchronized void setHandler(CompletionHandler newHandler) {
         if (handler != null) {
             throw new IllegalStateException("the queue has a completion handler already");
@@ -52,7 +56,7 @@ final class RingQueueThread implements Runnable {
         return Thread.currentThread().equals(thread);
     }
 
-    /** There are futures to complete. */
+    /** Starts or wakes the thread, because there are futures to complete. */
     synchronized void wakeUp() {
         if (thread == null && !ended) {
             thread = Thread.ofPlatform().daemon().name("sidewarp-queue").start(this);
@@ -61,7 +65,7 @@ final class RingQueueThread implements Runnable {
         }
     }
 
-    /** The queue has ended: the thread tells the handler, and ends. */
+    /** Ends the thread after the end of the queue. The thread first tells the handler. */
     synchronized void end() {
         ended = true;
         notifyAll();
@@ -85,7 +89,7 @@ final class RingQueueThread implements Runnable {
         while (hasWork()) {
             long seen = poller.epoch();
             boolean handling = handler != null;
-            // Looked at first: what the queue got until then is handed out before the handler hears of the end.
+            // Read first: completions up to the end of the queue are handed out before the handler is told of the end.
             boolean last = queue.end() != null;
             if (handling ? poller.take(toHandler, CompletionBatch.CAPACITY) > 0 : poller.collect(false)) {
                 idleSince = System.nanoTime();
@@ -100,7 +104,7 @@ final class RingQueueThread implements Runnable {
         }
     }
 
-    /** Waits for a handler or a future. Returns false when the queue was closed, and no completion is to be handed out. */
+    /** Waits for a handler or a future. Returns false if the queue was closed and no completion must be handed out. */
     private synchronized boolean hasWork() throws InterruptedException {
         while (!ended && handler == null && slots.futureCount() == 0) {
             wait();

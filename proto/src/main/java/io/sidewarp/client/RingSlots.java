@@ -10,8 +10,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * State that is kept for some outstanding requests, besides the id that comes back by itself: those with a future, and those
- * whose success tells of an answer of the peer. The ring entry has the number of the place instead of the id. Thread-safe.
+ * State of outstanding requests for which an id is not enough: requests with a future, and requests that the peer
+ * answers. The ring entry of such a request has the number of its place instead of the id. Thread-safe.
  */
 final class RingSlots {
 
@@ -37,7 +37,8 @@ final class RingSlots {
     /**
      * Takes a place.
      *
-     * @param confirmation of the connection, with a ticket, when the request is one that the peer answers
+     * @param confirmation confirmation of the connection if the peer answers the request, together with a ticket; else
+     *     null
      */
     synchronized int take(
             long id,
@@ -65,7 +66,7 @@ final class RingSlots {
         return ids[place];
     }
 
-    /** Frees a place. */
+    /** Frees a place, and returns the future of its request. */
     synchronized @Nullable CompletableFuture<WorkCompletion> complete(int place, boolean success) {
         CompletableFuture<WorkCompletion> future = futures[place];
         Confirmation confirmation = confirmations[place];

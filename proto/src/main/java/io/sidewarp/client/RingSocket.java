@@ -25,19 +25,23 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The socket of a completion ring: wakes the sidecar, and lets threads of this process sleep until the sidecar wakes them.
- * Thread-safe.
+ * The socket of a completion ring. It wakes the sidecar, and lets threads of this process sleep until the sidecar wakes
+ * them. Thread-safe.
  *
- * <p>One of the threads that sleep waits on the socket, and the others wait for that one. Each record that is read moves the
- * {@link #epoch} on and wakes all of them: a record does not tell for which thread it is. A thread takes the epoch, says in
- * shared memory that it sleeps, looks once more, and then calls {@link #await}, which returns at once when the epoch has moved.
+ * <p>One sleeping thread waits on the socket, and the other sleeping threads wait for that thread. Each record
+ * increments the {@link #epoch} and wakes all of them, because a record does not name the thread that it is for.
+ *
+ * <p>To avoid a lost wake-up, a thread first reads the epoch, and then announces in shared memory that it sleeps. It
+ * checks its ring once more, and then calls {@link #await}, which returns at once if the epoch has changed.
  */
 final class RingSocket implements AutoCloseable {
 
-    /** A thread that does not sleep looks at the socket as often: nothing else tells that the sidecar is gone. */
+    /**
+     * Interval at which a thread that does not sleep reads the socket. Only the socket shows that the sidecar is gone.
+     */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    /** Pause between looks when less is left than a selector can wait for. */
+    /** Pause between looks if the remaining time is shorter than a selector can wait for. */
     private static final long SHORT_PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     private final SocketChannel channel;
@@ -45,24 +49,24 @@ final class RingSocket implements AutoCloseable {
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
 
-    /** Guarded by the lock. */
+    /** Bytes that were received. Guarded by the lock. */
     private final ByteBuffer input =
             ByteBuffer.allocateDirect(2 * RingRecord.MAX_LENGTH).order(ByteOrder.nativeOrder());
 
-    /** Guarded by itself. */
+    /** Record to send. Guarded by itself. */
     private final ByteBuffer output =
             ByteBuffer.allocateDirect(RingRecord.HEADER).order(ByteOrder.nativeOrder());
 
-    /** Guarded by the lock. A thread waits on the socket. */
+    /** True while a thread waits on the socket. Guarded by the lock. */
     private boolean selecting;
 
-    /** Guarded by the lock. */
+    /** True after the socket was closed. Guarded by the lock. */
     private boolean closed;
 
-    /** Guarded by the lock. */
+    /** True after the sidecar has accepted the token. Guarded by the lock. */
     private boolean welcome;
 
-    /** Written under the lock. */
+    /** Number that changes with each record. Written under the lock. */
     private volatile long epoch;
 
     private volatile long lookedAt = System.nanoTime();
@@ -74,10 +78,10 @@ final class RingSocket implements AutoCloseable {
     }
 
     /**
-     * Connects, and returns when the sidecar has taken the token.
+     * Connects, and returns when the sidecar has accepted the token.
      *
-     * @throws IOException when this process cannot reach the socket
-     * @throws SidewarpException when the sidecar refuses the token or does not answer in time
+     * @throws IOException if this process cannot reach the socket
+     * @throws SidewarpException if the sidecar refuses the token or does not answer in time
      */
     static RingSocket open(Path path, byte[] token, long timeoutNanos) throws IOException {
         SocketChannel channel = SocketChannel.open(StandardProtocolFamily.UNIX);
@@ -133,13 +137,13 @@ final class RingSocket implements AutoCloseable {
         }
     }
 
-    /** Returns why the sidecar ended the queue, or null. */
+    /** Returns the reason why the sidecar ended the queue, or null. */
     @Nullable
     SidewarpException failure() {
         return failure;
     }
 
-    /** Returns a number that moves on with each record. */
+    /** Returns a number that changes with each record. */
     long epoch() {
         return epoch;
     }
@@ -163,7 +167,7 @@ final class RingSocket implements AutoCloseable {
     private void writeFailed(IOException cause) {
         lock.lock();
         try {
-            // A record that the sidecar sent before it closed the socket is a better reason.
+            // A record that the sidecar sent before it closed the socket gives a better reason.
             read();
             if (!closed) {
                 fail(RingErrors.socketFailed(cause));
@@ -173,7 +177,7 @@ final class RingSocket implements AutoCloseable {
         }
     }
 
-    /** Reads what came, at most once in a millisecond; for threads that wait without sleeping. */
+    /** Reads records that have arrived, at most once in a millisecond. For threads that wait without sleeping. */
     void look() {
         if (System.nanoTime() - lookedAt < LOOK_NANOS || !lock.tryLock()) {
             return;
@@ -188,9 +192,9 @@ final class RingSocket implements AutoCloseable {
     }
 
     /**
-     * Sleeps until a record comes, another thread calls {@link #stir}, or the time is over; it may return earlier.
+     * Sleeps until a record comes, another thread calls {@link #stir}, or the time is over. May return earlier.
      *
-     * @param seen the epoch before the caller looked at its ring the last time
+     * @param seen epoch before the caller's last look at its ring
      */
     void await(long seen, long nanos) throws InterruptedException {
         long started = System.nanoTime();
@@ -223,7 +227,7 @@ final class RingSocket implements AutoCloseable {
             if (millis > 0) {
                 selector.select(RingSocket::noted, millis);
             } else {
-                // A selector waits for whole milliseconds, and the caller must not be late.
+                // A selector waits for whole milliseconds, and the caller must not wait too long.
                 LockSupport.parkNanos(Math.min(nanos, SHORT_PAUSE_NANOS));
             }
         } catch (IOException e) {
@@ -247,7 +251,7 @@ final class RingSocket implements AutoCloseable {
         // The only channel is read in any case.
     }
 
-    /** Makes threads that sleep look again. */
+    /** Wakes sleeping threads, so that they look again. */
     void stir() {
         lock.lock();
         try {
@@ -266,7 +270,7 @@ final class RingSocket implements AutoCloseable {
         changed.signalAll();
     }
 
-    /** Reads all records that came; under the lock. */
+    /** Reads all records that have arrived. Needs the lock. */
     private void read() {
         lookedAt = System.nanoTime();
         if (closed || failure != null) {
@@ -315,7 +319,7 @@ final class RingSocket implements AutoCloseable {
             case RingRecord.END -> fail(RingErrors.ended(value, text(at, length)));
             case RingRecord.ERROR -> fail(RingErrors.refused((int) value, text(at, length)));
             default -> {
-                // A record that a newer sidecar sends.
+                // Ignores a record type of a newer sidecar.
             }
         }
     }

@@ -14,11 +14,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue over rings in shared memory. Posting copies the prepared blocks of a request into a ring and wakes the sidecar if it
- * sleeps; polling copies completions out of a ring. Neither makes objects.
+ * A queue over rings in shared memory. Posting copies the prepared blocks of a request into a ring, and wakes the
+ * sidecar if it sleeps. Polling copies completions out of a ring. Neither allocates objects.
  *
- * <p>Locks: each of the three rings has one, held for short only and never while a thread waits or runs code of the
- * application. A thread that takes several takes them in the order send ring, receive ring, completion ring.
+ * <p>Each of the three rings has a lock. A lock is held only briefly, and never while a thread waits or runs code of
+ * the application. A thread that takes several locks takes them in the order send ring, receive ring, completion ring.
  */
 final class RingWorkQueue implements SessionQueue {
 
@@ -34,10 +34,10 @@ final class RingWorkQueue implements SessionQueue {
     private final RingQueueThread thread;
     private final Consumer<SidewarpException> sessionFailure = this::endWithSession;
 
-    /** Completions of signaled requests that were handed out, or are kept for poll. */
+    /** Number of completions of signaled requests that were handed out, or are kept for poll. */
     private final AtomicLong completed = new AtomicLong();
 
-    // Written under the locks of all rings.
+    // Reason for the end of the queue, or null. Written under the locks of all rings.
 
     private volatile @Nullable SidewarpException end;
     private volatile boolean closedHere;
@@ -138,7 +138,7 @@ final class RingWorkQueue implements SessionQueue {
     @Override
     public CompletableFuture<WorkCompletion> submit(WorkRequest request) {
         if (request.isUnsignaled()) {
-            throw new IllegalArgumentException("an unsignaled request has no completion that a future could tell");
+            throw new IllegalArgumentException("an unsignaled request has no completion for a future; use post");
         }
         CompletableFuture<WorkCompletion> future = new CompletableFuture<>();
         poster.post(request, 0, future, Durations.FOREVER);
@@ -256,7 +256,7 @@ final class RingWorkQueue implements SessionQueue {
         }
     }
 
-    /** Waits for completions that this thread or others take. */
+    /** Waits for completions that this thread or other threads take. */
     private void awaitProgress(long seen, long left) {
         try {
             if (thread.hasHandler()) {
@@ -271,7 +271,7 @@ final class RingWorkQueue implements SessionQueue {
         lookAround();
     }
 
-    /** Completions of signaled requests were handed out, or are kept for poll. */
+    /** Counts completions of signaled requests that were handed out, or are kept for poll. */
     void completed(int signaled) {
         if (signaled > 0) {
             noteRefused();
@@ -296,13 +296,13 @@ final class RingWorkQueue implements SessionQueue {
         }
     }
 
-    /** Returns why the queue ended, or null. */
+    /** Returns the reason for the end of the queue, or null. */
     @Nullable
     SidewarpException end() {
         return end;
     }
 
-    /** Returns why the queue ended before its work was complete, or null. */
+    /** Returns the reason why the queue ended before its work was complete, or null. */
     @Nullable
     SidewarpException failure() {
         return complete ? null : end;
@@ -325,7 +325,7 @@ final class RingWorkQueue implements SessionQueue {
         end(cause, End.HANDLER_FAILED);
     }
 
-    /** Looks for the end of the sidecar, or what it tells of the end of a ring, once in a while. */
+    /** Checks from time to time whether the sidecar has gone or has reported the end of a ring. */
     void lookAround() {
         socket.look();
         SidewarpException failure = socket.failure();
@@ -334,7 +334,11 @@ final class RingWorkQueue implements SessionQueue {
         }
     }
 
-    /** @throws IllegalStateException on a thread that must not wait */
+    /**
+     * Checks that this thread may wait.
+     *
+     * @throws IllegalStateException on a thread that must not wait
+     */
     void checkMayWait() {
         Transport.checkMayBlock();
         if (thread.isCurrent()) {
@@ -342,7 +346,11 @@ final class RingWorkQueue implements SessionQueue {
         }
     }
 
-    /** @throws SidewarpException when the queue takes no posts any more */
+    /**
+     * Checks that the queue takes posts.
+     *
+     * @throws SidewarpException if the queue takes no posts any more
+     */
     void checkUsable() {
         SidewarpException cause = end;
         if (cause != null) {
@@ -385,7 +393,7 @@ final class RingWorkQueue implements SessionQueue {
         thread.end();
     }
 
-    /** Takes what is in the completion ring, before it is unmapped. */
+    /** Takes all completions of the ring before the ring is unmapped. */
     private void takeAll(End reason, List<Submitted> submitted) {
         CompletionBatch batch = new CompletionBatch();
         try {
@@ -398,7 +406,7 @@ final class RingWorkQueue implements SessionQueue {
                 receives.losePosts();
             }
         } catch (SidewarpException | InternalError e) {
-            // A ring that is broken, or was cut short, has no more.
+            // A ring that is broken or was cut short has no more completions.
         }
     }
 

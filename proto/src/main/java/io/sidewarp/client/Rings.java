@@ -25,9 +25,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The rings of a queue: a completion ring, a send ring and a receive ring, mapped, and their socket.
+ * The mapped rings of a queue (a completion ring, a send ring and a receive ring) and their socket.
  *
- * @param arena of the mappings
+ * @param arena arena of the mappings
  */
 record Rings(
         Arena arena,
@@ -42,8 +42,8 @@ record Rings(
     /**
      * Creates the rings.
      *
-     * @param outstanding completions that they hold; 0 for the sidecar's default
-     * @throws SidewarpException UNIMPLEMENTED or FAILED_PRECONDITION where rings are not possible
+     * @param outstanding capacity in completions; 0 for the sidecar's default
+     * @throws SidewarpException UNIMPLEMENTED or FAILED_PRECONDITION if rings are not possible
      */
     static Rings open(GrpcSession session, int outstanding) {
         Path api = api(session);
@@ -114,11 +114,11 @@ record Rings(
                         .build(),
                 "create a work ring",
                 CreateWorkRingResponse::getWorkRing,
-                // It ends with its completion ring.
+                // The work ring ends with its completion ring.
                 late -> {});
     }
 
-    /** Maps a file, and checks that it is the ring that the sidecar has told of. */
+    /** Maps a file, and checks that it is the ring that the sidecar described. */
     private static MemorySegment map(GrpcSession session, RingFile file, int kind, Arena arena) throws IOException {
         Path path = session.regions().locate(file.getPath());
         try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
@@ -130,8 +130,8 @@ record Rings(
             int blocks = RingLayout.blocks(segment);
             RingLayout.check(segment, kind, blocks);
             if (Integer.bitCount(blocks) != 1 || RingLayout.fileLength(blocks) > file.getLength()) {
-                throw new IOException(path + " has " + file.getLength() + " bytes, and its header tells " + blocks
-                        + " blocks of 64 bytes behind 512");
+                throw new IOException(path + " has " + file.getLength() + " bytes, and its header has " + blocks
+                        + " blocks of 64 bytes after offset 512");
             }
             return segment;
         }
@@ -147,7 +147,7 @@ record Rings(
                         .build());
     }
 
-    /** Ends the rings when no thread uses them any more. */
+    /** Ends the rings, when no thread uses them any more. */
     void unmap() {
         arena.close();
     }

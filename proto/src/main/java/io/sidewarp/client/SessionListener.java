@@ -9,35 +9,44 @@ import io.sidewarp.v1.SharedReceiveQueueLimitReached;
 import java.time.Duration;
 
 /**
- * Asynchronous events of a session. Called one at a time, in order, on a thread that may block.
+ * A listener for asynchronous events of a session. Called for one event at a time, in order, on a thread that may
+ * block.
  */
 public interface SessionListener {
 
     /**
-     * A connection of the session changed its state, or waits for something that the message names. Called behind the
-     * completions of the connection that came before, on queues of the session; after a second all the same, where nobody takes
-     * them.
+     * Reports that a connection of the session changed its state, or waits for something that the message names. The
+     * call comes after the earlier completions of the connection on queues of the session. If nobody takes these
+     * completions, the call comes after a second.
      */
     default void connectionChanged(ConnectionStateChange change) {}
 
-    /** A region's backing failed; it is unusable until it is closed. */
+    /** Reports that the backing of a region failed. The region is unusable until it is closed. */
     default void regionFault(RegionFault fault) {}
 
     /**
-     * Messages left fewer receives on a shared receive queue than it was armed with: post more, and arm it again
-     * ({@link SharedReceiveQueue#arm}).
+     * Reports that a shared receive queue has fewer receives than the armed limit. Post more receives, and arm the
+     * limit again ({@link SharedReceiveQueue#arm}).
      */
     default void sharedReceiveLimitReached(SharedReceiveQueueLimitReached event) {}
 
     /**
-     * So many events came to nobody, for this process did not read them. {@link Connection#closed()} follows all the same. Look
-     * for the state of regions ({@link Session#listRegions}), and arm shared receive queues again.
+     * Reports that events were lost, because this process did not read them. {@link Connection#closed()} completes
+     * nevertheless. Check the state of regions ({@link Session#listRegions}), and arm shared receive queues again.
+     *
+     * @param count number of lost events
      */
     default void eventsLost(long count) {}
 
-    /** The sidecar is stopping: no new connections, and work under way may finish within the given time. */
+    /**
+     * Reports that the sidecar is stopping. It refuses new connections; outstanding work may finish within the given
+     * time.
+     */
     default void draining(Duration grace) {}
 
-    /** The session ended other than by {@link Session#close()}; everything outstanding fails with this cause. */
+    /**
+     * Reports that the session ended other than by {@link Session#close()}. Everything outstanding fails with this
+     * cause.
+     */
     default void lost(SidewarpException cause) {}
 }

@@ -3,12 +3,12 @@
 
 package io.sidewarp.client;
 
-/** A queue as its session sees it. */
+/** A queue, as seen by its session. */
 interface SessionQueue extends WorkQueue {
 
-    /** Sends what a batch keeps back: a call that follows waits for it. */
+    /** Sends requests that a batch holds back, because a later call waits for them. */
     void sendPosted();
 
-    /** The sidecar told that a connection is closed. */
+    /** Records that a connection is closed, as the sidecar reported. */
     void connectionClosed(long connection);
 }

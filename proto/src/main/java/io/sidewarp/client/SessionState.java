@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Objects that a {@link SupervisedSession} has set up. They are valid until one of them fails; then the next state follows.
- * Thread-safe.
+ * The objects that a {@link SupervisedSession} has set up. They are valid until one of them fails; then the next state
+ * follows. Thread-safe.
  */
 public final class SessionState {
 
@@ -32,36 +32,42 @@ public final class SessionState {
         this.ended = ended;
     }
 
-    /** The session, for whatever else is needed. What is created in it is gone when the session is lost. */
+    /** Returns the session, for other objects. Objects that are created in it are lost with the session. */
     public Session session() {
         return session;
     }
 
     /**
-     * A region that was declared. It has another STag in each session. {@link SharedRegion#fileExisted()} tells whether the
-     * content survived; if so, the segment of the state before is still valid too.
+     * Returns a declared region. Its STag differs in each session. {@link SharedRegion#fileExisted()} returns whether
+     * the content survived; if so, the segment of the previous state is still valid too.
      *
-     * @throws IllegalArgumentException when there is none of this path
+     * @throws IllegalArgumentException if no region with this path was declared
      */
     public SharedRegion region(String path) {
         return find(regions, "region", path);
     }
 
     /**
-     * A connection that was declared. Its peer may have other STags than before: it tells them anew.
+     * Returns a declared connection. Its peer may have other STags than before, and announces them again.
      *
-     * @throws IllegalArgumentException when there is none of this name
+     * @throws IllegalArgumentException if no connection has this name
      */
     public Connection connection(String name) {
         return find(connections, "connection", name);
     }
 
-    /** Paths of regions and names of connections that are other objects than in the state before. In the first: all. */
+    /**
+     * Returns the paths of regions and names of connections that are other objects than in the previous state. In the
+     * first state, all are.
+     */
     public Set<String> changed() {
         return changed;
     }
 
-    /** Completes when something of this state has failed, and when the supervised session is closed. */
+    /**
+     * Returns a future that completes when an object of this state has failed, or when the supervised session is
+     * closed.
+     */
     public CompletableFuture<Void> ended() {
         return ended.copy();
     }

@@ -8,9 +8,10 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * The {@link ConnectionTraffic} of a session's connections. Completions and events may come before the answer of the call
- * that sets a connection up, and after the connection's end: of connections that are not known the last few are kept.
- * Thread-safe.
+ * The {@link ConnectionTraffic} of a session's connections. Thread-safe.
+ *
+ * <p>Completions and events may come before the answer of a connection's set-up call, and after the connection's end.
+ * Therefore the last few unknown connections are kept.
  */
 final class SessionTraffic {
 
@@ -43,7 +44,7 @@ final class SessionTraffic {
         return found == null ? unknown.computeIfAbsent(connection, id -> new ConnectionTraffic(id, transport)) : found;
     }
 
-    /** The connection is known from now on. */
+    /** Makes a connection known. */
     synchronized ConnectionTraffic adopt(long connection) {
         ConnectionTraffic traffic = ofUnknown(connection);
         unknown.remove(connection);
@@ -51,7 +52,7 @@ final class SessionTraffic {
         return traffic;
     }
 
-    /** The connection has ended. */
+    /** Forgets a connection that has ended. */
     void forget(long connection) {
         known.remove(connection);
     }

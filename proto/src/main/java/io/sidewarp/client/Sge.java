@@ -4,11 +4,12 @@
 package io.sidewarp.client;
 
 /**
- * A part of a local region, the element of a gather or scatter list. {@link Region#slice} makes checked ones.
+ * A part of a local region: one element of a gather or scatter list. {@link Region#slice} makes elements with checked
+ * bounds.
  *
  * @param region the region's id
- * @param offset octets from the beginning of the region (not a tagged offset)
- * @param length octets, at most 2^32 - 1 over all elements of a work request
+ * @param offset bytes from the beginning of the region (not a tagged offset)
+ * @param length bytes, at most 2^32 - 1 over all elements of a work request
  */
 public record Sge(long region, long offset, long length) {
 

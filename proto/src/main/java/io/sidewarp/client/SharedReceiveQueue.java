@@ -7,47 +7,48 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Receives that connections share: a message takes the oldest one, on whichever connection it arrives. Connections are
- * made with it by {@link ConnectionOptions.Builder#sharedReceives}; many receives are best posted to a {@link WorkQueue}
- * ({@link WorkRequest#receive(SharedReceiveQueue, Sge...)}). {@link WorkCompletion#connection()} tells whose message took
- * a receive.
+ * Receives that several connections share. A message takes the oldest receive, whichever connection carries the
+ * message. {@link ConnectionOptions.Builder#sharedReceives} makes connections that use the queue.
+ *
+ * <p>To post many receives, use a {@link WorkQueue} ({@link WorkRequest#receive(SharedReceiveQueue, Sge...)}).
+ * {@link WorkCompletion#connection()} names the connection whose message took a receive.
  */
 public interface SharedReceiveQueue extends AutoCloseable {
 
-    /** The sidecar's number for it. */
+    /** Returns the sidecar's number of the queue. */
     long id();
 
-    /** The number of its protection domain. */
+    /** Returns the number of the queue's protection domain. */
     long protectionDomain();
 
-    /** Receives that can be outstanding. */
+    /** Returns the number of receives that can be outstanding. */
     int capacity();
 
-    /** Its present description, asked of the sidecar. NOT_FOUND when it is gone. */
+    /** Asks the sidecar for the present description of the queue. Fails with NOT_FOUND if the queue is gone. */
     io.sidewarp.v1.SharedReceiveQueue info();
 
     /**
-     * Asks to be told once ({@link SessionListener#sharedReceiveLimitReached}) when a message took a receive and fewer
-     * than so many are left.
+     * Arms the limit of the queue. {@link SessionListener#sharedReceiveLimitReached} is called once, when a message has
+     * taken a receive and fewer receives than the limit are left.
      *
-     * @param limit at most the capacity; 0: do not tell
+     * @param limit at most the capacity; 0 disarms the limit
      */
     void arm(int limit);
 
     /**
-     * Posts one receive and returns when a message has filled it.
+     * Posts one receive. Returns when a message has filled it.
      *
-     * @throws SidewarpException RESOURCE_EXHAUSTED when the queue is full; {@link WorkFailedException} when the receive
-     *     did not succeed
+     * @throws SidewarpException RESOURCE_EXHAUSTED if the queue is full; {@link WorkFailedException} if the receive did
+     *     not succeed
      */
     WorkCompletion receive(Sge local);
 
     CompletableFuture<WorkCompletion> receiveAsync(List<Sge> local);
 
     /**
-     * Destroys it. Receives that no message took complete as {@link CompletionStatus#FLUSHED}.
+     * Destroys the queue. Receives that no message took complete as {@link CompletionStatus#FLUSHED}.
      *
-     * @throws SidewarpException FAILED_PRECONDITION while connections use it
+     * @throws SidewarpException FAILED_PRECONDITION while connections use the queue
      */
     @Override
     void close();

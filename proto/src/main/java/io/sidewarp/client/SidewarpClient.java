@@ -10,17 +10,21 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The way to a sidecar. Thread-safe; one per process is enough. It connects when the first call needs it.
+ * A client of one sidecar. Thread-safe; one instance for each process is enough. The client connects when the first
+ * call needs it.
  */
 public interface SidewarpClient extends AutoCloseable {
 
-    /** To the sidecar of the environment's SIDEWARP_API, else to {@value ClientOptions#DEFAULT_TARGET}. */
+    /**
+     * Creates a client of the sidecar that SIDEWARP_API names in the environment. Without SIDEWARP_API, the target is
+     * {@value ClientOptions#DEFAULT_TARGET}.
+     */
     static SidewarpClient connect() {
         return connect(ClientOptions.defaults());
     }
 
     /**
-     * To a given sidecar.
+     * Creates a client of a given sidecar.
      *
      * @param target {@code unix:///run/sidewarp/api.sock}, or {@code host:port} for TCP
      */
@@ -28,40 +32,45 @@ public interface SidewarpClient extends AutoCloseable {
         return connect(ClientOptions.defaults().withTarget(target));
     }
 
-    /** @throws IllegalArgumentException when the target is neither of the two forms */
+    /**
+     * Creates a client with options.
+     *
+     * @throws IllegalArgumentException if the target has neither of the two forms
+     */
     static SidewarpClient connect(ClientOptions options) {
         return new GrpcClient(options);
     }
 
-    /** The target as it was given. */
+    /** Returns the target as it was given. */
     String target();
 
-    /** Capabilities and limits of the sidecar, and the provider in use. */
+    /** Returns the capabilities and limits of the sidecar, and the provider in use. */
     DeviceInfo device();
 
-    /** Sessions of the caller's user; all sessions for root and the sidecar's own user. */
+    /** Lists the sessions of the caller's user. Root and the sidecar's own user see all sessions. */
     List<SessionInfo> listSessions();
 
-    /** Connections of all sessions that the caller may see. */
+    /** Lists the connections of all sessions that the caller may see. */
     List<io.sidewarp.v1.Connection> listConnections();
 
     /**
-     * SCTP associations that carry connections which the caller may see; all of them for root and the sidecar's own user.
+     * Lists the SCTP associations that carry connections which the caller may see. Root and the sidecar's own user see
+     * all associations.
      */
     List<Association> listAssociations();
 
-    /** Regions of all sessions that the caller may see. */
+    /** Lists the regions of all sessions that the caller may see. */
     List<io.sidewarp.v1.Region> listRegions();
 
     /**
      * Opens a session.
      *
-     * @param name shown in listings, logs and telemetry, for instance the service's name; at most 64 characters
+     * @param name name for listings, logs and telemetry, for example the name of the service; at most 64 characters
      */
     Session openSession(String name);
 
     /**
-     * Describes a session that is set up again after a failure, of this sidecar or of a peer.
+     * Describes a session that is set up again after a failure of this sidecar or of a peer.
      *
      * @param name as in {@link #openSession}
      */
@@ -70,16 +79,18 @@ public interface SidewarpClient extends AutoCloseable {
     }
 
     /**
-     * Waits until the sidecar is there and says that it serves (grpc.health.v1).
+     * Waits until the sidecar answers and reports that it serves (grpc.health.v1).
      *
-     * @throws SidewarpException DEADLINE_EXCEEDED when it does not in time; the message says what was last seen
+     * @throws SidewarpException DEADLINE_EXCEEDED if the sidecar is not ready in time; the message names the last
+     *     answer
      */
     void awaitReady(Duration timeout);
 
     /**
-     * Closes all sessions of this client, as {@link Session#close()} does, and the way to the sidecar.
+     * Closes all sessions of this client, as {@link Session#close()} does, and the connection to the sidecar.
      *
-     * @throws SidewarpException what the first session failed with; that of others is among its suppressed exceptions
+     * @throws SidewarpException the failure of the first session; failures of other sessions are its suppressed
+     *     exceptions
      */
     @Override
     void close();

@@ -8,7 +8,7 @@ import io.sidewarp.v1.RdmaError;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A call to the sidecar failed. The message names the cause and, where there is one, the remedy. */
+/** Failure of a call to the sidecar. The message names the cause and, if there is one, the remedy. */
 public class SidewarpException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -18,7 +18,7 @@ public class SidewarpException extends RuntimeException {
     private final Retry retry;
     private final transient @Nullable RdmaError rdmaError;
 
-    /** A failure with the advice that its code stands for. */
+    /** Makes a failure with the default advice of its code. */
     public SidewarpException(
             Status.Code code, String message, @Nullable RdmaError rdmaError, @Nullable Throwable cause) {
         this(code, message, retry(code), rdmaError, cause);
@@ -42,17 +42,17 @@ public class SidewarpException extends RuntimeException {
         return message;
     }
 
-    /** The gRPC status code. */
+    /** Returns the gRPC status code. */
     public Status.Code code() {
         return code;
     }
 
-    /** When the same request may succeed. */
+    /** Returns when the same request may succeed. */
     public Retry retry() {
         return retry;
     }
 
-    /** Advice for a failure of this side, where no sidecar has given any. */
+    /** Returns the advice for a failure of this side, for which no sidecar has given advice. */
     private static Retry retry(Status.Code code) {
         return switch (code) {
             case RESOURCE_EXHAUSTED, UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, CANCELLED -> Retry.LATER;
@@ -61,12 +61,12 @@ public class SidewarpException extends RuntimeException {
         };
     }
 
-    /** The protocol error that was the cause: layer, type, code, name, and which side found it. */
+    /** Returns the protocol error that was the cause: layer, type, code, name, and the side that found it. */
     public Optional<RdmaError> rdmaError() {
         return Optional.ofNullable(rdmaError);
     }
 
-    /** The same failure for another thread, whose stack it tells; this one is its cause. */
+    /** Returns the same failure with the stack of the calling thread; this exception is its cause. */
     SidewarpException again() {
         return new SidewarpException(code, message, retry, rdmaError, this);
     }

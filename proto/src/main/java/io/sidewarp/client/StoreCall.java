@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One Store call, fed by one thread, which waits while the call's buffers are full: no more than they hold is ever in
- * memory. Closing it before {@link #finish} abandons it.
+ * One Store call, fed by one thread. The thread waits while the call's buffers are full, so no more data than they hold
+ * is in memory. Closing the call before {@link #finish} abandons it.
  */
 final class StoreCall implements AutoCloseable {
 
@@ -43,7 +43,10 @@ final class StoreCall implements AutoCloseable {
         session.failAtEnd(failure);
     }
 
-    /** Sends a piece, after the header when it is the first. Does nothing when the call failed: finish tells why. */
+    /**
+     * Sends a piece. The first piece comes with the header. Does nothing if the call failed; {@link #finish} reports
+     * the reason.
+     */
     void send(ByteString data) {
         lock.lock();
         try {
@@ -64,7 +67,7 @@ final class StoreCall implements AutoCloseable {
     /**
      * Ends the data and waits for the response.
      *
-     * @return octets stored
+     * @return number of bytes stored
      */
     long finish() {
         lock.lock();
@@ -84,7 +87,7 @@ final class StoreCall implements AutoCloseable {
     @Override
     public void close() {
         session.forget(failure);
-        // Who is interrupted while it waits for the outcome cancels that, and not the call.
+        // An interrupt of the waiting thread cancels only the outcome, so the call must be cancelled here.
         if (!outcome.isDone() || outcome.isCancelled()) {
             call.cancel("abandoned by the caller", null);
         }
@@ -103,8 +106,7 @@ final class StoreCall implements AutoCloseable {
     private void fail(SidewarpException cause) {
         lock.lock();
         try {
-            // Not between a look at the outcome and what is sent then: gRPC takes nothing for a call that was
-            // cancelled.
+            // Takes the lock, so that no message is sent after the call was cancelled: gRPC does not allow that.
             outcome.completeExceptionally(cause);
             call.cancel(cause.getMessage(), cause);
             writable.signalAll();

@@ -14,10 +14,10 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
 
-/** A managed region: memory of the sidecar, reached through Store and Load. */
+/** A managed region: memory of the sidecar. Store and Load give access to it. */
 final class StoredRegion extends RegisteredRegion implements ManagedRegion {
 
-    /** Octets of a piece. Large enough that messages cost little, and well below the 256 KiB of a request. */
+    /** Bytes in a piece: large enough that messages cost little, and well below the 256 KiB of a request. */
     static final int PIECE = 128 << 10;
 
     StoredRegion(Regions regions, io.sidewarp.v1.Region region) {
@@ -29,7 +29,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
         try (StoreCall call = new StoreCall(regions().session(), header(offset))) {
             while (source.hasRemaining()) {
                 int octets = Math.min(PIECE, source.remaining());
-                // The caller's memory itself: it stays as it is until this method returns.
+                // Wraps the caller's memory without a copy: the caller does not change it until this method returns.
                 call.send(UnsafeByteOperations.unsafeWrap(source.slice(source.position(), octets)));
                 source.position(source.position() + octets);
             }
@@ -67,7 +67,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
             while (target.hasRemaining()) {
                 if (channel.read(target) < 0) {
                     throw new EOFException(
-                            "the sidecar gave only " + (wanted - target.remaining()) + " of " + wanted + " octets");
+                            "the sidecar gave only " + (wanted - target.remaining()) + " of " + wanted + " bytes");
                 }
             }
         } catch (IOException e) {
@@ -101,7 +101,7 @@ final class StoredRegion extends RegisteredRegion implements ManagedRegion {
 
     @Override
     public String toString() {
-        return "ManagedRegion[" + id() + ", " + length() + " octets]";
+        return "ManagedRegion[" + id() + ", " + length() + " bytes]";
     }
 
     private StoreHeader header(long offset) {

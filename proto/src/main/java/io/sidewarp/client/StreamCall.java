@@ -11,7 +11,7 @@ import io.grpc.Status;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A call with one request and a stream of responses that are taken as they come. */
+/** A call with one request and a stream of responses, which are taken as they arrive. */
 final class StreamCall {
 
     private final ClientCall<?, ?> call;
@@ -23,7 +23,7 @@ final class StreamCall {
     /**
      * Starts the call. Both callbacks run on the event loop.
      *
-     * @param end called once, last, with the failure or with null when the server ended the call in order
+     * @param end called once, last, with the failure, or with null if the server ended the call in order
      */
     static <Q, R> StreamCall start(
             Transport transport,

@@ -3,7 +3,7 @@
 
 package io.sidewarp.client;
 
-/** Something that goes on until it is closed. */
+/** A subscription to events, which ends when it is closed. */
 public interface Subscription extends AutoCloseable {
 
     @Override

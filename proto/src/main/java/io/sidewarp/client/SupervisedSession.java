@@ -20,22 +20,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session with regions, listeners and connections that are set up again when something of them fails: after the death of
- * the sidecar all of them, after that of a peer the connections to it. Made by {@link SidewarpClient#supervise}.
+ * A session with regions, listeners and connections that are set up again after a failure. After the death of the
+ * sidecar, all of them are set up again. After the death of a peer, the connections to it are set up again. Made by
+ * {@link SidewarpClient#supervise}.
  *
- * <p>Attempts follow each other after pauses of {@link #FIRST_PAUSE}, doubled each time up to {@link #LONGEST_PAUSE}; the
- * real pause is a random part of at least half, so that many applications do not come at once. The first attempt after a
- * failure comes at once when all had worked for {@link #LONGEST_PAUSE}. Attempts end only with {@link #close()}.
+ * <p>The first pause between attempts is {@link #FIRST_PAUSE}. Pauses double up to {@link #LONGEST_PAUSE}. The real
+ * pause is a random part of at least half, so that many applications do not come at the same time. If everything had
+ * worked for {@link #LONGEST_PAUSE}, the first attempt after a failure comes at once. Attempts end only with
+ * {@link #close()}.
  *
- * <p>Regions are shared files with {@link CreateMode#OPEN_OR_CREATE}: their content survives the death of the sidecar. It
- * does not survive the end of a session that the sidecar notices, as when the sidecar is stopped.
+ * <p>Regions are shared files with {@link CreateMode#OPEN_OR_CREATE}: their content survives the death of the sidecar.
+ * The content does not survive an end of the session that the sidecar notices, for example when the sidecar is stopped.
  */
 public final class SupervisedSession implements AutoCloseable {
 
-    /** The first pause between two attempts. */
+    /** First pause between two attempts. */
     public static final Duration FIRST_PAUSE = Duration.ofMillis(100);
 
-    /** The longest pause between two attempts: short against the 30 s for which a sidecar keeps files. */
+    /** Longest pause between two attempts, short compared with the 30 s for which a sidecar keeps files. */
     public static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
 
     private static final System.Logger LOG = System.getLogger(SupervisedSession.class.getName());
@@ -43,7 +45,7 @@ public final class SupervisedSession implements AutoCloseable {
     private final Builder plan;
     private final SupervisionListener listener;
 
-    /** Something that was set up, and the future that tells its end. */
+    /** An object that was set up, and the future that reports its end. */
     private record Live<T>(T object, CompletableFuture<?> closed) {
 
         boolean ended() {
@@ -51,17 +53,17 @@ public final class SupervisedSession implements AutoCloseable {
         }
     }
 
-    // Guarded by this; changed by the supervising thread only.
+    // The following fields are guarded by this, and changed only by the supervising thread.
     private final Map<String, SharedRegion> regions = new LinkedHashMap<>();
     private final List<Session> lost = new ArrayList<>();
     private final Map<Listening, Live<Listener>> listeners = new LinkedHashMap<>();
     private final Map<String, Live<Connection>> connections = new LinkedHashMap<>();
     private @Nullable Live<Session> session;
 
-    /** Ends the states that tell of a session only. */
+    /** Ends the states that hold only a session. */
     private CompletableFuture<Void> sessionEnd = new CompletableFuture<>();
 
-    // Guarded by this.
+    // The following fields are guarded by this.
     private final Set<String> changed = new HashSet<>();
     private CompletableFuture<Void> stateEnd = new CompletableFuture<>();
     private boolean closed;
@@ -92,13 +94,13 @@ public final class SupervisedSession implements AutoCloseable {
             this.name = name;
         }
 
-        /** A shared region. */
+        /** Declares a shared region. */
         public Builder region(String path, long length, Access... access) {
             return region(path, length, RegionOptions.of(access));
         }
 
         /**
-         * A shared region.
+         * Declares a shared region.
          *
          * @param path as in {@link Session#createSharedRegion(String, long, CreateMode, RegionOptions)}
          * @param options without protection domain and connection, which belong to a single session
@@ -109,8 +111,8 @@ public final class SupervisedSession implements AutoCloseable {
         }
 
         /**
-         * A listener. It listens before connections are set up, so the state that its handler gets may lack them.
-         * Connections that it accepts are not supervised: the peer connects again.
+         * Declares a listener. It begins to listen before connections are set up, so its handler may get a state
+         * without them. Accepted connections are not supervised: the peer connects again.
          *
          * @param handler as in {@link Session#listen(String, int, java.util.function.Consumer)}
          */
@@ -124,16 +126,16 @@ public final class SupervisedSession implements AutoCloseable {
             return this;
         }
 
-        /** A connection with defaults. */
+        /** Declares a connection with default options. */
         public Builder connect(String connection, String host, int port) {
             return connect(connection, host, port, ignored -> ConnectionOptions.defaults());
         }
 
         /**
-         * A connection.
+         * Declares a connection.
          *
-         * @param connection its name in {@link SessionState}
-         * @param options called for each attempt; private data tells the peer the present STags
+         * @param connection name of the connection in {@link SessionState}
+         * @param options called for each attempt; its private data can tell the peer the present STags
          */
         public Builder connect(
                 String connection, String host, int port, Function<SessionState, ConnectionOptions> options) {
@@ -142,9 +144,9 @@ public final class SupervisedSession implements AutoCloseable {
         }
 
         /**
-         * A connection that is created first, so that receives can be posted to it before its peer can send.
+         * Declares a connection that is created first, so that receives can be posted to it before its peer can send.
          *
-         * @param connection its name in {@link SessionState}
+         * @param connection name of the connection in {@link SessionState}
          * @param created called for each attempt; creates the connection in the state's session and posts to it
          */
         public Builder connectCreated(
@@ -167,7 +169,10 @@ public final class SupervisedSession implements AutoCloseable {
             }
         }
 
-        /** Begins, and does not wait: {@link SupervisionListener#onReady} is called when all is there. */
+        /**
+         * Starts the supervision without waiting. {@link SupervisionListener#onReady} is called when everything is set
+         * up.
+         */
         public SupervisedSession start(SupervisionListener listener) {
             SupervisedSession supervised = new SupervisedSession(this, listener);
             Thread.ofVirtual().name("sidewarp-supervised-session").start(supervised::run);
@@ -176,8 +181,8 @@ public final class SupervisedSession implements AutoCloseable {
     }
 
     /**
-     * Ends the session and all that belongs to it. Does not wait for a call of the listener that still runs; what it does
-     * with the session fails.
+     * Ends the session and all its objects. Does not wait for a running call of the listener; operations of that call
+     * on the session fail.
      */
     @Override
     public void close() {
@@ -218,7 +223,10 @@ public final class SupervisedSession implements AutoCloseable {
         release();
     }
 
-    /** Adds why earlier data of ended connections may not have arrived. The end of the session does not repeat it. */
+    /**
+     * Adds the reasons why earlier data of ended connections may not have arrived. The end of the session does not
+     * repeat them.
+     */
     private void addLosses(Throwable failure) {
         List<Connection> ended;
         synchronized (this) {
@@ -240,7 +248,7 @@ public final class SupervisedSession implements AutoCloseable {
         }
     }
 
-    /** Has the application work until something fails, and returns what. */
+    /** Lets the application work until something fails, and returns the failure. */
     private Throwable work() {
         try {
             listener.onReady(ready());
@@ -252,7 +260,11 @@ public final class SupervisedSession implements AutoCloseable {
         }
     }
 
-    /** Half to all of the pause that a number of failures in a row leads to. */
+    /**
+     * Returns a random pause between half of the nominal pause and all of it.
+     *
+     * @param failures number of failures in a row
+     */
     static Duration pause(int failures) {
         if (failures == 0) {
             return Duration.ZERO;
@@ -262,7 +274,7 @@ public final class SupervisedSession implements AutoCloseable {
         return Duration.ofNanos(ThreadLocalRandom.current().nextLong(longest / 2, longest + 1));
     }
 
-    /** Sets up what is missing. What is there stays, also when the rest cannot be set up now. */
+    /** Sets up missing objects. Existing objects stay, even if the others cannot be set up now. */
     private void setUp() {
         Session current = session();
         for (Declared region : plan.regions) {
@@ -272,7 +284,7 @@ public final class SupervisedSession implements AutoCloseable {
                 keep(() -> regions.put(region.path(), created), region.path());
             }
         }
-        // New regions have their mappings now, where the files are the same.
+        // New regions now have their mappings, shared with the lost sessions where the files are the same.
         lost.forEach(SupervisedSession::closeQuietly);
         lost.clear();
         for (Listening listening : plan.listeners) {
@@ -331,7 +343,7 @@ public final class SupervisedSession implements AutoCloseable {
         return live == null || live.ended();
     }
 
-    /** Objects that are set up so far. */
+    /** Returns the objects that are set up so far. */
     private synchronized SessionState snapshot(Session current) {
         return snapshot(current, sessionEnd);
     }
@@ -363,7 +375,7 @@ public final class SupervisedSession implements AutoCloseable {
 
     private void endState() {
         List<CompletableFuture<Void>> ends = isMissing(session) ? List.of(stateEnd, sessionEnd) : List.of(stateEnd);
-        // The application deals with whatever depends on them.
+        // Runs on another thread, because dependent actions are code of the application.
         Thread.ofVirtual().start(() -> ends.forEach(end -> end.complete(null)));
     }
 
@@ -383,7 +395,7 @@ public final class SupervisedSession implements AutoCloseable {
         return closed;
     }
 
-    /** The first end of an object that was set up. */
+    /** Returns the first failure of an object that was set up. */
     private synchronized Throwable cause() {
         List<Live<?>> all = new ArrayList<>();
         if (session != null) {
@@ -399,7 +411,7 @@ public final class SupervisedSession implements AutoCloseable {
         return new SidewarpException(io.grpc.Status.Code.UNAVAILABLE, "a connection or listener was closed");
     }
 
-    /** For a listener that failed: whether the connections still work, nobody knows. */
+    /** Aborts the connections after a failure of the listener, because their state is then unknown. */
     private void abortConnections(Throwable failure) {
         List<Live<Connection>> all;
         synchronized (this) {
@@ -411,7 +423,7 @@ public final class SupervisedSession implements AutoCloseable {
             try {
                 connection.object().abort();
             } catch (RuntimeException e) {
-                // It is gone, or its session is.
+                // The connection is gone, or its session is.
             }
             addLoss(connection.object(), failure);
         }
@@ -429,7 +441,7 @@ public final class SupervisedSession implements AutoCloseable {
         try {
             session.close();
         } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "a session did not end as it should", e);
+            LOG.log(Level.DEBUG, "a session could not be closed", e);
         }
     }
 

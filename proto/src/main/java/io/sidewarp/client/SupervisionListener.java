@@ -10,24 +10,26 @@ import java.time.Duration;
 public interface SupervisionListener {
 
     /**
-     * All that was declared is there. Called once, and again whenever something failed and is set up again. It may do the
-     * application's work here: calls fail when something breaks, and what it throws then leads to the next set-up. Or it
-     * returns; the next call comes when something breaks. It must not wait longer than until {@link SessionState#ended()}
-     * for anything but this client's calls.
+     * Reports that all declared objects are set up. Called once, and again after each failure that was repaired.
      *
-     * <p>Nothing is repeated by itself. Work that was outstanding may have been done or not: the application knows whether
-     * it can do it twice, or finds out, for example by a Read.
+     * <p>The method may do the application's work: calls fail when something breaks, and an exception of this method
+     * leads to the next set-up. Or it returns; the next call comes after something broke. Except for calls of this
+     * client, the method must not wait longer than until {@link SessionState#ended()}.
      *
-     * @throws Exception what did not work; the declared connections are aborted then, and made anew
+     * <p>No work is repeated automatically. Outstanding work may or may not have been done. The application knows
+     * whether it can repeat the work, or finds out, for example with a Read.
+     *
+     * @throws Exception a failure of the application's work; the declared connections are then aborted and set up again
      */
     void onReady(SessionState state) throws Exception;
 
     /**
-     * Something broke, or could not be set up. By default it goes to the log ({@link System.Logger}).
+     * Reports that something failed or could not be set up. By default the failure goes to the log
+     * ({@link System.Logger}).
      *
-     * @param cause what failed. Earlier Writes and Sends that may not have arrived are told as suppressed exceptions, and the
-     *     end of the session does not tell them again
-     * @param pause time until the next attempt; 0 for at once
+     * @param cause the failure. Its suppressed exceptions report earlier Writes and Sends that may not have arrived;
+     *     the end of the session does not report them again.
+     * @param pause time until the next attempt; 0 for an attempt at once
      */
     default void onFailure(Throwable cause, Duration pause) {
         SupervisedSession.log(cause, pause);

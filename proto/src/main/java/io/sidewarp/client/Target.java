@@ -5,7 +5,7 @@ package io.sidewarp.client;
 
 import java.nio.file.Path;
 
-/** Where a sidecar listens, as written in SIDEWARP_API. */
+/** Address of a sidecar, as written in SIDEWARP_API. */
 sealed interface Target {
 
     /** A Unix socket. */
@@ -14,7 +14,11 @@ sealed interface Target {
     /** A TCP port, on loopback unless the administrator decided otherwise. */
     record Tcp(String host, int port) implements Target {}
 
-    /** @throws IllegalArgumentException when the text is neither {@code unix:PATH} nor {@code host:port} */
+    /**
+     * Parses the text of an address.
+     *
+     * @throws IllegalArgumentException if the text is neither {@code unix:PATH} nor {@code host:port}
+     */
     static Target parse(String text) {
         if (text.startsWith("unix:")) {
             String path = text.substring("unix:".length());

@@ -15,9 +15,9 @@ import io.opentelemetry.context.Context;
 import java.util.Optional;
 
 /**
- * Hands the caller's trace context on to the sidecar (W3C traceparent). OpenTelemetry's API is optional: without it on
- * the class path nothing is handed on. The propagator is used directly, because asking for the global one before the
- * application has set its own would make that impossible.
+ * Passes the caller's trace context to the sidecar (W3C traceparent). OpenTelemetry's API is optional: without it on
+ * the class path, nothing is passed. The propagator is used directly. Reading the global propagator too early would
+ * prevent the application from setting its own.
  */
 final class TraceContext {
 

@@ -6,8 +6,8 @@ package io.sidewarp.client;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the {@link ConnectionTraffic} of a connection without objects, for connections that were asked for lately.
- * Thread-safe: a thread that does not see what another one has found finds the same.
+ * A cache of the {@link ConnectionTraffic} of recently used connections, which allocates nothing on a hit. Thread-safe:
+ * threads that look up the same connection find the same object.
  */
 final class TrafficCache {
 

@@ -27,15 +27,18 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The gRPC channel and its event loop. One connection has one event loop whatever the number of threads, so there is one
- * thread; callbacks run on it directly, without a hop to another executor.
+ * A gRPC channel and its event loop. One connection has one event loop whatever the number of threads, so there is one
+ * thread. Callbacks run directly on it, without a hop to another executor.
  */
 final class Transport implements AutoCloseable {
 
-    /** Enough for a listing of many thousand connections. */
+    /** Maximum size of a response in bytes, enough for a listing of many thousand connections. */
     private static final int MAX_INBOUND_MESSAGE = 64 << 20;
 
-    /** A fixed window: no bandwidth probes, and a loaded region flows without waiting for window updates. */
+    /**
+     * Fixed window in bytes: there are no bandwidth probes, and a loaded region flows without waiting for window
+     * updates.
+     */
     private static final int FLOW_CONTROL_WINDOW = 4 << 20;
 
     private final EventLoopGroup group;
@@ -45,7 +48,11 @@ final class Transport implements AutoCloseable {
         this(target, Epoll.isAvailable());
     }
 
-    /** @param epoll Linux' native transport, or else the JDK's */
+    /**
+     * Opens the channel.
+     *
+     * @param epoll whether to use Linux' native transport, or else the JDK's
+     */
     Transport(Target target, boolean epoll) {
         ThreadFactory threads = LoopThread::new;
         group = epoll ? new EpollEventLoopGroup(1, threads) : new NioEventLoopGroup(1, threads);
@@ -87,8 +94,8 @@ final class Transport implements AutoCloseable {
     }
 
     /**
-     * Has the next call find out whether the sidecar is there. A channel that failed would else wait longer and longer
-     * between attempts, and fail calls meanwhile with what it saw at the last one.
+     * Makes the next call connect if the last connection attempt failed. Otherwise the channel would wait longer and
+     * longer between attempts, and meanwhile fail calls with the failure of the last attempt.
      */
     void connectNow() {
         if (channel.getState(false) == ConnectivityState.TRANSIENT_FAILURE) {
@@ -96,7 +103,7 @@ final class Transport implements AutoCloseable {
         }
     }
 
-    /** Runs a task on the event loop: at once when this is its thread. */
+    /** Runs a task on the event loop; at once if this thread is the event loop. */
     void onEventLoop(Runnable task) {
         EventLoop eventLoop = group.next();
         if (eventLoop.inEventLoop()) {
@@ -111,12 +118,12 @@ final class Transport implements AutoCloseable {
         }
     }
 
-    /** True on the client's event loop, where nothing may wait. */
+    /** Returns whether this thread is the client's event loop, which must not wait. */
     static boolean isEventLoop() {
         return Thread.currentThread() instanceof LoopThread;
     }
 
-    /** Runs a task on the event loop after a time, unless the client is closed then. */
+    /** Runs a task on the event loop after a time, unless the client is closed by then. */
     void schedule(Runnable task, long nanos) {
         try {
             group.next().schedule(task, nanos, TimeUnit.NANOSECONDS);
@@ -125,7 +132,11 @@ final class Transport implements AutoCloseable {
         }
     }
 
-    /** @throws IllegalStateException on an event loop, where waiting would stop what is waited for */
+    /**
+     * Checks that this thread may wait.
+     *
+     * @throws IllegalStateException on an event loop, where waiting would block the awaited event
+     */
     static void checkMayBlock() {
         if (isEventLoop()) {
             throw new IllegalStateException("this call blocks, and the calling thread is the client's event loop:"
@@ -147,7 +158,7 @@ final class Transport implements AutoCloseable {
         }
     }
 
-    /** An event loop's thread, recognisable as such. */
+    /** A thread of an event loop, recognisable by its class. */
     private static final class LoopThread extends FastThreadLocalThread {
 
         LoopThread(Runnable work) {

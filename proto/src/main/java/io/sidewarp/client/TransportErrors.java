@@ -13,23 +13,23 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Says in this client's words what gRPC, Netty and the operating system tell of a connection with a sidecar. */
+/** Explains failures of the connection to a sidecar, as gRPC, Netty and the operating system report them. */
 final class TransportErrors {
 
-    /** Names the system call in front of the operating system's words. */
+    /** Prefix that names the system call, in front of the operating system's words. */
     private static final Pattern CALL = Pattern.compile("^\\w+\\(\\.\\.\\) failed(?: with error\\(-?\\d+\\))?:? *");
 
     private static final String CHECK = "; check the address, which SIDEWARP_API sets";
 
     private TransportErrors() {}
 
-    /** Whether this side has closed the channel. */
+    /** Returns whether this side has closed the channel. */
     static boolean isClosedHere(Status status) {
         String description = description(status);
         return description.startsWith("Channel shutdown");
     }
 
-    /** The sidecar's words for a call that it broke off. gRPC has words of its own where the sidecar says nothing. */
+    /** Returns the sidecar's reason for ending a call. gRPC has words of its own if the sidecar gives no reason. */
     static String reasonOfReset(Status status) {
         String description = description(status);
         return description.isEmpty() || description.startsWith("RST_STREAM")
@@ -40,12 +40,12 @@ final class TransportErrors {
     /**
      * Explains a status that comes from the connection and not from the sidecar.
      *
-     * @param target where the sidecar was looked for
+     * @param target address of the sidecar
      */
     static Optional<String> explain(Status status, String target) {
         String description = description(status);
         if (description.startsWith("HTTP status code") || hasCause(status.getCause(), Http2Exception.class)) {
-            return Optional.of("what answers at " + target + " does not speak gRPC, so it is no sidecar" + CHECK);
+            return Optional.of("the server at " + target + " does not speak gRPC, so it is not a sidecar" + CHECK);
         }
         if (status.getCode() != Status.Code.UNAVAILABLE) {
             return Optional.empty();
@@ -102,7 +102,7 @@ final class TransportErrors {
         return false;
     }
 
-    /** The innermost message, which is the operating system's. */
+    /** Returns the innermost message, which is the operating system's. */
     private static String rootMessage(Throwable failure) {
         String message = failure.toString();
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

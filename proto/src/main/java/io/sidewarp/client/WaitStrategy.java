@@ -5,35 +5,37 @@ package io.sidewarp.client;
 
 import java.util.concurrent.TimeUnit;
 
-/** How threads wait for the completions of a queue with rings, and for room in its rings. */
+/** Strategy of threads that wait for completions of a queue with rings, or for room in its rings. */
 public enum WaitStrategy {
-    /** Never gives the processor away. The shortest latency; costs a whole processor for each thread that waits. */
+    /** Never gives up the processor. Has the shortest latency, and uses a whole processor for each waiting thread. */
     SPIN,
     /**
-     * Offers the processor to other threads in each turn. As fast as {@link #SPIN} where a processor is free; costs a whole
-     * processor where nobody else wants it.
+     * Offers the processor to other threads in each turn. As fast as {@link #SPIN} if a processor is free. Uses a whole
+     * processor if no other thread wants it.
      */
     YIELD,
     /**
-     * Spins for 20 microseconds, offers the processor to others for 60 more, and then sleeps. Fast while completions follow each
-     * other closely, and without cost when they do not. The default.
+     * Spins for 20 microseconds, offers the processor to other threads for another 60, and then sleeps. Fast while
+     * completions follow each other closely, and without cost otherwise. The default.
      */
     ADAPTIVE,
-    /** Sleeps at once. Costs least processor time, and a wake-up by the kernel, some ten microseconds, for each wait. */
+    /**
+     * Sleeps at once. Uses the least processor time. Each wait costs a wake-up by the kernel, about ten microseconds.
+     */
     SLEEP;
 
     private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
     private static final long SPIN_NANOS = ONE_PROCESSOR ? 0 : TimeUnit.MICROSECONDS.toNanos(20);
     private static final long YIELD_NANOS = SPIN_NANOS + TimeUnit.MICROSECONDS.toNanos(60);
 
-    /** The next step of a thread that waits. */
+    /** Next step of a waiting thread. */
     enum Step {
         SPIN,
         YIELD,
         SLEEP
     }
 
-    /** Returns what a thread does that has waited so long. */
+    /** Returns the next step of a thread that has already waited for a time. */
     Step step(long waitedNanos) {
         return switch (this) {
             case SPIN -> Step.SPIN;

@@ -10,7 +10,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 
-/** One WatchConnection call; the listener runs on a virtual thread, so that it may block. */
+/** One WatchConnection call. The listener runs on a virtual thread, so it may block. */
 final class Watch implements Subscription {
 
     private final GrpcSession session;
@@ -45,7 +45,7 @@ final class Watch implements Subscription {
         Watch watch = new Watch(session, request, listener);
         session.failAtEnd(watch.failure);
         if (watch.events.isShutdown()) {
-            // It ended before the session knew of it.
+            // The call ended before the session knew of it.
             session.forget(watch.failure);
         }
         return watch;

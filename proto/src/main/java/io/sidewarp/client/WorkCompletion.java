@@ -10,7 +10,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** The end of one work request. */
+/** The completion of one work request. */
 public final class WorkCompletion {
 
     private final long id;
@@ -28,7 +28,7 @@ public final class WorkCompletion {
     private final int code;
     private final Retry retry;
 
-    /** What 64 bits came with a completion. */
+    /** Meaning of the 64-bit result of a completion. */
     enum Result {
         NONE,
         IMMEDIATE,
@@ -66,14 +66,14 @@ public final class WorkCompletion {
         this.retry = retry;
     }
 
-    /** The id that the caller gave the work request. */
+    /** Returns the id that the caller gave the work request. */
     public long id() {
         return id;
     }
 
     /**
-     * {@link Connection#id()} of the connection that carried out the work. Receives of a {@link SharedReceiveQueue}: the
-     * one whose message took it, 0 when none did.
+     * Returns {@link Connection#id()} of the connection that carried out the work. For a receive of a
+     * {@link SharedReceiveQueue}, returns the connection whose message took the receive, or 0 if no message did.
      */
     public long connection() {
         return connection;
@@ -91,58 +91,62 @@ public final class WorkCompletion {
         return status == CompletionStatus.SUCCESS;
     }
 
-    /** Octets transferred; for a receive, the length of the message, which is 0 for Immediate Data. */
+    /**
+     * Returns the bytes transferred. For a receive, this is the length of the message, which is 0 for Immediate Data.
+     */
     public long length() {
         return length;
     }
 
-    /** Receives: the sender asked for an event. */
+    /** Returns whether the sender asked for an event. For receives. */
     public boolean solicited() {
         return solicited;
     }
 
-    /** Receives: the local STag that the sender invalidated. */
+    /** Returns the local STag that the sender invalidated. For receives. */
     public OptionalInt invalidatedStag() {
         return invalidated ? OptionalInt.of(invalidatedStag) : OptionalInt.empty();
     }
 
     /**
-     * Receives: the Immediate Data that took it, as the number that the sender gave; its 8 bytes travel in network byte
-     * order. The receive's memory is unchanged then.
+     * Returns the Immediate Data that took the receive, as the number that the sender gave. Its 8 bytes travel in
+     * network byte order. The receive's memory is unchanged. For receives.
      */
     public OptionalLong immediate() {
         return resultKind == Result.IMMEDIATE ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
-    /** Atomic operations: the number that they found in the peer's memory, whatever the byte order of both machines. */
+    /**
+     * Returns the earlier number in the peer's memory, whatever the byte order of both machines. For atomic operations.
+     */
     public OptionalLong original() {
         return resultKind == Result.ORIGINAL ? OptionalLong.of(result) : OptionalLong.empty();
     }
 
-    /** The protocol error that was the cause, where there is one. */
+    /** Returns the protocol error that was the cause, if there is one. */
     public Optional<RdmaError> error() {
         return Optional.ofNullable(error);
     }
 
-    /** Without success: the status code that a simple call fails with. Else OK. */
+    /** Returns the status code that a simple call fails with; OK for a success. */
     public Status.Code code() {
         return isSuccess() || code != 0 ? Status.fromCodeValue(code).getCode() : Status.Code.UNKNOWN;
     }
 
-    /** Without success: when the same work may succeed. */
+    /** Returns when the same work may succeed. For work without success. */
     public Retry retry() {
         return retry;
     }
 
-    /** Without success: the cause and the remedy, for people. Else empty. */
+    /** Returns the cause and the remedy, for people; empty for a success. */
     public String message() {
         return message;
     }
 
     /**
-     * This completion when it is a success.
+     * Returns this completion if it is a success.
      *
-     * @throws WorkFailedException else
+     * @throws WorkFailedException if it is not a success
      */
     public WorkCompletion orThrow() {
         if (status != CompletionStatus.SUCCESS) {
@@ -163,7 +167,7 @@ public final class WorkCompletion {
                 .append(status)
                 .append(", ")
                 .append(length)
-                .append(" octets");
+                .append(" bytes");
         if (!message.isEmpty()) {
             text.append(": ").append(message);
         }

@@ -4,8 +4,8 @@
 package io.sidewarp.client;
 
 /**
- * A work request ended without success. The code is the one that a simple call fails with, but for work that the sidecar
- * refused: there a simple call tells more closely what was wrong, for instance NOT_FOUND or OUT_OF_RANGE.
+ * Failure of a work request. The code is the one that a simple call fails with. For work that the sidecar refused, a
+ * simple call has a more specific code, for example NOT_FOUND or OUT_OF_RANGE.
  */
 public final class WorkFailedException extends SidewarpException {
 

@@ -12,7 +12,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 
-/** A work request as it stands in a ring, but for its id and tag. Immutable. */
+/** A work request as stored in a ring, except its id and tag. Immutable. */
 final class WorkImage {
 
     private static final int BLOCK_WORDS = RingLayout.BLOCK_SIZE / Long.BYTES;
@@ -39,7 +39,11 @@ final class WorkImage {
                         || request.getWithFlush());
     }
 
-    /** @throws IllegalArgumentException when the entry of a ring cannot carry the request */
+    /**
+     * Makes the image of a request.
+     *
+     * @throws IllegalArgumentException if the entry of a ring cannot carry the request
+     */
     static WorkImage of(WorkRequest request) {
         long[] words = new long[WorkEntryFlyweight.MAX_BLOCKS * BLOCK_WORDS];
         WorkEntryFlyweight entry = new WorkEntryFlyweight(MemorySegment.ofArray(words));
@@ -47,7 +51,7 @@ final class WorkImage {
         return new WorkImage(request, Arrays.copyOf(words, blocks * BLOCK_WORDS), blocks);
     }
 
-    /** Returns a Write of no bytes, whose completion tells that all before it is complete. */
+    /** Returns a Write of no bytes. Its completion reports that all earlier work is complete. */
     static WorkImage marker(long connection) {
         return of(WorkRequest.newBuilder()
                 .setConnection(connection)
@@ -55,7 +59,7 @@ final class WorkImage {
                 .build());
     }
 
-    /** Words of all blocks. Not to be changed. */
+    /** Returns the words of all blocks, which must not be changed. */
     long[] words() {
         return words;
     }
@@ -72,12 +76,12 @@ final class WorkImage {
         return unsignaled;
     }
 
-    /** Carries data to the peer. */
+    /** Returns whether the request carries data to the peer. */
     boolean isData() {
         return data;
     }
 
-    /** Has a completion that tells of an answer of the peer. */
+    /** Returns whether the request has a completion that reports an answer of the peer. */
     boolean isAnswered() {
         return answered;
     }
@@ -192,7 +196,7 @@ final class WorkImage {
             entry.remoteStag(remote.getStag()).remoteOffset(remote.getTaggedOffset());
         }
 
-        /** Returns the blocks. */
+        /** Adds the local elements, and returns the number of blocks. */
         private int local(int opcode, List<Sge> local) {
             if (local.size() > WorkEntryFlyweight.MAX_ELEMENTS) {
                 throw new IllegalArgumentException("the work request has " + local.size() + " local parts; at most "

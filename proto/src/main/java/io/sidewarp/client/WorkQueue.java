@@ -9,116 +9,125 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /**
- * A pipeline of work requests and completions between this process and the sidecar, for any connections of its session.
- * Thread-safe. As many requests may be outstanding as {@link #credits()} says; a completion makes room again. Send work of
- * one connection starts in the order in which it was posted, and so do its receives.
+ * A pipeline of work requests and completions between this process and the sidecar, for all connections of its session.
+ * Thread-safe. At most {@link #credits()} requests may be outstanding; each completion makes room for another. Send
+ * work of one connection starts in the order of posting, and so do receives of one connection.
  *
- * <p>Over gRPC, requests that are posted close together travel in one message without being asked to; nothing waits for a
- * timer. In rings, the sidecar sees each request at once.
+ * <p>Over gRPC, requests that are posted close together travel in one message. No timer delays them. In rings, the
+ * sidecar sees each request at once.
  *
- * <p>Completions of posted requests go to the handler, or without one wait for {@link #poll}; those of submitted requests go
- * to their futures. All in the order of their arrival. Handler and futures run on the client's event loop, or with rings on a
- * thread of the queue; futures may also complete on a thread that polls.
+ * <p>Completions of posted requests go to the handler; without a handler they wait for {@link #poll}. Completions of
+ * submitted requests go to their futures. All are delivered in the order of their arrival. Handler and futures run on
+ * the client's event loop, or with rings on a thread of the queue. Futures may also complete on a thread that polls.
  */
 public interface WorkQueue extends AutoCloseable {
 
-    /** {@link QueuePath#RINGS} or {@link QueuePath#GRPC}. */
+    /** Returns {@link QueuePath#RINGS} or {@link QueuePath#GRPC}. */
     QueuePath path();
 
     /**
-     * Work requests that may be outstanding, as the sidecar granted. In rings more can be posted, as {@link #available()} tells;
-     * they wait there until completions are taken.
+     * Returns the number of work requests that may be outstanding, as the sidecar granted. In rings more requests can
+     * be posted, as {@link #available()} shows. They wait in the ring until completions are taken.
      */
     int credits();
 
     /**
-     * Work requests that can be posted now without waiting. Over gRPC it may be one fewer of receives, see {@link #tryPost}. In
-     * rings these are the free blocks for send work; a request with several local parts takes several.
+     * Returns the number of work requests that can be posted now without waiting. Over gRPC it may be one fewer for
+     * receives, see {@link #tryPost}. In rings it is the number of free blocks for send work; a request with several
+     * local parts takes several blocks.
      */
     int available();
 
     /**
-     * Sets who takes the completions of posted requests. Set it before the first post.
+     * Sets the handler of the completions of posted requests. Set it before the first post.
      *
-     * @throws IllegalStateException when there is a handler already
+     * @throws IllegalStateException if the queue already has a handler
      */
     void onCompletion(CompletionHandler handler);
 
     /**
      * Posts without waiting.
      *
-     * <p>Over gRPC, when all send work that is outstanding is unsignaled, the last credit is not for receives: it is left to work whose
-     * completion brings the others back.
+     * <p>Over gRPC, receives may not take the last credit while all outstanding send work is unsignaled. That credit
+     * stays free for work whose completion returns the other credits.
      *
-     * @param id the caller's own, returned in the completion
-     * @return false when no credit, or no room in the ring, is free for the request; nothing was posted then
-     * @throws SidewarpException when the queue or its session ended
+     * @param id number that the caller chooses, returned in the completion
+     * @return false if no credit, or no room in the ring, is free for the request; nothing was posted
+     * @throws SidewarpException if the queue or its session ended
      */
     boolean tryPost(long id, WorkRequest request);
 
-    /** Posts like {@link #tryPost}, and waits for room as long as it takes. Neither on the event loop nor in a handler. */
+    /**
+     * Posts as {@link #tryPost} does, and waits for room without a time limit. Do not call it on the event loop or in a
+     * handler.
+     */
     void post(long id, WorkRequest request);
 
     /**
-     * Posts, and waits for room at most as long as given.
+     * Posts, and waits for room no longer than the time-out.
      *
-     * @throws SidewarpException DEADLINE_EXCEEDED when there was no room in time
+     * @throws SidewarpException DEADLINE_EXCEEDED if there was no room in time
      */
     void post(long id, WorkRequest request, Duration timeout);
 
     /**
-     * Runs {@code posting}, and hands everything that it posts from this thread to the sidecar in one message, or in
-     * few when it is much. With rings, a sidecar that sleeps is woken once, at the end.
+     * Runs {@code posting}, and hands all requests that it posts on this thread to the sidecar in one message. A large
+     * batch takes a few messages. With rings, a sidecar that sleeps is woken once, at the end.
      */
     void batch(Consumer<WorkQueue> posting);
 
     /**
-     * Posts like {@link #post(long, WorkRequest)} and tells the outcome through a future, which completes with any
-     * status; {@link WorkCompletion#orThrow()} turns failures into exceptions. The id of the completion is 0.
+     * Posts as {@link #post(long, WorkRequest)} does, and returns a future of the completion. The future completes with
+     * any status; {@link WorkCompletion#orThrow()} turns failures into exceptions. The id of the completion is 0.
      *
-     * @throws IllegalArgumentException when the request is unsignaled
+     * @throws IllegalArgumentException if the request is unsignaled
      */
     CompletableFuture<WorkCompletion> submit(WorkRequest request);
 
     /**
-     * The next completion of a posted request. Without a handler only; the request's credit becomes free with it.
+     * Returns the next completion of a posted request, and frees the credit of the request. Only for queues without a
+     * handler.
      *
-     * @return empty when none came in time
-     * @throws SidewarpException when the queue ended and no completions are left
+     * @return empty if no completion came in time
+     * @throws SidewarpException if the queue ended and no completions are left
      */
     Optional<WorkCompletion> poll(Duration timeout);
 
     /**
-     * Hands completions of posted requests to a taker, without waiting. On the path {@link QueuePath#RINGS} nothing is allocated
-     * for a completion that succeeds. The taker runs on this thread, and the queue holds no lock meanwhile: the taker may post,
-     * and other threads may post and poll. Without a handler only.
+     * Hands completions of posted requests to a taker, without waiting. Only for queues without a handler. On the path
+     * {@link QueuePath#RINGS} a successful completion allocates nothing. The taker runs on this thread, and the queue
+     * holds no lock meanwhile: the taker may post, and other threads may post and poll.
      *
-     * <p>When the taker throws, the completions behind that one stay in the queue.
+     * <p>If the taker throws, the later completions stay in the queue.
      *
-     * @param limit completions at most, 1 and more
-     * @return how many the taker got
-     * @throws SidewarpException when the queue ended and no completions are left
+     * @param limit maximum number of completions, at least 1
+     * @return number of completions that the taker got
+     * @throws SidewarpException if the queue ended and no completions are left
      */
     default int poll(CompletionTaker taker, int limit) {
         return poll(taker, limit, Duration.ZERO);
     }
 
-    /** As {@link #poll(CompletionTaker, int)}, and waits for the first completion at most as long as given. */
+    /**
+     * Polls as {@link #poll(CompletionTaker, int)} does, and waits for the first completion no longer than the
+     * time-out.
+     */
     default int poll(CompletionTaker taker, int limit, Duration timeout) {
         return PolledCompletions.poll(this, taker, limit, timeout);
     }
 
     /**
-     * Takes no more posts and waits until all outstanding work is complete. With rings, where the last request of a connection
-     * is unsignaled, the queue posts an RDMA Write of no bytes behind it, whose completion tells.
+     * Refuses further posts and waits until all outstanding work is complete. If the last request of a connection in a
+     * ring is unsignaled, the queue posts an RDMA Write of no bytes behind it. The completion of that Write reports the
+     * end.
      *
-     * @return false when it is not complete in time
+     * @return false if the work is not complete in time
      */
     boolean drain(Duration timeout);
 
     /**
-     * Ends the queue. Work that the sidecar has taken is still carried out, but the completions of all that is
-     * outstanding are lost: futures fail, and the handler is told. {@link #drain} first to see them.
+     * Ends the queue. Work that the sidecar has taken is still carried out, but the completions of all outstanding work
+     * are lost: futures fail, and the handler is told. To get the completions, call {@link #drain} first.
      */
     @Override
     void close();

@@ -13,17 +13,18 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One work request, immutable and without an id: prepare it once and post it any number of times, from any thread.
- */
+/** One work request, immutable and without an id. Prepare it once and post it any number of times, from any thread. */
 public final class WorkRequest {
 
     private final io.sidewarp.v1.WorkRequest proto;
 
-    /** That of the connection; null for the receives of a shared receive queue. */
+    /** Confirmation of the connection; null for the receives of a shared receive queue. */
     private final @Nullable Confirmation confirmation;
 
-    /** The request as rings take it, made when it is posted there first. It is immutable: threads that race make equal ones. */
+    /**
+     * Request as rings take it, made at the first post to a ring. It is immutable: threads that race make equal
+     * objects.
+     */
     private @Nullable WorkImage image;
 
     private WorkRequest(@Nullable Confirmation confirmation, io.sidewarp.v1.WorkRequest proto) {
@@ -31,30 +32,31 @@ public final class WorkRequest {
         this.proto = proto;
     }
 
-    /** RDMA Write of the local parts, one after another, to the peer's memory. */
+    /** Makes an RDMA Write of the local parts, one after another, to the peer's memory. */
     public static WorkRequest write(Connection connection, RemoteAddress remote, Sge... local) {
         return of(connection, builder -> builder.setWrite(Protos.write(remote, List.of(local))));
     }
 
-    /** RDMA Read from the peer's memory into the local part, of a region with {@link Access#LOCAL_WRITE}. */
+    /** Makes an RDMA Read from the peer's memory into the local part, which needs {@link Access#LOCAL_WRITE}. */
     public static WorkRequest read(Connection connection, RemoteAddress remote, Sge local) {
         return of(connection, builder -> builder.setRead(Protos.read(remote, local)));
     }
 
-    /** Send of the local parts as one message. No parts: an empty message. */
+    /** Makes a Send of the local parts as one message. Without parts, the message is empty. */
     public static WorkRequest send(Connection connection, Sge... local) {
         return of(connection, builder -> builder.setSend(Protos.send(List.of(local))));
     }
 
-    /** Receive of one message into the local parts, of regions with {@link Access#LOCAL_WRITE}. */
+    /** Makes a receive of one message into the local parts, which need {@link Access#LOCAL_WRITE}. */
     public static WorkRequest receive(Connection connection, Sge... local) {
         return of(connection, builder -> builder.setReceive(Protos.receive(0, List.of(local))));
     }
 
     /**
-     * Receive of one message of any connection that uses the queue.
+     * Makes a receive of one message, of any connection that uses the queue.
      *
-     * @param local parts of regions with {@link Access#LOCAL_WRITE} that all connections of the protection domain may use
+     * @param local parts of regions with {@link Access#LOCAL_WRITE} that all connections of the protection domain may
+     *     use
      */
     public static WorkRequest receive(SharedReceiveQueue queue, Sge... local) {
         return new WorkRequest(
@@ -66,10 +68,10 @@ public final class WorkRequest {
     }
 
     /**
-     * Immediate Data: 8 bytes that travel into the completion of one receive of the peer, in order with Sends.
+     * Makes Immediate Data: 8 bytes that arrive in the completion of one receive of the peer, in order with Sends.
      *
-     * @param data a number; it travels in network byte order, and {@link WorkCompletion#immediate()} of the peer is the same
-     *     number
+     * @param data a number. It travels in network byte order, and {@link WorkCompletion#immediate()} of the peer is the
+     *     same number.
      */
     public static WorkRequest immediate(Connection connection, long data) {
         return of(
@@ -78,17 +80,18 @@ public final class WorkRequest {
     }
 
     /**
-     * Adds to 64 bits of the peer's memory and brings back the value before, in {@link WorkCompletion#original()}. All values
-     * are numbers: in memory they have the byte order of the peer's machine, and callers do not swap bytes.
+     * Makes an addition to 64 bits of the peer's memory. {@link WorkCompletion#original()} is the earlier value. All
+     * values are numbers: in memory they have the byte order of the peer's machine, and callers do not swap bytes.
      *
-     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
+     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 bytes
      */
     public static WorkRequest fetchAdd(Connection connection, RemoteAddress remote, long add) {
         return fetchAdd(connection, remote, add, 0);
     }
 
     /**
-     * As {@link #fetchAdd(Connection, RemoteAddress, long)}, in fields without carry from one to the next.
+     * Makes an addition as {@link #fetchAdd(Connection, RemoteAddress, long)} does, in separate fields without carry
+     * between them.
      *
      * @param mask the most significant bit of each field
      */
@@ -102,17 +105,18 @@ public final class WorkRequest {
     }
 
     /**
-     * Replaces 64 bits of the peer's memory if they are as expected, and brings back the value before, in
-     * {@link WorkCompletion#original()}. All values are numbers, as for {@link #fetchAdd(Connection, RemoteAddress, long)}.
+     * Makes a request that replaces 64 bits of the peer's memory if they equal the expected value.
+     * {@link WorkCompletion#original()} is the earlier value. All values are numbers, as for
+     * {@link #fetchAdd(Connection, RemoteAddress, long)}.
      *
-     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 octets
+     * @param remote memory in a region with {@link Access#REMOTE_ATOMIC}, aligned to 8 bytes
      */
     public static WorkRequest compareSwap(Connection connection, RemoteAddress remote, long compare, long swap) {
         return compareSwap(connection, remote, compare, -1L, swap, -1L);
     }
 
     /**
-     * As {@link #compareSwap(Connection, RemoteAddress, long, long)}, for some of the bits.
+     * Makes a request as {@link #compareSwap(Connection, RemoteAddress, long, long)} does, for some of the bits.
      *
      * @param compareMask bits that are compared; 0 swaps unconditionally
      * @param swapMask bits that are replaced
@@ -130,9 +134,9 @@ public final class WorkRequest {
     }
 
     /**
-     * Takes the STag of a local region out of use, in order with the work before and behind it.
+     * Makes a request that invalidates the STag of a local region, in order with earlier and later work.
      *
-     * @param region one that only this connection may use ({@link RegionOptions})
+     * @param region region that only this connection may use ({@link RegionOptions})
      */
     public static WorkRequest invalidate(Connection connection, Region region) {
         return of(
@@ -142,11 +146,11 @@ public final class WorkRequest {
     }
 
     /**
-     * Puts a local region into use with another STag, {@link Region#addressWithKey}, in order with the work before and
-     * behind it.
+     * Makes a request that enables a local region with another STag, {@link Region#addressWithKey}, in order with
+     * earlier and later work.
      *
-     * @param region one that only this connection may use ({@link RegionOptions})
-     * @param key low 8 bits of the new STag, 0 to 255; best another one each time
+     * @param region region that only this connection may use ({@link RegionOptions})
+     * @param key low 8 bits of the new STag, 0 to 255; use another key each time
      */
     public static WorkRequest enable(Connection connection, Region region, int key) {
         return of(
@@ -156,17 +160,19 @@ public final class WorkRequest {
     }
 
     /**
-     * Completes when everything posted to the connection before has been placed at the peer's RDMA layer, and fails with the
-     * peer's error otherwise. The peer's program may not have seen it, and it is not durable. Takes one of the ord.
+     * Makes a flush. It completes when all earlier work of the connection has been placed at the peer's RDMA layer, and
+     * fails with the peer's error otherwise. The peer's program may not have seen the data, and the data is not
+     * durable. A flush takes one of the connection's ord.
      */
     public static WorkRequest flush(Connection connection) {
         return of(connection, builder -> builder.setFlush(FlushWork.getDefaultInstance()));
     }
 
     /**
-     * A copy that completes when it, and everything before it, has been placed at the peer, as with {@link #flush} behind it.
+     * Returns a copy that completes when it, and everything before it, has been placed at the peer, as with
+     * {@link #flush} behind it.
      *
-     * @throws IllegalStateException when this sends no data
+     * @throws IllegalStateException if this request sends no data
      */
     public WorkRequest flushed() {
         if (!isData()) {
@@ -176,17 +182,17 @@ public final class WorkRequest {
                 confirmation, proto.toBuilder().setWithFlush(true).build());
     }
 
-    /** A copy that waits until all earlier work of the connection is complete. */
+    /** Returns a copy that waits until all earlier work of the connection is complete. */
     public WorkRequest fencedLocally() {
         return new WorkRequest(
                 confirmation, proto.toBuilder().setLocalFence(true).build());
     }
 
     /**
-     * A copy that sends Immediate Data behind the data.
+     * Returns a copy that sends Immediate Data behind the data.
      *
      * @param data a number, as for {@link #immediate(Connection, long)}
-     * @throws IllegalStateException when this is not a Write
+     * @throws IllegalStateException if this request is not a Write
      */
     public WorkRequest withImmediate(long data) {
         if (!proto.hasWrite()) {
@@ -200,10 +206,11 @@ public final class WorkRequest {
     }
 
     /**
-     * A copy that puts what an atomic operation found into local memory as well, in the byte order of this machine.
+     * Returns a copy of an atomic operation that also stores the earlier value in local memory, in the byte order of
+     * this machine.
      *
-     * @param local 8 octets of a region with {@link Access#LOCAL_WRITE}
-     * @throws IllegalStateException when this is not an atomic operation
+     * @param local 8 bytes of a region with {@link Access#LOCAL_WRITE}
+     * @throws IllegalStateException if this request is not an atomic operation
      */
     public WorkRequest into(Sge local) {
         io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
@@ -217,15 +224,17 @@ public final class WorkRequest {
         return new WorkRequest(confirmation, copy.build());
     }
 
-    /** A copy that waits until all earlier RDMA Reads and atomic operations of the connection are complete. */
+    /** Returns a copy that waits until all earlier RDMA Reads and atomic operations of the connection are complete. */
     public WorkRequest fenced() {
         return new WorkRequest(confirmation, proto.toBuilder().setFence(true).build());
     }
 
     /**
-     * A copy that gives no completion when it succeeds. Over gRPC its place in the queue becomes free with a later completion
-     * of the connection; the queue asks for one by itself when unsignaled requests hold half of its places, or hardly any
-     * is free. In rings its place becomes free by itself.
+     * Returns a copy that has no completion when it succeeds.
+     *
+     * <p>Over gRPC its credit becomes free with a later completion of the connection. The queue itself asks for a
+     * completion when unsignaled requests hold half of the credits, or when hardly any credit is free. In rings its
+     * blocks become free without a completion.
      */
     public WorkRequest unsignaled() {
         return new WorkRequest(
@@ -233,9 +242,9 @@ public final class WorkRequest {
     }
 
     /**
-     * A copy that wakes a peer that waits for solicited events.
+     * Returns a copy that wakes a peer that waits for solicited events.
      *
-     * @throws IllegalStateException when this is neither a Send nor has Immediate Data
+     * @throws IllegalStateException if this request is no Send and has no Immediate Data
      */
     public WorkRequest solicited() {
         io.sidewarp.v1.WorkRequest.Builder copy = proto.toBuilder();
@@ -252,9 +261,9 @@ public final class WorkRequest {
     }
 
     /**
-     * A copy that invalidates an STag of the peer when the message is delivered there.
+     * Returns a copy that invalidates an STag of the peer when the message is delivered there.
      *
-     * @throws IllegalStateException when this is not a Send
+     * @throws IllegalStateException if this request is not a Send
      */
     public WorkRequest invalidating(int stag) {
         if (!proto.hasSend()) {
@@ -275,12 +284,12 @@ public final class WorkRequest {
         return proto;
     }
 
-    /** Carries data to the peer. */
+    /** Returns whether the request carries data to the peer. */
     boolean isData() {
         return proto.hasWrite() || proto.hasSend() || proto.hasImmediate();
     }
 
-    /** Succeeds with an answer of the peer. */
+    /** Returns whether the request succeeds with an answer of the peer. */
     boolean isAnswered() {
         return proto.hasRead()
                 || proto.hasFetchAdd()
@@ -300,7 +309,7 @@ public final class WorkRequest {
     /**
      * Returns the request as the Queue call takes it.
      *
-     * @param signaled whether it gets a completion in any case
+     * @param signaled whether the request has a completion in any case
      */
     io.sidewarp.v1.WorkRequest toProto(long id, boolean signaled) {
         return proto.toBuilder()
@@ -312,7 +321,7 @@ public final class WorkRequest {
     /**
      * Returns the request as rings take it.
      *
-     * @throws IllegalArgumentException when rings cannot carry it
+     * @throws IllegalArgumentException if rings cannot carry the request
      */
     WorkImage image() {
         WorkImage made = image;
@@ -323,7 +332,7 @@ public final class WorkRequest {
         return made;
     }
 
-    /** Tells whether data is confirmed, for work of a connection. */
+    /** Returns the record of confirmed data, for work of a connection. */
     @Nullable
     Confirmation confirmation() {
         return confirmation;

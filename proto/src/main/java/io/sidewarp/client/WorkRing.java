@@ -10,20 +10,20 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A send ring or receive ring, and what is known of its outstanding work. All methods but {@link #lock}, {@link #unlock} and
- * {@link #seemsToHaveRoom} need the lock. Posting makes no objects.
+ * A send ring or receive ring, and the state of its outstanding work. All methods except {@link #lock}, {@link #unlock}
+ * and {@link #seemsToHaveRoom} need the lock. Posting allocates nothing.
  *
- * <p>The tag of an entry tells what its completion is: see the constants.
+ * <p>The tag of an entry describes its completion: see the constants.
  */
 final class WorkRing {
 
-    /** The id is a place of {@link RingSlots}. */
+    /** Tag of a request whose id is a place of {@link RingSlots}. */
     static final int TAG_SLOT = 1;
 
-    /** The request completes only when it fails. */
+    /** Tag of a request that completes only if it fails. */
     static final int TAG_UNSIGNALED = 2;
 
-    /** The queue itself posted the request. */
+    /** Tag of a request that the queue itself posted. */
     static final int TAG_MARKER = 4;
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -35,7 +35,7 @@ final class WorkRing {
     /** Connections whose last request is unsignaled. */
     private final LongSet unsignaled = new LongSet();
 
-    /** Requests with a completion, since the beginning. */
+    /** Number of requests with a completion, since the beginning. */
     private long signaled;
 
     WorkRing(long ring, RingProducer producer, RingSlots slots, TrafficCache traffic) {
@@ -69,23 +69,23 @@ final class WorkRing {
         return producer.hasRoom(blocks);
     }
 
-    /** Returns whether it is worth while to take the lock and look for room. Without the lock. */
+    /** Returns whether the ring may have room, so that taking the lock is worthwhile. Does not need the lock. */
     boolean seemsToHaveRoom(int blocks) {
         try {
             return producer.seemsToHaveRoom(blocks);
         } catch (IllegalStateException e) {
-            // Unmapped meanwhile.
+            // The ring was unmapped meanwhile.
             return true;
         }
     }
 
-    /** Asks to be woken for room; returns whether there is room already. */
+    /** Asks the sidecar for a wake-up when there is room. Returns whether there is room already. */
     boolean armForRoom(int blocks) {
         producer.armForRoom();
         return producer.hasRoom(blocks);
     }
 
-    /** Returns whether the sidecar sleeps; the caller then has to wake it. */
+    /** Returns whether the sidecar sleeps; if so, the caller must wake it. */
     boolean takeSleeper() {
         return producer.takeSleeper(true);
     }
@@ -125,8 +125,8 @@ final class WorkRing {
     }
 
     /**
-     * Posts a request of the queue behind the last one of each connection where it is unsignaled, as far as there is room: its
-     * completion tells that those before it are complete.
+     * Posts a marker behind the last request of each connection if that request is unsignaled, as far as there is room.
+     * The completion of the marker reports that the earlier requests are complete.
      */
     void postMarkers() {
         unsignaled.forEach(connection -> {
@@ -139,12 +139,15 @@ final class WorkRing {
         });
     }
 
-    /** The last request of a connection completed ahead of its turn: it tells nothing about those before it. */
+    /**
+     * Records that the last request of a connection completed ahead of its turn, so it says nothing about earlier
+     * requests.
+     */
     void completedAhead(long connection) {
         unsignaled.add(connection);
     }
 
-    /** All work of a connection is complete. */
+    /** Records that all work of a connection is complete. */
     void connectionClosed(long connection) {
         unsignaled.remove(connection);
     }
@@ -157,7 +160,7 @@ final class WorkRing {
         return signaled;
     }
 
-    /** Takes back what was counted as posted and did not come to the sidecar. */
+    /** Takes back requests that were counted as posted and did not reach the sidecar. */
     void losePosts() {
         LongConsumer lost = connection -> traffic.of(connection).lost();
         producer.forEachUnconsumed(lost);

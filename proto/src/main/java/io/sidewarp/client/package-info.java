@@ -17,8 +17,8 @@
  * }
  * }
  *
- * <p>Blocking methods throw {@link io.sidewarp.client.SidewarpException}. They may be called from any thread, virtual
- * ones included, but not from callbacks that are documented to run on the client's event loop.
+ * <p>Blocking methods throw {@link io.sidewarp.client.SidewarpException}. Call them from any thread, including virtual
+ * threads, but not from callbacks that are documented to run on the client's event loop.
  */
 @NullMarked
 package io.sidewarp.client;

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 
 /**
- * A completion in a ring, laid over a copy of its blocks. One without success has a text in further blocks.
+ * A completion in a ring, laid over a copy of its blocks. A completion without success has a text in further blocks.
  *
  * <pre>
  *    0  sequence (8)
@@ -61,7 +61,11 @@ public final class CompletionEntryFlyweight {
 
     private final MemorySegment entry;
 
-    /** @param entry {@link #MAX_BLOCKS} blocks, aligned to 8 bytes */
+    /**
+     * Lays the flyweight over a buffer.
+     *
+     * @param entry {@link #MAX_BLOCKS} blocks, aligned to 8 bytes
+     */
     public CompletionEntryFlyweight(MemorySegment entry) {
         this.entry = entry;
     }
@@ -77,7 +81,7 @@ public final class CompletionEntryFlyweight {
         entry.set(
                 ValueLayout.JAVA_INT,
                 OPCODE_OFFSET,
-                // Four bytes at once, in the byte order of the machine.
+                // Four bytes in one store, in the byte order of the machine.
                 NativeOrder.bytes(opcode, 1, status, tag));
         entry.set(ValueLayout.JAVA_INT, FLAGS_OFFSET, 0);
         entry.set(ValueLayout.JAVA_LONG, LENGTH_OFFSET, length);
@@ -117,9 +121,9 @@ public final class CompletionEntryFlyweight {
     }
 
     /**
-     * Adds a text, cut to so many blocks at a whole character.
+     * Adds a text, cut at a character boundary to fit the blocks.
      *
-     * @param blocks that the text may take, 0 to {@link #MAX_BLOCKS} - 1
+     * @param blocks number of blocks that the text may take, 0 to {@link #MAX_BLOCKS} - 1
      */
     public CompletionEntryFlyweight text(String text, int blocks) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
@@ -205,7 +209,7 @@ public final class CompletionEntryFlyweight {
         return entry.get(ValueLayout.JAVA_BYTE, RETRY_OFFSET) & 0xFF;
     }
 
-    /** Returns the text of a completion without success; empty when there is none. */
+    /** Returns the text of a completion without success; empty if there is none. */
     public String text() {
         int length = Math.min(
                 entry.get(ValueLayout.JAVA_SHORT, TEXT_LENGTH_OFFSET) & 0xFFFF,

@@ -8,12 +8,12 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
 /**
- * The side of a ring that reads entries. An access to a file that was cut short throws InternalError. Allocates nothing. Not
- * thread-safe.
+ * The side of a ring that reads entries. Access to a file that was cut short throws InternalError. Allocates nothing.
+ * Not thread-safe.
  */
 public final class RingConsumer {
 
-    /** The entry does not say how long it is: no later one can be found. */
+    /** Result for an entry with an invalid length, behind which no later entry can be found. */
     public static final int BROKEN = -1;
 
     private final MemorySegment file;
@@ -23,9 +23,11 @@ public final class RingConsumer {
     private long told;
 
     /**
-     * @param file mapped, with a header
-     * @param blocks of the ring, a power of two
-     * @param maxBlocks of one entry
+     * Makes the reading side of a ring.
+     *
+     * @param file mapped file, with a header
+     * @param blocks blocks of the ring, a power of two
+     * @param maxBlocks blocks of the longest entry
      */
     public RingConsumer(MemorySegment file, int blocks, int maxBlocks) {
         this.file = file;
@@ -45,8 +47,8 @@ public final class RingConsumer {
     /**
      * Copies the oldest entry, which must be there, and leaves it in the ring.
      *
-     * @param entry takes the blocks; room for the longest entry
-     * @return its blocks, or {@link #BROKEN}
+     * @param entry takes the blocks; has room for the longest entry
+     * @return number of blocks, or {@link #BROKEN}
      */
     public int copy(MemorySegment entry) {
         copyBlock(entry, 0, position);
@@ -67,20 +69,24 @@ public final class RingConsumer {
         }
     }
 
-    /** Goes past an entry of so many blocks. The producer learns of it by {@link #release}. */
+    /**
+     * Advances past an entry. The producer learns of it by {@link #release}.
+     *
+     * @param count blocks of the entry
+     */
     public void advance(int count) {
         position += count;
     }
 
-    /** Returns the blocks that {@link #release} has to tell. */
+    /** Returns the number of consumed blocks that {@link #release} has not yet returned to the producer. */
     public int unreleased() {
         return (int) (position - told);
     }
 
     /**
-     * Gives the blocks of the entries so far back.
+     * Returns the blocks of all consumed entries to the producer.
      *
-     * @return whether the producer waits for blocks; the caller then has to wake it
+     * @return whether the producer waits for blocks; if so, the caller must wake it
      */
     public boolean release() {
         if (told == position) {
@@ -95,8 +101,8 @@ public final class RingConsumer {
     /**
      * Asks the producer to wake this side.
      *
-     * @param waits one of the values WAITS_ of {@link RingLayout}
-     * @return whether an entry is there all the same: do not sleep then
+     * @param waits one of the WAITS_ values of {@link RingLayout}
+     * @return whether there is already an entry; the caller must not sleep then
      */
     public boolean arm(int waits) {
         RingLayout.INT.setRelease(file, (long) RingLayout.CONSUMER_WAITS_OFFSET, waits);
@@ -104,7 +110,7 @@ public final class RingConsumer {
         return isReady();
     }
 
-    /** Takes the wish back. */
+    /** Cancels the request for a wake-up. */
     public void disarm() {
         RingLayout.INT.setRelease(file, (long) RingLayout.CONSUMER_WAITS_OFFSET, RingLayout.WAITS_NOT);
     }

@@ -41,16 +41,16 @@ public final class RingLayout {
     public static final int RING_OFFSET = 24;
     public static final int COMPLETION_RING_OFFSET = 32;
 
-    /** Word of the producer, 1 while it waits for free blocks. */
+    /** Word of the producer: 1 while the producer waits for free blocks. */
     public static final int PRODUCER_WAITS_OFFSET = 128;
 
-    /** Word of the consumer: blocks that it has taken since the beginning. */
+    /** Word of the consumer: number of blocks that it has taken since the beginning. */
     public static final int CONSUMED_OFFSET = 256;
 
-    /** Word of the consumer, one of the values WAITS_. */
+    /** Word of the consumer: one of the WAITS_ values. */
     public static final int CONSUMER_WAITS_OFFSET = 384;
 
-    /** Word of the sidecar, one of the values STATE_. */
+    /** Word of the sidecar: one of the STATE_ values. */
     public static final int STATE_OFFSET = 448;
 
     /** Offset of the first block. */
@@ -58,16 +58,16 @@ public final class RingLayout {
 
     public static final int BLOCK_SIZE = 64;
 
-    /** Blocks of the shortest ring: the longest entry fits. */
+    /** Blocks of the shortest ring, which has room for the longest entry. */
     public static final int MIN_BLOCKS = 16;
 
-    /** The consumer polls. */
+    /** Consumer polls and needs no wake-up. */
     public static final int WAITS_NOT = 0;
 
-    /** The producer has to wake the consumer for every entry. */
+    /** Consumer sleeps; the producer must wake it for every entry. */
     public static final int WAITS_FOR_ANY = 1;
 
-    /** The producer has to wake the consumer for solicited and failed completions. */
+    /** Consumer sleeps; the producer must wake it for solicited and failed completions. */
     public static final int WAITS_FOR_SOLICITED = 2;
 
     public static final int STATE_OPEN = 0;
@@ -78,7 +78,7 @@ public final class RingLayout {
 
     private RingLayout() {}
 
-    /** Returns the bytes of a file with so many blocks. */
+    /** Returns the length in bytes of a file with a number of blocks. */
     public static long fileLength(int blocks) {
         return DATA_OFFSET + (long) blocks * BLOCK_SIZE;
     }
@@ -98,7 +98,7 @@ public final class RingLayout {
     /**
      * Checks the header of a mapped file.
      *
-     * @throws IllegalArgumentException when it is not a ring that this class knows
+     * @throws IllegalArgumentException if the file is not a ring that this class knows
      */
     public static void check(MemorySegment file, int kind, int blocks) {
         expect("magic", MAGIC, file.get(ValueLayout.JAVA_INT, MAGIC_OFFSET));
@@ -109,7 +109,7 @@ public final class RingLayout {
         expect("data_offset", DATA_OFFSET, file.get(ValueLayout.JAVA_INT, DATA_OFFSET_OFFSET));
     }
 
-    /** Returns the number of blocks that the header tells. */
+    /** Returns the number of blocks in the header. */
     public static int blocks(MemorySegment file) {
         return file.get(ValueLayout.JAVA_INT, BLOCKS_OFFSET);
     }
@@ -122,9 +122,11 @@ public final class RingLayout {
     }
 
     /**
-     * Takes the wish of the other side to be woken, when there is one. A later wish may be taken with it: the wake-up that
-     * follows serves both. Uses a load and a store: HotSpot's interpreter crashes the process in a compare-and-set on a
-     * file that was cut short.
+     * Takes the other side's request for a wake-up, if there is one. This may take a later request too: the wake-up
+     * that follows serves both.
+     *
+     * <p>The method uses a load and a store. A compare-and-set in HotSpot's interpreter crashes the process if the file
+     * was cut short.
      */
     static boolean takeWish(MemorySegment file, int offset) {
         if ((int) INT.getAcquire(file, (long) offset) == WAITS_NOT) {

@@ -9,14 +9,14 @@ import java.lang.invoke.VarHandle;
 import java.util.function.LongConsumer;
 
 /**
- * The side of a ring that writes entries. It believes of {@code consumed} only what is possible. An access to a file that was
- * cut short throws InternalError. Allocates nothing. Not thread-safe.
+ * The side of a ring that writes entries. It accepts only possible values of {@code consumed}. Access to a file that
+ * was cut short throws InternalError. Allocates nothing. Not thread-safe.
  */
 public final class RingProducer {
 
     private static final int BLOCK_WORDS = RingLayout.BLOCK_SIZE / Long.BYTES;
 
-    /** Place of the tag in the word at {@link WorkEntryFlyweight#OPCODE_OFFSET}. */
+    /** Position of the tag in the word at {@link WorkEntryFlyweight#OPCODE_OFFSET}. */
     private static final int TAG_SHIFT =
             NativeOrder.shiftOfByte(WorkEntryFlyweight.TAG_OFFSET - WorkEntryFlyweight.OPCODE_OFFSET);
 
@@ -27,8 +27,10 @@ public final class RingProducer {
     private long consumed;
 
     /**
-     * @param file mapped, with a header
-     * @param blocks of the ring, a power of two
+     * Makes the writing side of a ring.
+     *
+     * @param file mapped file, with a header
+     * @param blocks blocks of the ring, a power of two
      */
     public RingProducer(MemorySegment file, int blocks) {
         this.file = file;
@@ -40,36 +42,36 @@ public final class RingProducer {
         return file;
     }
 
-    /** Returns the blocks of the ring. */
+    /** Returns the number of blocks of the ring. */
     public int blocks() {
         return blocks;
     }
 
-    /** Returns the blocks written since the beginning. */
+    /** Returns the number of blocks written since the beginning. */
     public long position() {
         return position;
     }
 
-    /** Returns the blocks that are written and not consumed, as far as this side knows. */
+    /** Returns the number of blocks that are written and not consumed, as far as this side knows. */
     public int unconsumed() {
         return (int) (position - consumed);
     }
 
-    /** Returns whether so many blocks are free; looks at the consumer's word only when it has to. */
+    /** Returns whether a number of blocks is free. Reads the consumer's word only if necessary. */
     public boolean hasRoom(int count) {
         return position - consumed + count <= blocks || refresh() + count <= blocks;
     }
 
-    /** Returns whether so many blocks may be free. Any thread may ask; the answer can be late. */
+    /** Returns whether a number of blocks may be free. Any thread may call it; the answer may be out of date. */
     public boolean seemsToHaveRoom(int count) {
         long told = (long) RingLayout.LONG.getAcquire(file, (long) RingLayout.CONSUMED_OFFSET);
         return position - told + count <= blocks;
     }
 
     /**
-     * Looks at the consumer's word.
+     * Reads the consumer's word.
      *
-     * @return the blocks that are written and not consumed
+     * @return number of blocks that are written and not consumed
      */
     public int refresh() {
         long told = (long) RingLayout.LONG.getAcquire(file, (long) RingLayout.CONSUMED_OFFSET);
@@ -79,13 +81,13 @@ public final class RingProducer {
         return (int) (position - consumed);
     }
 
-    /** Asks the consumer to wake this side when it frees blocks; look with {@link #hasRoom} once more before sleeping. */
+    /** Asks the consumer to wake this side when it frees blocks. Call {@link #hasRoom} once more before sleeping. */
     public void armForRoom() {
         RingLayout.INT.setRelease(file, (long) RingLayout.PRODUCER_WAITS_OFFSET, 1);
         VarHandle.fullFence();
     }
 
-    /** Takes the wish back. */
+    /** Cancels the request for a wake-up. */
     public void disarm() {
         RingLayout.INT.setRelease(file, (long) RingLayout.PRODUCER_WAITS_OFFSET, 0);
     }
@@ -93,8 +95,8 @@ public final class RingProducer {
     /**
      * Publishes an entry. There must be room.
      *
-     * @param entry its blocks, whose sequences this method writes
-     * @param count of the blocks
+     * @param entry blocks of the entry, whose sequences this method writes
+     * @param count number of blocks
      */
     public void publish(MemorySegment entry, int count) {
         long first = at(position);
@@ -111,8 +113,9 @@ public final class RingProducer {
     /**
      * Publishes an entry that was prepared once and is posted many times. There must be room.
      *
-     * @param words 8 of each block, of a {@link WorkEntryFlyweight} whose id and tag are 0; sequences are ignored
-     * @param count of the blocks
+     * @param words 8 words for each block, of a {@link WorkEntryFlyweight} whose id and tag are 0; sequences are
+     *     ignored
+     * @param count number of blocks
      */
     public void publish(long[] words, int count, long id, int tag) {
         for (int i = count - 1; i > 0; i--) {
@@ -135,7 +138,10 @@ public final class RingProducer {
         }
     }
 
-    /** Tells the connection of each entry that the consumer has not taken, but of receives for shared receive queues. */
+    /**
+     * Passes on the connection of each entry that the consumer has not taken, except receives for shared receive
+     * queues.
+     */
     public void forEachUnconsumed(LongConsumer connection) {
         refresh();
         for (long block = consumed; block < position; ) {
@@ -148,7 +154,7 @@ public final class RingProducer {
         }
     }
 
-    /** Copies a block but for its sequence. */
+    /** Copies a block except its sequence. */
     private void copyBlock(MemorySegment entry, long from, long to) {
         for (long word = Long.BYTES; word < RingLayout.BLOCK_SIZE; word += Long.BYTES) {
             file.set(ValueLayout.JAVA_LONG, to + word, entry.get(ValueLayout.JAVA_LONG, from + word));
@@ -156,9 +162,10 @@ public final class RingProducer {
     }
 
     /**
-     * Looks for a consumer that sleeps, behind one or more entries; the caller then has to wake it.
+     * Checks for a sleeping consumer, after one or more entries. If there is one, the caller must wake it.
      *
-     * @param urgent an entry is solicited or failed; false leaves a consumer alone that waits for those only
+     * @param urgent whether an entry is solicited or failed; false does not wake a consumer that waits only for such
+     *     entries
      */
     public boolean takeSleeper(boolean urgent) {
         VarHandle.fullFence();

@@ -12,26 +12,26 @@ import java.nio.ByteOrder;
  * <pre>
  *    0  length (4)  version (2)  type (2)
  *    8  value (8)
- *   16  what the type says
+ *   16  content, as the type defines
  * </pre>
  */
 public final class RingRecord {
 
     public static final int VERSION = 1;
 
-    /** From the application, first; the token follows. */
+    /** First record, from the application. The token follows. */
     public static final int HELLO = 1;
 
-    /** From the sidecar: the token is right. */
+    /** Answer of the sidecar to the right token. */
     public static final int WELCOME = 2;
 
-    /** Look at a ring. */
+    /** Request to look at a ring. */
     public static final int WAKE = 3;
 
-    /** From the sidecar: a ring has ended; a text follows. */
+    /** Report of the sidecar that a ring has ended. A text follows. */
     public static final int END = 4;
 
-    /** From the sidecar, which then closes: a gRPC status code; a text follows. */
+    /** Last record of the sidecar before it closes the socket. The value is a gRPC status code, and a text follows. */
     public static final int ERROR = 5;
 
     public static final int HEADER = 16;
@@ -40,14 +40,14 @@ public final class RingRecord {
     public static final int TYPE_OFFSET = 6;
     public static final int VALUE_OFFSET = 8;
 
-    /** Bytes of the longest record. */
+    /** Length of the longest record in bytes. */
     public static final int MAX_LENGTH = 4096;
 
     public static final int TOKEN_LENGTH = 32;
 
     private RingRecord() {}
 
-    /** Writes the header of a record at a place of a buffer in native byte order. */
+    /** Writes the header of a record at an offset of a buffer in native byte order. */
     public static void header(ByteBuffer buffer, int at, int length, int type, long value) {
         buffer.putInt(at + LENGTH_OFFSET, length);
         buffer.putShort(at + VERSION_OFFSET, (short) VERSION);
@@ -55,7 +55,7 @@ public final class RingRecord {
         buffer.putLong(at + VALUE_OFFSET, value);
     }
 
-    /** Returns a record, ready to be read. */
+    /** Makes a record, ready to be read. */
     public static ByteBuffer of(int type, long value, byte... rest) {
         ByteBuffer buffer = ByteBuffer.allocate(HEADER + rest.length).order(ByteOrder.nativeOrder());
         header(buffer, 0, HEADER + rest.length, type, value);

@@ -7,8 +7,9 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * A work request in a ring, laid over a copy of its blocks. Element 0 stands in the first block. An operand block follows for
- * Write with Immediate, Fetch Add and Compare Swap; then element blocks with two elements each, or payload blocks.
+ * A work request in a ring, laid over a copy of its blocks. Element 0 is in the first block. An operand block follows
+ * for Write with Immediate, Fetch Add and Compare Swap. The last blocks are element blocks with two elements each, or
+ * payload blocks.
  *
  * <pre>
  *    0  sequence (8)
@@ -39,7 +40,7 @@ public final class WorkEntryFlyweight {
     public static final int ELEMENT_LENGTH_OFFSET = 16;
     public static final int ELEMENT_SIZE = 24;
 
-    /** Offset in an element block of its first element; the second one follows. */
+    /** Offset of the first element in an element block; the second element follows. */
     public static final int ELEMENT_BLOCK_OFFSET = 8;
 
     public static final int OPERAND_OFFSET = 8;
@@ -71,18 +72,22 @@ public final class WorkEntryFlyweight {
 
     public static final int MAX_ELEMENTS = 16;
 
-    /** Blocks of the longest entry: an operand block and 16 elements. */
+    /** Blocks of the longest entry, which has an operand block and 16 elements. */
     public static final int MAX_BLOCKS = 10;
 
     /** Bytes of payload in a payload block, from offset 8 on. */
     public static final int BLOCK_PAYLOAD = 56;
 
-    /** Bytes of payload that an entry may carry itself. */
+    /** Maximum payload in bytes that an entry may carry itself. */
     public static final int MAX_INLINE = 224;
 
     private final MemorySegment entry;
 
-    /** @param entry {@link #MAX_BLOCKS} blocks, aligned to 8 bytes */
+    /**
+     * Lays the flyweight over a buffer.
+     *
+     * @param entry {@link #MAX_BLOCKS} blocks, aligned to 8 bytes
+     */
     public WorkEntryFlyweight(MemorySegment entry) {
         this.entry = entry;
     }
@@ -96,12 +101,16 @@ public final class WorkEntryFlyweight {
         return opcode == OPCODE_WRITE_WITH_IMMEDIATE || opcode == OPCODE_FETCH_ADD || opcode == OPCODE_COMPARE_SWAP;
     }
 
-    /** Returns the blocks of an entry with so many elements. */
+    /** Returns the number of blocks of an entry with a number of elements. */
     public static int blocks(int opcode, int elements) {
         return 1 + (hasOperands(opcode) ? 1 : 0) + Math.max(0, elements) / 2;
     }
 
-    /** Returns the blocks of an entry with so many bytes of its own payload. */
+    /**
+     * Returns the number of blocks of an entry that carries its payload itself.
+     *
+     * @param length payload in bytes
+     */
     public static int inlineBlocks(int opcode, int length) {
         return 1 + (hasOperands(opcode) ? 1 : 0) + Math.ceilDiv(length, BLOCK_PAYLOAD);
     }
@@ -120,7 +129,7 @@ public final class WorkEntryFlyweight {
         return this;
     }
 
-    /** Returns the connection; with {@link #FLAG_SHARED} the shared receive queue. */
+    /** Returns the connection, or with {@link #FLAG_SHARED} the shared receive queue. */
     public long connection() {
         return entry.get(ValueLayout.JAVA_LONG, CONNECTION_OFFSET);
     }
@@ -166,7 +175,7 @@ public final class WorkEntryFlyweight {
         return this;
     }
 
-    /** Returns the peer's STag; with {@link #FLAG_INVALIDATE} the one that is invalidated. */
+    /** Returns the peer's STag, or with {@link #FLAG_INVALIDATE} the STag to invalidate. */
     public int remoteStag() {
         return entry.get(ValueLayout.JAVA_INT, REMOTE_STAG_OFFSET);
     }
@@ -176,7 +185,7 @@ public final class WorkEntryFlyweight {
         return this;
     }
 
-    /** Returns the peer's tagged offset; of Immediate Data the data. */
+    /** Returns the peer's tagged offset, or for Immediate Data the data. */
     public long remoteOffset() {
         return entry.get(ValueLayout.JAVA_LONG, REMOTE_OFFSET_OFFSET);
     }
@@ -208,12 +217,12 @@ public final class WorkEntryFlyweight {
         return entry.get(ValueLayout.JAVA_LONG, at(element) + ELEMENT_OFFSET_OFFSET);
     }
 
-    /** Returns the bytes of an element, an unsigned number. */
+    /** Returns the length of an element in bytes, as an unsigned number. */
     public int length(int element) {
         return entry.get(ValueLayout.JAVA_INT, at(element) + ELEMENT_LENGTH_OFFSET);
     }
 
-    /** Writes an element; the opcode has to be set before. The word behind element 0 is left alone: it has the flags. */
+    /** Writes an element. Set the opcode before. The word behind element 0 is unchanged, because it holds the flags. */
     public WorkEntryFlyweight element(int element, long region, long offset, int length) {
         long at = at(element);
         entry.set(ValueLayout.JAVA_LONG, at + ELEMENT_REGION_OFFSET, region);
@@ -258,7 +267,7 @@ public final class WorkEntryFlyweight {
         return this;
     }
 
-    /** Copies the payload of an entry with {@link #FLAG_INLINE}; the length is that of element 0. */
+    /** Copies the payload of an entry with {@link #FLAG_INLINE}. The length is the length of element 0. */
     public void payload(MemorySegment target, long targetOffset, int length) {
         int block = hasOperands(opcode()) ? 2 : 1;
         for (int done = 0; done < length; done += BLOCK_PAYLOAD) {
@@ -271,7 +280,7 @@ public final class WorkEntryFlyweight {
         }
     }
 
-    /** Writes the payload of an entry with {@link #FLAG_INLINE}; the opcode has to be set before. */
+    /** Writes the payload of an entry with {@link #FLAG_INLINE}. Set the opcode before. */
     public void payload(MemorySegment source) {
         int block = hasOperands(opcode()) ? 2 : 1;
         for (int done = 0; done < source.byteSize(); done += BLOCK_PAYLOAD) {

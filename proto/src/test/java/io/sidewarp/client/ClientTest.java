@@ -109,7 +109,7 @@ class ClientTest {
 
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(client::device)
-                    .withMessageStartingWith("what answers at " + client.target() + " does not speak gRPC");
+                    .withMessageStartingWith("the server at " + client.target() + " does not speak gRPC");
         }
     }
 

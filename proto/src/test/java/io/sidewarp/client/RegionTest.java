@@ -291,7 +291,7 @@ class RegionTest extends FakeSidecarTest {
         for (Runnable use : List.<Runnable>of(region::buffer, () -> region.buffer(0, 1))) {
             assertThatIllegalStateException()
                     .isThrownBy(use::run)
-                    .withMessageContaining("closed, 4096 octets] is closed and no longer mapped");
+                    .withMessageContaining("closed, 4096 bytes] is closed and no longer mapped");
         }
     }
 
@@ -392,7 +392,7 @@ class RegionTest extends FakeSidecarTest {
                 Session other = stranger.openSession("stranger")) {
             assertThatExceptionOfType(SidewarpException.class)
                     .isThrownBy(() -> other.createSharedRegion("x", 4096))
-                    .withMessageContaining("has 10 octets, and the region wants 4096");
+                    .withMessageContaining("has 10 bytes, and the region needs 4096");
         }
         assertThat(elsewhere.resolve("x")).hasSize(10);
     }
