@@ -24,7 +24,7 @@ JAVA_COMMENT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 HASH_COMMENT = re.compile(r"((?:^[ \t]*#(?!!)[^\n]*\n)+)", re.MULTILINE)
-IGNORED = re.compile(r"Copyright|SPDX-License|^\s*$|^(noinspection|spotless|shellcheck|@formatter)")
+IGNORED = re.compile(r"Copyright|SPDX-License|Unless required by applicable law|^\s*$|^(noinspection|spotless|shellcheck|@formatter)")
 KINDS = {
     ".java": JAVA_COMMENT,
     ".proto": JAVA_COMMENT,
