@@ -205,8 +205,8 @@ public final class DevicePlugin implements AutoCloseable {
         enter(
                 PluginStatus.State.RETRYING,
                 "cannot register " + SidewarpApi.RNIC_RESOURCE + " with the kubelet at " + kubeletSocket + ": "
-                        + failure.getMessage() + "; tried again every "
-                        + config.registrationRetryMax().toSeconds() + " s at least");
+                        + failure.getMessage() + "; retried with at most "
+                        + config.registrationRetryMax().toSeconds() + " s between attempts");
         long end = System.nanoTime() + wait.toNanos();
         long left = wait.toNanos();
         while (left > 0 && SocketFile.at(kubeletSocket).equals(Optional.of(kubelet))) {

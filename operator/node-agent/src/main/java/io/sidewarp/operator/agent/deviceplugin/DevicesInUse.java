@@ -61,8 +61,8 @@ public final class DevicesInUse implements AutoCloseable {
                     .list(ListPodResourcesRequest.getDefaultInstance());
         } catch (StatusRuntimeException e) {
             throw new IOException(
-                    "the kubelet does not tell at " + socket + " which pods use devices: " + e.getMessage()
-                            + " (setting sidewarp.agent.pod-resources-socket)",
+                    "the kubelet at " + socket + " does not list the devices of pods: " + e.getMessage()
+                            + "; check the setting sidewarp.agent.pod-resources-socket",
                     e);
         }
         Map<String, List<DeviceUser>> users = new HashMap<>();
