@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
  * report, or {@code --check} to report a difference from the file in the repository. If only some tests ran, {@code
  * --write} does not change that file, and writes below {@code target} of the last module.
  *
- * <p>Exit status: 0 for success; 64 for wrong arguments; 1 for an error. Errors are a wrong tag, a failed test with a
- * tag, a requirement with neither a test nor a delegate, and missing tests in a check.
+ * <p>Exit status: 0 for success; 64 for wrong arguments; 1 for an error. Errors are wrong tags, failed tests with a
+ * tag, requirements with neither test nor delegate, and missing tests in a check.
  */
 public final class Report {
     private static final String REPORT = "docs/conformance.md";

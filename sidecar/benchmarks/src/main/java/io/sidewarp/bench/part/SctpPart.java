@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Between two applications over SCTP, beside usrsctp alone, with its checksum and without. usrsctp-transfer splits
- * itself into both ends, so all processes may use all processors.
+ * Measures two applications over SCTP, beside usrsctp alone with and without its checksum. The program usrsctp-transfer
+ * splits itself into both ends. All processes may therefore use all processors.
  */
 public final class SctpPart implements PartRunner {
 
@@ -24,7 +24,7 @@ public final class SctpPart implements PartRunner {
         return new Subject("usrsctp", "stream", size, 1, 1, 1, crc, false, 0, Waiting.SLEEP.toString());
     }
 
-    /** Messages there and back over usrsctp alone. */
+    /** Returns the subject for round trips over usrsctp alone. */
     public static Subject echo(long size) {
         return new Subject("usrsctp", "echo", size, 1, 1, 1, true, false, 0, Waiting.SLEEP.toString());
     }
