@@ -19,7 +19,7 @@ import java.util.Locale;
  */
 public final class SctpPart implements PartRunner {
 
-    /** usrsctp alone. */
+    /** Returns the subject for a stream over usrsctp alone. */
     public static Subject stream(long size, boolean crc) {
         return new Subject("usrsctp", "stream", size, 1, 1, 1, crc, false, 0, Waiting.SLEEP.toString());
     }
