@@ -33,7 +33,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "bench",
         mixinStandardHelpOptions = true,
-        header = "Measure Sidewarp beside what else moves octets on this machine.",
+        header = "Measure Sidewarp beside other programs that move data on this machine.",
         description = {
             "Peers and Sidewarp alternate, each end has its own processors, and every figure is a median over"
                     + " repetitions with its spread. docs/performance.md explains parts and figures.",

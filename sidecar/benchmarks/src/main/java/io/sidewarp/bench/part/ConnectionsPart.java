@@ -73,7 +73,7 @@ public final class ConnectionsPart implements PartRunner {
         lab.progress()
                 .accept(String.format(
                         Locale.ROOT,
-                        "%d connections: %.0f set up a second, %.0f and %.0f octets each",
+                        "%d connections: %.0f set up a second, %.0f and %.0f bytes each",
                         count,
                         rate,
                         active,

@@ -36,7 +36,7 @@ public record Place(String processors, Optional<CpuQuota> quota, Optional<Networ
         return new Place(processors, quota, Optional.of(newHost));
     }
 
-    /** Returns whether the place is one processor without a quota. */
+    /** Returns whether the place is one processor of this host, without a quota. */
     boolean isOneProcessor() {
         return !processors.isEmpty()
                 && processors.chars().allMatch(Character::isDigit)

@@ -41,7 +41,7 @@ final class Pieces {
         payload = Math.min(messageLength, LARGEST_PAYLOAD);
         if (messageLength % payload != 0) {
             throw new IllegalArgumentException(
-                    "a message of " + messageLength + " octets is no multiple of " + payload);
+                    "a message of " + messageLength + " bytes is no multiple of " + payload);
         }
         layout = new Layout(plan);
         checked = plan.crc();
