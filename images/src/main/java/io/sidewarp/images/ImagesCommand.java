@@ -39,9 +39,7 @@ public final class ImagesCommand implements Callable<Integer> {
     @Option(names = "--push", paramLabel = "REGISTRY", description = "Push them: HOST[:PORT][/PATH].")
     private @Nullable String registry;
 
-    @Option(
-            names = "--insecure",
-            description = "The registry may be without TLS, or have an untrusted certificate.")
+    @Option(names = "--insecure", description = "The registry may be without TLS, or have an untrusted certificate.")
     private boolean insecure;
 
     @Option(names = "--help", usageHelp = true, description = "Show this text.")

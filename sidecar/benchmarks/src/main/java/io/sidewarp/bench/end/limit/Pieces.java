@@ -40,8 +40,7 @@ final class Pieces {
         messageLength = plan.size();
         payload = Math.min(messageLength, LARGEST_PAYLOAD);
         if (messageLength % payload != 0) {
-            throw new IllegalArgumentException(
-                    "a message of " + messageLength + " bytes is no multiple of " + payload);
+            throw new IllegalArgumentException("a message of " + messageLength + " bytes is no multiple of " + payload);
         }
         layout = new Layout(plan);
         checked = plan.crc();
