@@ -201,7 +201,8 @@ public final class KubeApiServer implements AutoCloseable {
                 "--service-cluster-ip-range=10.96.0.0/24",
                 "--allow-privileged=true"));
         if (!withControllers) {
-            // The plugin refuses pods in a namespace without service accounts, which only the controller manager makes.
+            // The plugin ServiceAccount refuses pods in a namespace without service accounts. Only the controller
+            // manager makes service accounts.
             command.add("--disable-admission-plugins=ServiceAccount");
         }
         ServerProcess started = ServerProcess.start(command, directory, logs);

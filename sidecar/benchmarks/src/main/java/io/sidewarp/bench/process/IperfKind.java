@@ -8,7 +8,7 @@ import java.util.List;
 
 /** Ways to run one stream of iperf3. */
 public enum IperfKind {
-    /** With its defaults: 128 KiB to the socket at a time. */
+    /** Defaults of iperf3: 128 KiB to the socket at a time. */
     DEFAULT(128, CongestionControl.AUTOMATIC),
     /** Largest throughput with the machine's congestion control. */
     LARGE(1024, CongestionControl.AUTOMATIC),

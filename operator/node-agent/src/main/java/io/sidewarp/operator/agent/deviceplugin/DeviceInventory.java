@@ -6,7 +6,7 @@ package io.sidewarp.operator.agent.deviceplugin;
 import java.util.List;
 import java.util.Optional;
 
-/** The devices of the node as they are now. */
+/** Inventory of the node's present devices. */
 public interface DeviceInventory {
 
     /**

@@ -8,7 +8,10 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Finds default routes in the kernel's routing tables as procfs shows them (Linux: proc(5), net/route and net/ipv6_route). */
+/**
+ * Finds default routes in the kernel's routing tables, as shown by procfs (Linux: proc(5), net/route and
+ * net/ipv6_route).
+ */
 final class DefaultRoutes {
 
     private static final int RTF_UP = 1;

@@ -28,8 +28,8 @@ public final class SiwLinks {
     private static final String DESCRIPTION = "Software iWARP stack";
 
     /**
-     * Maximum length of a device name. The kubelet limits the device id siw/NAME-SHARE, whose share has up to 4 digits.
-     * The kernel allows 63 characters.
+     * Maximum length of a device name. The kubelet limits the device id siw/NAME-SHARE to 63 characters, and the share
+     * has up to 4 digits. The kernel allows names of 63 characters.
      */
     private static final int MAXIMUM_NAME_LENGTH = 54;
 
